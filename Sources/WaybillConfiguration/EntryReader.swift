@@ -40,7 +40,11 @@ struct EntryReader {
             return entries
         case .map(let pairs): return try self.destinations(pairs, nil)
         case .text, .other:
-            throw self.error(root, "", "it must be a map of sections or destinations, or a list of actions")
+            throw self.error(
+                root,
+                key: "",
+                message: "it must be a map of sections or destinations, or a list of actions"
+            )
         }
     }
 
@@ -50,14 +54,14 @@ struct EntryReader {
         for (key, value) in pairs where !Self.sections.contains(key) {
             throw self.error(
                 value,
-                key,
-                "there is no such section; there are scheme, actions and destinations"
+                key: key,
+                message: "there is no such section; there are scheme, actions and destinations"
             )
         }
         var named: String?
         for (key, value) in pairs where key == "scheme" {
             guard case .text(let scheme) = value.value else {
-                throw self.error(value, key, "the scheme must be text")
+                throw self.error(value, key: key, message: "the scheme must be text")
             }
             named = scheme
         }
@@ -67,7 +71,7 @@ struct EntryReader {
                 entries += try self.actions(value, named ?? self.scheme)
             } else {
                 guard case .map(let pairs) = value.value else {
-                    throw self.error(value, key, "destinations are a map of paths and names")
+                    throw self.error(value, key: key, message: "destinations are a map of paths and names")
                 }
                 entries += try self.destinations(pairs, named)
             }
@@ -85,7 +89,7 @@ struct EntryReader {
         case .list(let maps):
             for map in maps {
                 guard case .map = map.value else {
-                    throw self.error(map, "", "an action is a map of its name and its patterns")
+                    throw self.error(map, key: "", message: "an action is a map of its name and its patterns")
                 }
                 entries += try self.actions(map, scheme)
             }
@@ -104,8 +108,8 @@ struct EntryReader {
         case .text, .other:
             throw self.error(
                 node,
-                "actions",
-                "actions are a map of names and patterns, or a list of such maps"
+                key: "actions",
+                message: "actions are a map of names and patterns, or a list of such maps"
             )
         }
         return entries
@@ -121,12 +125,13 @@ struct EntryReader {
             var patterns: [(text: String, line: Int?)] = []
             for item in items {
                 guard case .text(let text) = item.value else {
-                    throw self.error(item, action, "a pattern must be text")
+                    throw self.error(item, key: action, message: "a pattern must be text")
                 }
                 patterns.append((text, item.line ?? node.line))
             }
             return patterns
-        case .map, .other: throw self.error(node, action, "it needs a pattern, or a list of patterns")
+        case .map, .other:
+            throw self.error(node, key: action, message: "it needs a pattern, or a list of patterns")
         }
     }
 
@@ -137,7 +142,7 @@ struct EntryReader {
         var entries: [RouteConfiguration.Entry] = []
         for (path, node) in pairs {
             guard case .text(let name) = node.value, !name.isEmpty else {
-                throw self.error(node, path, "a destination must have a name")
+                throw self.error(node, key: path, message: "a destination must have a name")
             }
             entries.append(
                 RouteConfiguration.Entry(
@@ -155,7 +160,7 @@ struct EntryReader {
         return "\(scheme)://\(pattern.hasPrefix("/") ? String(pattern.dropFirst()) : pattern)"
     }
 
-    private func error(_ node: ConfigurationNode, _ key: String, _ message: String) -> ConfigurationError {
+    private func error(_ node: ConfigurationNode, key: String, message: String) -> ConfigurationError {
         ConfigurationError(.init(file: self.file, line: node.line, key: key), message)
     }
 }

@@ -9,19 +9,26 @@ struct PropertyListReader {
 
     func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
         do {
-            return self.convert(try PropertyListDecoder().decode(Value.self, from: data), Lines(data), nil)
+            return self.convert(
+                try PropertyListDecoder().decode(Value.self, from: data),
+                lines: Lines(data),
+                line: nil
+            )
         } catch {
             throw ConfigurationError(.init(file: self.file), "it is no property list: \(error)")
         }
     }
 
-    private func convert(_ value: Value, _ lines: Lines, _ line: Int?) -> ConfigurationNode {
+    private func convert(_ value: Value, lines: Lines, line: Int?) -> ConfigurationNode {
         switch value {
         case .text(let text): return ConfigurationNode(value: .text(text), line: line)
         case .list(let list):
-            return ConfigurationNode(value: .list(list.map { self.convert($0, lines, line) }), line: line)
+            return ConfigurationNode(
+                value: .list(list.map { self.convert($0, lines: lines, line: line) }),
+                line: line
+            )
         case .map(let map):
-            let pairs = map.map { (key: $0, value: self.convert($1, lines, lines.line(of: $0))) }
+            let pairs = map.map { (key: $0, value: self.convert($1, lines: lines, line: lines.line(of: $0))) }
             // A property list's map has no order; what is written first comes first.
             let inOrder = pairs.sorted { ($0.value.line ?? 0, $0.key) < ($1.value.line ?? 0, $1.key) }
             return ConfigurationNode(value: .map(inOrder), line: line)

@@ -171,7 +171,7 @@ final class ConsoleCore: Sendable {
         limits.bytes = memory / 8 * 6
         let catalog = RouteCatalog(bus)
         catalog.update(bus)
-        let recorder = Recorder(writer, catalog, limits, start: .now)
+        let recorder = Recorder(writer, catalog: catalog, limits: limits, start: .now)
         let letters = LetterBox(recorder, bytes: memory / 8, keepsMessages: configuration.allowsActions)
         let watch = Watch(bus, recorder, lingering: configuration.lingering)
         self.recorder = recorder

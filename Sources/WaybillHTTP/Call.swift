@@ -55,7 +55,8 @@ extension WaybillGateway {
         )
         var response =
             switch result {
-            case .success(let reply): self.response(reply, to: request, external, EventMode(of: request))
+            case .success(let reply):
+                self.response(reply, to: request, external: external, mode: EventMode(of: request))
             case .failure(let error): self.problem(error, at: external.url).response
             }
         if isWatched, !self.configuration.isHTTP2 { response.headers[.connection] = "close" }
@@ -66,8 +67,8 @@ extension WaybillGateway {
     private func response(
         _ reply: CallReply,
         to request: Request,
-        _ external: ExternalRequest,
-        _ mode: EventMode?
+        external: ExternalRequest,
+        mode: EventMode?
     ) -> Response {
         guard let mode else { return reply.json.map { Response(json: $0) } ?? Response(status: .noContent) }
         let url = external.url

@@ -30,7 +30,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    init(_ name: FeedName, _ messages: SubscriptionSequence, limit: Int, _ store: EventStore) {
+    init(_ name: FeedName, messages: SubscriptionSequence, limit: Int, store: EventStore) {
         self.name = name
         self.messages = messages
         self.store = store

@@ -20,7 +20,7 @@ final class FeedClient: Sendable {
     private let client: String?
     private let feeds: EventFeeds
 
-    fileprivate init(_ feed: EventFeed, _ client: String?, _ feeds: EventFeeds) {
+    fileprivate init(_ feed: EventFeed, client: String?, feeds: EventFeeds) {
         self.feed = feed
         self.number = feed.enter()
         self.client = client
@@ -85,7 +85,12 @@ final class EventFeeds: Sendable {
         if let present = try self.place(in: name, client) { return present }
         // Reading a pattern takes time, so it happens without the lock.
         let messages = try self.bus.externalMessages(of: name.pattern.text)
-        let feed = EventFeed(name, messages, limit: self.configuration.replayLimit, self.store)
+        let feed = EventFeed(
+            name,
+            messages: messages,
+            limit: self.configuration.replayLimit,
+            store: self.store
+        )
         do throws(RoutingError) {
             guard let place = try self.place(in: name, client, adding: feed) else {
                 preconditionFailure("a feed that is added has a place")
@@ -111,7 +116,7 @@ final class EventFeeds: Sendable {
         return try self.state.withLock { state throws(RoutingError) in
             if let present = state.feeds[name] {
                 state.absences.removeAll { $0.feed === present }
-                return FeedClient(present, client, self)
+                return FeedClient(present, client: client, feeds: self)
             }
             if state.feeds.count >= self.configuration.streamLimit {
                 guard !state.absences.isEmpty else {
@@ -122,7 +127,7 @@ final class EventFeeds: Sendable {
             }
             guard let feed else { return nil }
             state.feeds[name] = feed
-            return FeedClient(feed, client, self)
+            return FeedClient(feed, client: client, feeds: self)
         }
     }
 

@@ -29,7 +29,11 @@ package final class JSONOutline: Sendable {
     ///     ``JSONNode/forEachChild(_:)`` scans for the children of deeper ones.
     /// - Throws: The errors of ``JSONText/validated(depthLimit:)``, and `tooLong`.
     package init(_ text: JSONText, depthLimit: Int, levels: Int) throws(JSONError) {
-        (self.text, self.places, self.isASCII) = try JSONScanner.outlined(text, depthLimit, levels)
+        (self.text, self.places, self.isASCII) = try JSONScanner.outlined(
+            text,
+            depthLimit: depthLimit,
+            levels: levels
+        )
     }
 
     /// The whole text as a node.

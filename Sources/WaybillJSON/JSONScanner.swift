@@ -67,8 +67,8 @@ struct JSONScanner {
     /// Validates a text like ``validated(_:depthLimit:)``, and records the values of its first levels.
     static func outlined(
         _ text: JSONText,
-        _ depthLimit: Int,
-        _ levels: Int
+        depthLimit: Int,
+        levels: Int
     ) throws(JSONError) -> (text: JSONText, places: [JSONOutline.Place], isASCII: Bool) {
         // The offsets of places have 32 bits.
         guard text.bytes.count <= UInt32.max else { throw .tooLong }

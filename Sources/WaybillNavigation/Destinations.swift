@@ -174,7 +174,7 @@ struct LivingDestination: Sendable {
     /// The callers that wait for its end: of the request that it was made for, and of those that reused it.
     var lives: [NavigationLife]
 
-    init(_ value: any Sendable, _ request: NavigationRequest, _ factory: DestinationFactory) {
+    init(_ value: any Sendable, request: NavigationRequest, factory: DestinationFactory) {
         self.value = value
         self.request = request
         self.factory = factory

@@ -115,7 +115,7 @@ extension NavigationMachine {
             if draft.transition == .embed, before.isEmpty { throw .nothingToEmbedIn }
             let entry = next.entry(draft)
             let kept = draft.transition == .root ? [] : before
-            return Plan(presenter, before, kept + [entry], added: [entry])
+            return Plan(presenter, before: before, after: kept + [entry], added: [entry])
         case .reuse(let id, let draft):
             let index = try self.index(of: id, before)
             var after = before[...self.lastPart(of: index, before)]
@@ -126,24 +126,24 @@ extension NavigationMachine {
                 after = after[index...]
                 after[index].transition = .root
             }
-            return Plan(presenter, before, Array(after), updated: after[index])
+            return Plan(presenter, before: before, after: Array(after), updated: after[index])
         case .back(let count):
             guard count > 0, count < before.count else {
                 throw .nothingBelow(wanted: count, there: max(0, before.count - 1))
             }
-            return Plan(presenter, before, before.dropLast(count))
+            return Plan(presenter, before: before, after: before.dropLast(count))
         case .backTo(let id):
             let index = try self.index(of: id, before)
-            return Plan(presenter, before, Array(before[...self.lastPart(of: index, before)]))
+            return Plan(presenter, before: before, after: Array(before[...self.lastPart(of: index, before)]))
         case .remove(let id):
             let index = try self.index(of: id, before)
             guard index > 0 else { throw .isRoot }
             let isLayer = before[index].transition == .present
             let end = isLayer ? before.count - 1 : self.lastPart(of: index, before)
-            return Plan(presenter, before, Array(before[..<index] + before[(end + 1)...]))
+            return Plan(presenter, before: before, after: Array(before[..<index] + before[(end + 1)...]))
         case .replace(let drafts):
             let entries = drafts.map { next.entry($0) }
-            return Plan(presenter, before, entries, added: entries)
+            return Plan(presenter, before: before, after: entries, added: entries)
         }
     }
 
@@ -164,8 +164,8 @@ extension NavigationMachine {
 extension NavigationMachine.Plan {
     fileprivate init(
         _ presenter: NavigationState.PresenterID,
-        _ before: [NavigationEntry],
-        _ after: [NavigationEntry],
+        before: [NavigationEntry],
+        after: [NavigationEntry],
         added: [NavigationEntry] = [],
         updated: NavigationEntry? = nil
     ) {

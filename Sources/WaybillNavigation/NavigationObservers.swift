@@ -63,24 +63,24 @@ final class NavigationObservers: Sendable {
 
     /// Tells of what a change does, before it is done.
     func tellBefore(_ change: NavigationChange) {
-        for destination in change.removed { self.tell(.willRemove, destination, change) }
+        for destination in change.removed { self.tell(.willRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {
-            self.tell(.willPerform, destination, change)
+            self.tell(.willPerform, destination: destination, change: change)
         }
     }
 
     /// Tells of what a change has done.
     func tellAfter(_ change: NavigationChange) {
-        for destination in change.removed { self.tell(.didRemove, destination, change) }
+        for destination in change.removed { self.tell(.didRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {
-            self.tell(.didPerform, destination, change)
+            self.tell(.didPerform, destination: destination, change: change)
         }
     }
 
     private func tell(
         _ kind: NavigationEvent.Kind,
-        _ destination: PresentedDestination,
-        _ change: NavigationChange
+        destination: PresentedDestination,
+        change: NavigationChange
     ) {
         let isRemoval = kind == .willRemove || kind == .didRemove
         let event = NavigationEvent(

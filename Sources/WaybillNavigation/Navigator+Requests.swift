@@ -17,8 +17,12 @@ extension Navigator {
         )
         if message.parameters.call[Restoration.parameter] is Restoration {
             guard let factory else { throw Self.noDestination(request) }
-            let value = try await self.make(request, factory, self.top(of: request.presenter))
-            return LivingDestination(value, request, factory)
+            let value = try await self.make(
+                request,
+                factory: factory,
+                source: self.top(of: request.presenter)
+            )
+            return LivingDestination(value, request: request, factory: factory)
         }
         let shown = try await self.takeTurn(request.url) { try await self.inspect(request, factory) }
         guard shown.isNew, await message.hasListener() else { return shown.value }
@@ -91,8 +95,8 @@ extension Navigator {
             on: request.presenter,
             for: request
         ) { plan in
-            let value = try await self.make(request, factory, source)
-            return [plan.added[0].id: LivingDestination(value, request, factory)]
+            let value = try await self.make(request, factory: factory, source: source)
+            return [plan.added[0].id: LivingDestination(value, request: request, factory: factory)]
         }
         return (change, Shown(value: change.added[0].value, isNew: true))
     }
@@ -183,24 +187,29 @@ extension Navigator {
     /// Makes a destination, as the inspectors will have it.
     private func make(
         _ request: NavigationRequest,
-        _ factory: DestinationFactory,
-        _ source: PresentedDestination?
+        factory: DestinationFactory,
+        source: PresentedDestination?
     ) async throws -> any Sendable {
-        try await Self.make(request, factory, source, self.rules.withLock { $0.inspectors[...] })
+        try await Self.make(
+            request,
+            factory: factory,
+            source: source,
+            inspectors: self.rules.withLock { $0.inspectors[...] }
+        )
     }
 
     private static func make(
         _ request: NavigationRequest,
-        _ factory: DestinationFactory,
-        _ source: PresentedDestination?,
-        _ inspectors: ArraySlice<any NavigationInspector>
+        factory: DestinationFactory,
+        source: PresentedDestination?,
+        inspectors: ArraySlice<any NavigationInspector>
     ) async throws -> any Sendable {
         guard let first = inspectors.first else { return try await factory.make(request) }
         let rest = inspectors.dropFirst()
         let supplied = try await first.willTransition(request, from: source) {
-            try await Self.make(request, factory, source, rest)
+            try await Self.make(request, factory: factory, source: source, inspectors: rest)
         }
         if let supplied { return supplied }
-        return try await Self.make(request, factory, source, rest)
+        return try await Self.make(request, factory: factory, source: source, inspectors: rest)
     }
 }

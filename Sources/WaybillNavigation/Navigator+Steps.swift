@@ -53,7 +53,13 @@ extension Navigator {
         let plan = try self.begin(step, on: name)
         do {
             let made = try await make(plan)
-            let change = self.change(plan, made, transition, source, request)
+            let change = self.change(
+                plan,
+                made: made,
+                transition: transition,
+                source: source,
+                request: request
+            )
             self.observers.tellBefore(change)
             try Task.checkCancellation()
             try await Self.present(change, by: presenter)
@@ -93,10 +99,10 @@ extension Navigator {
 
     private func change(
         _ plan: NavigationMachine.Plan,
-        _ made: [Int: LivingDestination],
-        _ transition: RouteTransition,
-        _ source: PresentedDestination?,
-        _ request: NavigationRequest?
+        made: [Int: LivingDestination],
+        transition: RouteTransition,
+        source: PresentedDestination?,
+        request: NavigationRequest?
     ) -> NavigationChange {
         NavigationChange(
             presenter: plan.presenter,

@@ -30,8 +30,8 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     init(
         _ router: any DestinationMaker<Destination>,
-        _ configuration: PerformConfiguration<Destination>,
-        _ attachments: Attachments,
+        configuration: PerformConfiguration<Destination>,
+        attachments: Attachments,
         settings: (any Sendable)?
     ) {
         self.router = router
@@ -105,7 +105,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         let depth = PerformDepth.current + 1
         let mustBeRemovedFirst = self.router.mustBeRemovedFirst
         self.notice()
-        try self.begin(.perform, onFailure) { machine throws(PerformMachine.Refusal) in
+        try self.begin(.perform, onFailure: onFailure) { machine throws(PerformMachine.Refusal) in
             try machine.perform(depth: depth, mustBeRemovedFirst: mustBeRemovedFirst)
         }
         let destination: Destination
@@ -143,7 +143,9 @@ public final class Performance<Destination: Sendable>: Sendable {
         await EventLoop.yieldIfDue()
         self.notice()
         let held = self.destination
-        try self.begin(.remove, onFailure) { machine throws(PerformMachine.Refusal) in try machine.remove() }
+        try self.begin(.remove, onFailure: onFailure) { machine throws(PerformMachine.Refusal) in
+            try machine.remove()
+        }
         do {
             if let held {
                 let event = self.event(.willRemove, held)
@@ -198,7 +200,7 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     private func begin(
         _ action: PerformAction,
-        _ onFailure: (@Sendable (RoutingError) -> Void)?,
+        onFailure: (@Sendable (RoutingError) -> Void)?,
         _ decide: (inout PerformMachine) throws(PerformMachine.Refusal) -> PerformMachine.Change
     ) throws(RoutingError) {
         do throws(PerformMachine.Refusal) {

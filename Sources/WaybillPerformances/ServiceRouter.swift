@@ -258,7 +258,12 @@ extension MessageBus {
     ) -> Performance<Destination> {
         var configuration = PerformConfiguration<Destination>()
         configure(&configuration)
-        return Performance(maker, configuration, self.attachments, settings: settings)
+        return Performance(
+            maker,
+            configuration: configuration,
+            attachments: self.attachments,
+            settings: settings
+        )
     }
 
     /// Sets the handler of every performance that fails, called after the handlers of that performance; there

@@ -77,15 +77,15 @@ public struct TracingMiddleware: Middleware {
         in context: ServiceContext
     ) async throws(RoutingError) -> any Sendable {
         guard let loop = EventLoop.current else {
-            return try await Self.bind(context, message, next).get()
+            return try await Self.bind(context, message: message, next: next).get()
         }
-        return try await LoopActor(eventLoop: loop).bind(context, message, next).get()
+        return try await LoopActor(eventLoop: loop).bind(context, message: message, next: next).get()
     }
 
     private nonisolated(nonsending) static func bind(
         _ context: ServiceContext,
-        _ message: Message,
-        _ next: borrowing Next
+        message: Message,
+        next: borrowing Next
     ) async -> Result<any Sendable, RoutingError> {
         await ServiceContext.$current.withValue(context) { await next.result(of: message) }
     }
@@ -100,8 +100,8 @@ private actor LoopActor: LoopBound {
 
     func bind(
         _ context: ServiceContext,
-        _ message: Message,
-        _ next: borrowing Next
+        message: Message,
+        next: borrowing Next
     ) async -> Result<any Sendable, RoutingError> {
         await ServiceContext.$current.withValue(context) {
             // Without a mention of the actor the closure would not be isolated to it.

@@ -119,7 +119,7 @@ struct ArgumentReader {
     }
 
     func mismatch(_ type: any Any.Type, _ value: Any, isText: Bool = true) -> RoutingError {
-        self.parameters.mismatch(self.name, type, value, isText: isText)
+        self.parameters.mismatch(self.name, type: type, value: value, isText: isText)
     }
 }
 

@@ -100,7 +100,7 @@ struct FlowDiagram {
         var json = JSONFields()
         json.add("root", "\(self.root)")
         json.add("participants", self.participants)
-        json.add("events", self.events) { event, json in
+        json.add("events", items: self.events) { event, json in
             json.add("time", event.time)
             json.add("id", "\(event.id)")
             json.add("kind", event.kind)

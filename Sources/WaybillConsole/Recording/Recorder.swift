@@ -14,8 +14,8 @@ final class Recorder: Sendable {
 
     init(
         _ writer: ValueWriter,
-        _ catalog: RouteCatalog,
-        _ limits: RecordingLimits,
+        catalog: RouteCatalog,
+        limits: RecordingLimits,
         start: ContinuousClock.Instant
     ) {
         self.writer = writer
@@ -32,19 +32,21 @@ final class Recorder: Sendable {
         let message = event.message
         let time = self.seconds(at: event.time)
         switch event.kind {
-        case .message: self.begin(message, event.pattern, time)
-        case .progress(let value): self.note(.progress, of: message.id, time, value)
-        case .answer(let value): self.note(.answer, of: message.id, time, value)
+        case .message: self.begin(message, pattern: event.pattern, time: time)
+        case .progress(let value): self.note(.progress, of: message.id, time: time, value: value)
+        case .answer(let value): self.note(.answer, of: message.id, time: time, value: value)
         case .reply(let value):
             guard self.end(event, hasFailed: false) else { return }
             let text = self.writer.text(value)
             let duration = event.duration.microseconds
-            self.state.withLock { $0.end(message.id, at: time, after: duration, text, nil) }
+            self.state.withLock { $0.end(message.id, at: time, after: duration, reply: text, failure: nil) }
         case .failure(let error):
             guard self.end(event, hasFailed: true) else { return }
             let failure = ShownFailure(error, self.writer, hiding: self.hidden(in: message))
             let duration = event.duration.microseconds
-            self.state.withLock { $0.end(message.id, at: time, after: duration, nil, failure) }
+            self.state.withLock {
+                $0.end(message.id, at: time, after: duration, reply: nil, failure: failure)
+            }
         }
     }
 
@@ -65,7 +67,7 @@ final class Recorder: Sendable {
                 )
         }
         guard let begun, begun.decision.isKept else { return }
-        let recorded = self.recorded(letter, time, begun.readers)
+        let recorded = self.recorded(letter, time: time, readers: begun.readers)
         let failure = ShownFailure(
             letter.error,
             self.writer,
@@ -73,11 +75,11 @@ final class Recorder: Sendable {
         )
         self.state.withLock { state in
             state.keep(recorded, begun.decision)
-            state.end(letter.id, at: time, after: nil, nil, failure)
+            state.end(letter.id, at: time, after: nil, reply: nil, failure: failure)
         }
     }
 
-    private func begin(_ message: Message, _ pattern: String?, _ time: Double) {
+    private func begin(_ message: Message, pattern: String?, time: Double) {
         let (decision, readers) = self.state.withLock { state in
             state.begin(
                 message.id,
@@ -89,7 +91,7 @@ final class Recorder: Sendable {
         }
         guard decision.isKept else { return }
         // Outside the lock: what values are is asked of the program's types.
-        let recorded = self.recorded(message, pattern, time, readers)
+        let recorded = self.recorded(message, pattern: pattern, time: time, readers: readers)
         self.state.withLock { $0.keep(recorded, decision) }
     }
 
@@ -102,8 +104,8 @@ final class Recorder: Sendable {
     private func note(
         _ kind: FlowEvent.Kind,
         of id: CorrelationID,
-        _ time: Double,
-        _ value: any Sendable
+        time: Double,
+        value: any Sendable
     ) {
         guard self.state.withLock({ $0.isKept(id) }) else { return }
         let text = self.writer.text(value)
@@ -121,9 +123,9 @@ extension RecorderState.Decision {
 extension Recorder {
     private func recorded(
         _ message: Message,
-        _ pattern: String?,
-        _ time: Double,
-        _ readers: UInt32
+        pattern: String?,
+        time: Double,
+        readers: UInt32
     ) -> RecordedMessage {
         RecordedMessage(
             id: message.id,
@@ -142,8 +144,10 @@ extension Recorder {
         )
     }
 
-    private func recorded(_ letter: DeadLetter, _ time: Double, _ readers: UInt32) -> RecordedMessage {
-        if let message = letter.message { return self.recorded(message, letter.pattern, time, readers) }
+    private func recorded(_ letter: DeadLetter, time: Double, readers: UInt32) -> RecordedMessage {
+        if let message = letter.message {
+            return self.recorded(message, pattern: letter.pattern, time: time, readers: readers)
+        }
         return RecordedMessage(
             id: letter.id,
             time: time,

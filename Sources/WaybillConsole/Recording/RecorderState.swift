@@ -152,7 +152,7 @@ extension RecorderState {
         self.places[message.id] = place
         self.flows[flow]?.messages.append(message)
         self.grow(flow, by: message.size)
-        self.add(.message, place, message.time, message.value ?? "", nil)
+        self.add(.message, place: place, time: message.time, text: message.value ?? "", duration: nil)
         self.touch(place)
         self.evict()
     }
@@ -164,7 +164,7 @@ extension RecorderState {
     mutating func note(_ kind: FlowEvent.Kind, of id: CorrelationID, at time: Double, _ text: String) {
         guard let place = self.places[id] else { return }
         if kind == .progress { self.flows[place.flow]?.messages[place.message].progress += 1 }
-        self.add(kind, place, time, text, nil)
+        self.add(kind, place: place, time: time, text: text, duration: nil)
         self.touch(place)
         self.evict()
     }
@@ -200,8 +200,8 @@ extension RecorderState {
         _ id: CorrelationID,
         at time: Double,
         after duration: Int?,
-        _ reply: String?,
-        _ failure: ShownFailure?
+        reply: String?,
+        failure: ShownFailure?
     ) {
         guard let place = self.places[id] else { return }
         self.flows[place.flow]?.messages[place.message].isReplied = failure == nil
@@ -211,17 +211,24 @@ extension RecorderState {
         let text = failure.map { "\($0.code): \($0.message)" } ?? reply ?? ""
         self.grow(place.flow, by: text.utf8.count)
         // The last event of a message is kept, however many there are.
-        self.add(failure == nil ? .reply : .failure, place, time, text, duration, isLast: true)
+        self.add(
+            failure == nil ? .reply : .failure,
+            place: place,
+            time: time,
+            text: text,
+            duration: duration,
+            isLast: true
+        )
         self.touch(place)
         self.evict()
     }
 
     private mutating func add(
         _ kind: FlowEvent.Kind,
-        _ place: Place,
-        _ time: Double,
-        _ text: String,
-        _ duration: Int?,
+        place: Place,
+        time: Double,
+        text: String,
+        duration: Int?,
         isLast: Bool = false
     ) {
         guard isLast || (self.flows[place.flow]?.events.count ?? 0) < self.limits.eventsPerFlow else {

@@ -80,7 +80,7 @@ extension ConsoleCore {
         }
         let replays = await self.replays(of: letters.sorted { $0.id < $1.id }.prefix(Self.replayLimit))
         var json = JSONFields()
-        json.add("replayed", replays) { replay, json in
+        json.add("replayed", items: replays) { replay, json in
             json.add("id", "\(replay.id)")
             json.add("as", "\(replay.new)")
             json.add(replay.failure)

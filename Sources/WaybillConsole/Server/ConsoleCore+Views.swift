@@ -20,7 +20,7 @@ extension ConsoleCore {
         let places = Dictionary(self.bus.routes.map { ($0.pattern.text, $0) }) { first, _ in first }
         let loads = Dictionary(self.bus.routeLoads.map { ($0.pattern, $0) }) { first, _ in first }
         var json = JSONFields(capacity: 16_384)
-        json.add("routes", document.routes) { route, json in
+        json.add("routes", items: document.routes) { route, json in
             json.add("pattern", route.pattern)
             json.add("module", route.module)
             json.add("action", route.action)
@@ -28,7 +28,7 @@ extension ConsoleCore {
             json.add("fileID", places[route.pattern]?.fileID)
             json.add("line", places[route.pattern]?.line)
             json.add("exposure", route.exposure.names)
-            json.add("parameters", route.parameters) { parameter, json in
+            json.add("parameters", items: route.parameters) { parameter, json in
                 let isHidden = self.recorder.writer.redaction.hides(parameter.name)
                 json.add("name", parameter.name)
                 json.add("type", parameter.type)
@@ -94,11 +94,11 @@ extension ConsoleCore {
         json.add("counted", counted)
         json.add("shown", shown)
         json.add("dropped", counted - shown)
-        json.add("groups", groups) { item, json in
+        json.add("groups", items: groups) { item, json in
             json.add("code", item.key.code)
             json.add("pattern", item.key.pattern)
             json.add("count", item.group.count)
-            json.add("letters", Array(item.group.letters.reversed())) { letter, json in
+            json.add("letters", items: Array(item.group.letters.reversed())) { letter, json in
                 json.add("id", "\(letter.id)")
                 json.add("url", letter.url)
                 json.add("code", letter.failure.code)
@@ -123,7 +123,7 @@ extension ConsoleCore {
         json.add("joined", true)
         json.add("realm", cluster.realm)
         json.add("node", cluster.own.name)
-        json.add("nodes", [cluster.own] + cluster.others) { member, json in
+        json.add("nodes", items: [cluster.own] + cluster.others) { member, json in
             json.add("name", member.name)
             json.add("id", member.id)
             json.add("patterns", member.patterns)

@@ -31,7 +31,7 @@ struct SnapshotStream {
                 let routes = sample == current.number ? [] : current.rows.filter { known[$0.pattern] != $0 }
                 for row in routes { known[row.pattern] = row }
                 (sample, sentAt) = (current.number, now)
-                await sink.send(ServerSentEvent("snapshot", self.json(current, routes, now)))
+                await sink.send(ServerSentEvent("snapshot", self.json(current, routes: routes, now: now)))
             }
             try? await Task.sleep(for: self.interval)
         }
@@ -39,18 +39,18 @@ struct SnapshotStream {
 
     private func json(
         _ sample: StatisticsBoard.Sample,
-        _ routes: [StatisticsBoard.Row],
-        _ now: Double
+        routes: [StatisticsBoard.Row],
+        now: Double
     ) -> [UInt8] {
         let changes = self.recorder.state.withLock { $0.changes(for: self.reader, limit: self.rows) }
         var json = JSONFields(capacity: 4096)
         json.add("time", now)
-        json.add("rows", changes.messages) { $1.add($0) }
+        json.add("rows", items: changes.messages) { $1.add($0) }
         json.add("counted", changes.counted)
         json.add("shown", changes.shown)
         json.add("dropped", max(0, changes.counted - changes.shown))
         json.add("bus") { $0.add(sample.bus, isBus: true) }
-        json.add("routes", routes) { row, json in
+        json.add("routes", items: routes) { row, json in
             json.add("pattern", row.pattern)
             json.add(row.counts, isBus: false)
             json.add("rate", row.rate)
@@ -63,7 +63,7 @@ struct SnapshotStream {
             "histogram",
             raw: "[\(sample.histogram.map { "[\($0.upper),\($0.count)]" }.joined(separator: ","))]"
         )
-        json.add("loops", sample.loops) { loop, json in
+        json.add("loops", items: sample.loops) { loop, json in
             json.add("name", loop.name)
             json.add("lag", loop.lag)
         }

@@ -67,7 +67,7 @@ struct JSONFields {
     }
 
     /// A member that is an array of objects.
-    mutating func add<Item>(_ name: String, _ items: [Item], _ body: (Item, inout JSONFields) -> Void) {
+    mutating func add<Item>(_ name: String, items: [Item], _ body: (Item, inout JSONFields) -> Void) {
         self.name(name)
         self.writer.raw("[")
         for (index, item) in items.enumerated() {

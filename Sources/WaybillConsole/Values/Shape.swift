@@ -90,11 +90,11 @@ enum ValueSize {
     /// At least the size of a value, up to a limit; a value that hides its content counts little.
     static func estimate(_ value: any Sendable, upTo limit: Int) -> Int {
         var (nodes, size) = (256, 0)
-        Self.add(value, &size, &nodes, limit)
+        Self.add(value, size: &size, nodes: &nodes, limit: limit)
         return min(size, limit)
     }
 
-    private static func add(_ value: Any, _ size: inout Int, _ nodes: inout Int, _ limit: Int) {
+    private static func add(_ value: Any, size: inout Int, nodes: inout Int, limit: Int) {
         size += 16
         nodes -= 1
         guard size < limit, nodes > 0 else { return }
@@ -111,7 +111,7 @@ enum ValueSize {
             // The first elements stand for the others.
             var sample = 0
             let first = counted.sample(8)
-            for element in first { Self.add(element, &sample, &nodes, limit) }
+            for element in first { Self.add(element, size: &sample, nodes: &nodes, limit: limit) }
             size += first.isEmpty ? 0 : max(1, sample / first.count) * counted.count
             return
         }
@@ -119,7 +119,9 @@ enum ValueSize {
             size += 64
             return
         }
-        for child in Mirror(reflecting: value).children { Self.add(child.value, &size, &nodes, limit) }
+        for child in Mirror(reflecting: value).children {
+            Self.add(child.value, size: &size, nodes: &nodes, limit: limit)
+        }
     }
 }
 

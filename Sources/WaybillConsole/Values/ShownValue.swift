@@ -41,7 +41,7 @@ struct ValueWriter: Sendable {
         case .object:
             writer.raw("{")
             for (index, member) in (text.members ?? []).enumerated() {
-                guard self.hasRoom(index, writer, depth) else {
+                guard self.hasRoom(index, writer: writer, depth: depth) else {
                     writer.name(Redaction.mark, isFirst: index == 0)
                     writer.string(Redaction.mark)
                     break
@@ -58,7 +58,7 @@ struct ValueWriter: Sendable {
             writer.raw("[")
             for (index, element) in (text.elements ?? []).enumerated() {
                 if index > 0 { writer.raw(",") }
-                guard self.hasRoom(index, writer, depth) else {
+                guard self.hasRoom(index, writer: writer, depth: depth) else {
                     writer.string(Redaction.mark)
                     break
                 }
@@ -75,7 +75,7 @@ struct ValueWriter: Sendable {
         }
     }
 
-    private func hasRoom(_ index: Int, _ writer: JSONWriter, _ depth: Int) -> Bool {
+    private func hasRoom(_ index: Int, writer: JSONWriter, depth: Int) -> Bool {
         index < Self.width && depth > 0 && writer.bytes.count < Self.length
     }
 }

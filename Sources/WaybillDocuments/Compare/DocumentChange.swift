@@ -82,8 +82,8 @@ private struct RouteComparison {
         self.pattern = old.pattern
         let requests = SchemaComparison(old: oldDocument.schemas, new: document.schemas, isRequest: true)
         let replies = SchemaComparison(old: oldDocument.schemas, new: document.schemas, isRequest: false)
-        self.compare(old.parameters, new.parameters, requests)
-        self.compare(old, new, requests)
+        self.compare(old.parameters, new: new.parameters, schemas: requests)
+        self.compare(old, new: new, schemas: requests)
         for difference in replies.differences(old.reply, new.reply, at: "the reply") {
             self.note(difference.isBreaking, difference.message)
         }
@@ -101,8 +101,8 @@ private struct RouteComparison {
 
     private mutating func compare(
         _ old: [BusDocument.Parameter],
-        _ new: [BusDocument.Parameter],
-        _ schemas: SchemaComparison
+        new: [BusDocument.Parameter],
+        schemas: SchemaComparison
     ) {
         for parameter in new {
             guard let before = old.first(where: { $0.name == parameter.name }) else {
@@ -131,8 +131,8 @@ private struct RouteComparison {
     /// The values that the pattern takes.
     private mutating func compare(
         _ old: BusDocument.Route,
-        _ new: BusDocument.Route,
-        _ schemas: SchemaComparison
+        new: BusDocument.Route,
+        schemas: SchemaComparison
     ) {
         for (before, now) in zip(old.templates.flatMap(\.parameters), new.templates.flatMap(\.parameters)) {
             if before.name != now.name, before.isCaptured {

@@ -24,7 +24,7 @@ struct SchemaComparison {
     /// What is different between two schemas.
     func differences(_ old: ValueSchema, _ new: ValueSchema, at place: String) -> [Difference] {
         var comparison = self
-        comparison.compare(old.tree, new.tree, place)
+        comparison.compare(old.tree, new: new.tree, place: place)
         return comparison.found
     }
 
@@ -42,7 +42,7 @@ struct SchemaComparison {
         self.found.append(Difference(isBreaking: true, message: message))
     }
 
-    private mutating func compare(_ old: JSONTree, _ new: JSONTree, _ place: String) {
+    private mutating func compare(_ old: JSONTree, new: JSONTree, place: String) {
         let before = PlainSchema(old, self.old)
         let now = PlainSchema(new, self.new)
         if let first = before.name, let second = now.name, !self.seen.insert([first, second]).inserted {
@@ -54,20 +54,20 @@ struct SchemaComparison {
         }
         if !before.isNullable, now.isNullable, before.type != nil { self.widened("\(place) may be null now") }
         if before.type != now.type {
-            self.compareTypes(before, now, place)
+            self.compareTypes(before, now: now, place: place)
             return
         }
-        self.compareValues(before.tree, now.tree, place)
-        self.compareBounds(before.tree, now.tree, place)
-        self.compareMembers(before.tree, now.tree, place)
+        self.compareValues(before.tree, now: now.tree, place: place)
+        self.compareBounds(before.tree, now: now.tree, place: place)
+        self.compareMembers(before.tree, now: now.tree, place: place)
         for (name, words) in [("items", "an element"), ("additionalProperties", "a value")] {
             if let first = before.tree[name], let second = now.tree[name] {
-                self.compare(first, second, "\(words) of \(place)")
+                self.compare(first, new: second, place: "\(words) of \(place)")
             }
         }
     }
 
-    private mutating func compareTypes(_ before: PlainSchema, _ now: PlainSchema, _ place: String) {
+    private mutating func compareTypes(_ before: PlainSchema, now: PlainSchema, place: String) {
         guard let first = before.type else {
             return self.narrowed("\(place) is now known to be \(now.type ?? "")")
         }
@@ -81,7 +81,7 @@ struct SchemaComparison {
     }
 
     /// The values of enumerations, and what strings have to look like.
-    private mutating func compareValues(_ before: JSONTree, _ now: JSONTree, _ place: String) {
+    private mutating func compareValues(_ before: JSONTree, now: JSONTree, place: String) {
         let first = before["enum"]?.elements?.filter { $0 != .null }
         let second = now["enum"]?.elements?.filter { $0 != .null }
         switch (first, second) {
@@ -111,7 +111,7 @@ struct SchemaComparison {
         }
     }
 
-    private mutating func compareBounds(_ before: JSONTree, _ now: JSONTree, _ place: String) {
+    private mutating func compareBounds(_ before: JSONTree, now: JSONTree, place: String) {
         for name in ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] {
             let isLower = name.hasPrefix("min")
             let unbounded = isLower ? -Double.infinity : Double.infinity
@@ -122,7 +122,7 @@ struct SchemaComparison {
         }
     }
 
-    private mutating func compareMembers(_ before: JSONTree, _ now: JSONTree, _ place: String) {
+    private mutating func compareMembers(_ before: JSONTree, now: JSONTree, place: String) {
         guard let first = before["properties"]?.members, let second = now["properties"]?.members else {
             return
         }
@@ -142,8 +142,8 @@ struct SchemaComparison {
             let hasSaid = was != isNow
             self.compare(
                 hasSaid ? ValueSchema(schema).withoutNull.tree : schema,
-                hasSaid ? ValueSchema(other).withoutNull.tree : other,
-                member
+                new: hasSaid ? ValueSchema(other).withoutNull.tree : other,
+                place: member
             )
         }
         for name in second.keys.sorted() where first[name] == nil {

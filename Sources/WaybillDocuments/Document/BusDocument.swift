@@ -136,9 +136,9 @@ extension MessageBus {
             let isVisible = visible.contains(description.pattern)
             return BusDocument.Route(
                 description,
-                pattern,
+                pattern: pattern,
                 exposure: isVisible ? self.exposure(of: pattern) : [],
-                &registry
+                registry: &registry
             )
         }
         return BusDocument(title: title, version: version, routes: routes, schemas: registry.named)
@@ -157,9 +157,9 @@ extension MessageBus {
 extension BusDocument.Route {
     fileprivate init(
         _ route: RouteDescription,
-        _ pattern: RoutePattern,
+        pattern: RoutePattern,
         exposure: ExposedOperations,
-        _ registry: inout SchemaRegistry
+        registry: inout SchemaRegistry
     ) {
         let templates = pattern.templates.map { BusDocument.AddressTemplate($0) }
         func isInAll(_ name: String) -> Bool {

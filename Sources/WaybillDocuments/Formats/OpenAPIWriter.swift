@@ -26,7 +26,7 @@ struct OpenAPIWriter {
                     paths[other]?["x-waybill-others"] = .array(others + [.string(route.pattern)])
                 } else {
                     shapes[Self.shape(path)] = path
-                    paths[path] = self.item(route, template, names.name(for: template))
+                    paths[path] = self.item(route, template: template, name: names.name(for: template))
                 }
             }
         }
@@ -58,8 +58,8 @@ struct OpenAPIWriter {
 
     private func item(
         _ route: BusDocument.Route,
-        _ template: BusDocument.AddressTemplate,
-        _ name: String
+        template: BusDocument.AddressTemplate,
+        name: String
     ) -> JSONTree {
         var item: JSONTree = ["x-waybill-pattern": .string(route.pattern)]
         let segments = template.parameters.map { placeholder -> JSONTree in

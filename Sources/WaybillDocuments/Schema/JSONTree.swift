@@ -101,11 +101,20 @@ extension JSONTree {
         case .number(let text): writer.raw(text)
         case .string(let text): writer.string(text)
         case .array(let elements):
-            Self.list(elements, "[", "]", &writer, indent) { element, writer, indent in
+            Self.list(elements, opening: "[", closing: "]", writer: &writer, indent: indent) {
+                element,
+                writer,
+                indent in
                 element.write(into: &writer, indent: indent)
             }
         case .object(let members):
-            Self.list(members.sorted { $0.key < $1.key }, "{", "}", &writer, indent) {
+            Self.list(
+                members.sorted { $0.key < $1.key },
+                opening: "{",
+                closing: "}",
+                writer: &writer,
+                indent: indent
+            ) {
                 member,
                 writer,
                 indent in
@@ -118,10 +127,10 @@ extension JSONTree {
 
     private static func list<Item>(
         _ items: [Item],
-        _ opening: String,
-        _ closing: String,
-        _ writer: inout JSONWriter,
-        _ indent: Int?,
+        opening: String,
+        closing: String,
+        writer: inout JSONWriter,
+        indent: Int?,
         _ write: (Item, inout JSONWriter, Int?) -> Void
     ) {
         writer.raw(opening)

@@ -42,7 +42,7 @@ struct SchemaRegistry {
             let name = schema.referenced, self.sampled.insert(id).inserted
         else { return nil }
         let stated = self.named[name]
-        let sample = self.probe(decodable, name, id).sample
+        let sample = self.probe(decodable, name: name, id: id).sample
         self.named[name] = stated
         self.known[id] = KnownType(schema: schema, sample: sample)
         return sample
@@ -77,14 +77,14 @@ struct SchemaRegistry {
         guard let decodable = type as? any Decodable.Type else {
             return KnownType(schema: .opaque(TypeName.of(type), "not Decodable"), sample: nil)
         }
-        return self.probe(decodable, name, id)
+        return self.probe(decodable, name: name, id: id)
     }
 
     /// Looks into a type by having it decode itself from nothing.
     private mutating func probe(
         _ type: any Decodable.Type,
-        _ name: String,
-        _ id: ObjectIdentifier
+        name: String,
+        id: ObjectIdentifier
     ) -> KnownType {
         self.begun[id] = name
         // Reserved, so that a type inside does not get the name.

@@ -127,6 +127,6 @@ extension ConnectionCore {
     }
 
     private func receiveError(_ status: Int32) -> StreamError {
-        .system(status, "receive from \(self.peer)", self.peer)
+        .system(status, action: "receive from \(self.peer)", address: self.peer)
     }
 }

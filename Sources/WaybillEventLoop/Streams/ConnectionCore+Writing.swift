@@ -113,7 +113,7 @@ extension ConnectionCore {
     ///
     /// Reading continues, because the peer may have sent its reason.
     private func failWriting(_ status: Int32) {
-        let failure = StreamError.system(status, "send to \(self.peer)", self.peer)
+        let failure = StreamError.system(status, action: "send to \(self.peer)", address: self.peer)
         self.state.writeFailed(failure)
         self.queue.removeAll()
         self.failWriters(failure)

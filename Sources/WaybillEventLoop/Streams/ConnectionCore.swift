@@ -47,7 +47,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
             let handle = try self.makeHandle(isUnix: isUnix)
             let status = handle.open(descriptor)
             if status < 0 {
-                let failure = StreamError.system(status, "accept a connection", self.peer)
+                let failure = StreamError.system(status, action: "accept a connection", address: self.peer)
                 self.end(failure)
                 throw failure
             }
@@ -88,7 +88,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
     }
 
     private func connectError(_ status: Int32) -> StreamError {
-        .system(status, "connect to \(self.peer)", self.peer)
+        .system(status, action: "connect to \(self.peer)", address: self.peer)
     }
 
     private func makeHandle(isUnix: Bool) throws(StreamError) -> StreamHandle {

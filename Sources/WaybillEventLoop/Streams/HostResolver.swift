@@ -16,7 +16,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
     private var request: UnsafeMutablePointer<uv_getaddrinfo_t>?
     private var timer: ScheduledTimer?
 
-    private init(_ loop: LoopCore, _ address: StreamAddress, _ waiter: StreamWaiter<[SocketAddress]>) {
+    private init(_ loop: LoopCore, address: StreamAddress, waiter: StreamWaiter<[SocketAddress]>) {
         self.loop = loop
         self.address = address
         self.waiter = waiter
@@ -44,7 +44,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
             }
             if let numeric = SocketAddress(ip: host, port: port) { return [numeric] }
             return try await StreamWaiter<[SocketAddress]>.wait(on: loop, for: address) { waiter in
-                let resolver = HostResolver(loop, address, waiter)
+                let resolver = HostResolver(loop, address: address, waiter: waiter)
                 resolver.start(host, port, until: deadline)
             } forget: { _ in
                 // The lookup continues after a cancellation, and its result is dropped because the waiter is
@@ -106,7 +106,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
     }
 
     private func error(_ status: Int32) -> StreamError {
-        .system(status, "find the host of \(self.address)", self.address)
+        .system(status, action: "find the host of \(self.address)", address: self.address)
     }
 
     func endForShutDown() {

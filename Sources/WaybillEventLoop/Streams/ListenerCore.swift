@@ -42,9 +42,9 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
     init(
         on loop: LoopCore,
         _ descriptor: Int32,
-        _ file: UnixSocketFile?,
-        _ address: StreamAddress,
-        _ options: StreamOptions
+        file: UnixSocketFile?,
+        address: StreamAddress,
+        options: StreamOptions
     ) {
         self.loop = loop
         self.descriptor = descriptor
@@ -146,7 +146,9 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
                 case EMFILE, ENFILE, ENOBUFS, ENOMEM: self.pause(refusal.status)
                 case EBADF, EINVAL, ENOTSOCK:
                     // Other code of the program has closed the descriptor.
-                    self.end(.failure(.system(refusal.status, "accept connections", self.address)))
+                    self.end(
+                        .failure(.system(refusal.status, action: "accept connections", address: self.address))
+                    )
                     return self.end
                 // The connection was closed before it was accepted; the backlog may hold another.
                 default: continue
@@ -161,7 +163,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         self.state.pause()
         self.handle?.stop()
         guard self.pauseTimer == nil else { return }
-        let failure = StreamError.system(status, "accept connections", self.address)
+        let failure = StreamError.system(status, action: "accept connections", address: self.address)
         self.loop.configuration.logger.warning("\(failure)", metadata: ["address": "\(self.address)"])
         self.pauseTimer = self.loop.startStreamTimer(at: self.loop.deadline(after: Self.pause)) {
             self.pauseTimer = nil

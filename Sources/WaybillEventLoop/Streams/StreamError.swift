@@ -12,7 +12,7 @@ public struct StreamError: Error {
         let address: StreamAddress?
         let systemError: Int32?
 
-        init(_ code: Code, _ message: String, _ address: StreamAddress?, _ systemError: Int32?) {
+        init(_ code: Code, message: String, address: StreamAddress?, systemError: Int32?) {
             self.code = code
             self.message = message
             self.address = address
@@ -43,7 +43,7 @@ public struct StreamError: Error {
     ///   - address: The address of the listener or the peer.
     ///   - systemError: The system's `errno`.
     public init(_ code: Code, message: String, address: StreamAddress? = nil, systemError: Int32? = nil) {
-        self.storage = Storage(code, message, address, systemError)
+        self.storage = Storage(code, message: message, address: address, systemError: systemError)
     }
 }
 
@@ -141,7 +141,7 @@ extension StreamError {
     ///   - action: The action that was tried, as in "could not <action>".
     ///   - address: The address of the listener or the peer.
     /// - Returns: The error.
-    static func system(_ status: Int32, _ action: String, _ address: StreamAddress?) -> Self {
+    static func system(_ status: Int32, action: String, address: StreamAddress?) -> Self {
         // libuv returns a static string for a code that it knows, and a leaked string for an unknown code.
         let reason = unsafe uv_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         return Self(

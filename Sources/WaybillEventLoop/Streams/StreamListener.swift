@@ -61,13 +61,13 @@ public final class StreamListener: Sendable {
         let core: ListenerCore
         if case .unix(let path) = address {
             let (descriptor, file) = try await UnixSocketFile.listen(at: path, options)
-            core = ListenerCore(on: loop, descriptor, file, address, options)
+            core = ListenerCore(on: loop, descriptor, file: file, address: address, options: options)
         } else {
             let deadline = loop.deadline(after: options.connectTimeout)
             let found = try await HostResolver.resolve(address, on: loop, until: deadline)
             let descriptor = try StreamSocket.listen(at: found[0], address, options)
             let bound = StreamSocket.localAddress(of: descriptor)?.address ?? address
-            core = ListenerCore(on: loop, descriptor, nil, bound, options)
+            core = ListenerCore(on: loop, descriptor, file: nil, address: bound, options: options)
         }
         return try await StreamWaiter<StreamListener>.wait(on: loop, for: address) { waiter in
             waiter.finish(

@@ -118,7 +118,7 @@ enum StreamSocket {
     private static func check(_ status: Int32, _ address: StreamAddress) throws(StreamError) {
         guard status < 0 else { return }
         let number = errno
-        let failure = StreamError.system(-number, "listen at \(address)", address)
+        let failure = StreamError.system(-number, action: "listen at \(address)", address: address)
         // For a client `ENOENT` means that no server listens. For a server these errors mean that the path or
         // the address does not exist.
         guard [ENOENT, ENOTDIR, EADDRNOTAVAIL].contains(number) else { throw failure }

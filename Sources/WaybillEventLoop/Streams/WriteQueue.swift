@@ -66,7 +66,7 @@ struct WriteQueue {
     /// - Returns: The result of the closure.
     func withFront<Result>(_ body: (UnsafeBufferPointer<uv_buf_t>, Int) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: Self.mostBuffers) { vectors in
-            unsafe self.gather(from: self.head, into: vectors, 0, 0, body)
+            unsafe self.gather(from: self.head, into: vectors, 0, total: 0, body)
         }
     }
 
@@ -75,7 +75,7 @@ struct WriteQueue {
         from index: Int,
         into vectors: UnsafeMutableBufferPointer<uv_buf_t>,
         _ count: Int,
-        _ total: Int,
+        total: Int,
         _ body: (UnsafeBufferPointer<uv_buf_t>, Int) -> Result
     ) -> Result {
         guard count < Self.mostBuffers, index < self.buffers.count, total < Self.mostBytes else {
@@ -85,7 +85,7 @@ struct WriteQueue {
             let sent = index == self.head ? self.offset : 0
             let length = min(bytes.count - sent, Self.mostBytes - total)
             unsafe vectors[count] = .init(bytes, from: sent, count: length)
-            return unsafe self.gather(from: index + 1, into: vectors, count + 1, total + length, body)
+            return unsafe self.gather(from: index + 1, into: vectors, count + 1, total: total + length, body)
         }
     }
 }

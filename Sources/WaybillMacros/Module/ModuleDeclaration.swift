@@ -14,16 +14,16 @@ struct ModuleDeclaration {
     /// Creates a declaration, or reports the problem and returns nil when the declaration cannot be a module.
     init?(
         _ declaration: some DeclGroupSyntax,
-        _ attribute: AttributeSyntax,
-        _ reporter: Reporter,
-        _ lexicalContext: [Syntax]
+        attribute: AttributeSyntax,
+        reporter: Reporter,
+        lexicalContext: [Syntax]
     ) {
         guard let actor = declaration.as(ActorDeclSyntax.self) else {
-            Self.reportKind(declaration, attribute, reporter)
+            Self.reportKind(declaration, attribute: attribute, reporter: reporter)
             return nil
         }
         self.actor = actor
-        let isPlain = Self.checkPlain(actor, reporter, lexicalContext)
+        let isPlain = Self.checkPlain(actor, reporter: reporter, lexicalContext: lexicalContext)
         let url = Self.url(in: attribute, of: actor, reporter: reporter)
         guard let url, isPlain else { return nil }
         self.url = url
@@ -69,8 +69,8 @@ struct ModuleDeclaration {
 
     private static func checkPlain(
         _ actor: ActorDeclSyntax,
-        _ reporter: Reporter,
-        _ lexicalContext: [Syntax]
+        reporter: Reporter,
+        lexicalContext: [Syntax]
     ) -> Bool {
         if let modifier = actor.modifiers.first(where: { $0.name.text == "distributed" }) {
             reporter.report(
@@ -99,8 +99,8 @@ struct ModuleDeclaration {
 
     private static func reportKind(
         _ declaration: some DeclGroupSyntax,
-        _ attribute: AttributeSyntax,
-        _ reporter: Reporter
+        attribute: AttributeSyntax,
+        reporter: Reporter
     ) {
         let keyword = declaration.introducer
         guard declaration.is(ClassDeclSyntax.self) || declaration.is(StructDeclSyntax.self) else {

@@ -16,7 +16,14 @@ open class ModuleMacro: MemberMacro, ExtensionMacro {
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         let reporter = Reporter(context)
-        guard let module = ModuleDeclaration(declaration, node, reporter, context.lexicalContext) else {
+        guard
+            let module = ModuleDeclaration(
+                declaration,
+                attribute: node,
+                reporter: reporter,
+                lexicalContext: context.lexicalContext
+            )
+        else {
             return []
         }
         let routes = ModuleRoutes(of: module, reporter)
@@ -34,7 +41,12 @@ open class ModuleMacro: MemberMacro, ExtensionMacro {
         // Do not generate a conformance that the source declares. The expansion of the members reports the
         // problems.
         guard !protocols.isEmpty,
-            let module = ModuleDeclaration(declaration, node, .silent, context.lexicalContext)
+            let module = ModuleDeclaration(
+                declaration,
+                attribute: node,
+                reporter: .silent,
+                lexicalContext: context.lexicalContext
+            )
         else { return [] }
         let attributes = module.availability.map { "\($0)\n" }.joined()
         return [try ExtensionDeclSyntax("\(raw: attributes)extension \(type.trimmed): Waybill.Module {}")]

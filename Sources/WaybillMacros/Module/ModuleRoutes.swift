@@ -28,7 +28,9 @@ struct ModuleRoutes {
 
     init(of module: ModuleDeclaration, _ reporter: Reporter) {
         var conflicts = RouteConflicts(reporter)
-        self.items = Self.items(module.actor.memberBlock.members, module, reporter) { conflicts.add($0, $1) }
+        self.items = Self.items(module.actor.memberBlock.members, module: module, reporter: reporter) {
+            conflicts.add($0, $1)
+        }
         Self.checkNames(module.actor.memberBlock.members, reporter)
     }
 
@@ -36,19 +38,25 @@ struct ModuleRoutes {
 
     private static func items(
         _ members: MemberBlockItemListSyntax,
-        _ module: ModuleDeclaration,
-        _ reporter: Reporter,
-        _ branches: [RouteConflicts.Branch] = [],
-        _ isFree: Check
+        module: ModuleDeclaration,
+        reporter: Reporter,
+        branches: [RouteConflicts.Branch] = [],
+        isFree: Check
     ) -> [Item] {
         var items: [Item] = []
         for member in members {
             if let condition = member.decl.as(IfConfigDeclSyntax.self) {
-                let clauses = self.clauses(condition, module, reporter, branches, isFree)
+                let clauses = self.clauses(
+                    condition,
+                    module: module,
+                    reporter: reporter,
+                    branches: branches,
+                    isFree: isFree
+                )
                 if clauses.contains(where: { !$0.items.isEmpty }) { items.append(.conditional(clauses)) }
             } else if let function = member.decl.as(FunctionDeclSyntax.self),
                 let attribute = function.attributes.first(named: "Route"),
-                let method = RouteMethod(function, attribute, of: module, reporter),
+                let method = RouteMethod(function, attribute: attribute, of: module, reporter: reporter),
                 isFree(method, branches)
             {
                 items.append(.route(method))
@@ -59,10 +67,10 @@ struct ModuleRoutes {
 
     private static func clauses(
         _ condition: IfConfigDeclSyntax,
-        _ module: ModuleDeclaration,
-        _ reporter: Reporter,
-        _ branches: [RouteConflicts.Branch],
-        _ isFree: Check
+        module: ModuleDeclaration,
+        reporter: Reporter,
+        branches: [RouteConflicts.Branch],
+        isFree: Check
     ) -> [Clause] {
         condition.clauses.enumerated()
             .map { index, clause in
@@ -71,7 +79,13 @@ struct ModuleRoutes {
                 return Clause(
                     condition: [clause.poundKeyword.text, clause.condition?.trimmedDescription]
                         .compactMap(\.self).joined(separator: " "),
-                    items: self.items(members, module, reporter, branches + [branch], isFree)
+                    items: self.items(
+                        members,
+                        module: module,
+                        reporter: reporter,
+                        branches: branches + [branch],
+                        isFree: isFree
+                    )
                 )
             }
     }

@@ -22,9 +22,9 @@ struct RouteMethod {
     /// Creates a route, or reports the problem and returns nil when the method cannot be a route.
     init?(
         _ function: FunctionDeclSyntax,
-        _ attribute: AttributeSyntax,
+        attribute: AttributeSyntax,
         of module: ModuleDeclaration,
-        _ reporter: Reporter
+        reporter: Reporter
     ) {
         self.function = function
         let isPlain = Self.checkPlain(function, reporter)
@@ -35,7 +35,14 @@ struct RouteMethod {
         self.replyLine = output.flatMap(reporter.line(ofCrossing:))
         let failure = function.signature.effectSpecifiers?.throwsClause?.type?.trimmedDescription
         self.failure = failure.flatMap { Self.undeclared.contains($0) ? nil : $0 }
-        guard let (pattern, place) = Self.pattern(function, attribute, module, reporter) else { return nil }
+        guard
+            let (pattern, place) = Self.pattern(
+                function,
+                attribute: attribute,
+                module: module,
+                reporter: reporter
+            )
+        else { return nil }
         self.pattern = pattern
         self.place = place
         guard isPlain, self.parameters.count == list.count, self.checkPath(reporter) else { return nil }
@@ -66,9 +73,9 @@ struct RouteMethod {
 
     private static func pattern(
         _ function: FunctionDeclSyntax,
-        _ attribute: AttributeSyntax,
-        _ module: ModuleDeclaration,
-        _ reporter: Reporter
+        attribute: AttributeSyntax,
+        module: ModuleDeclaration,
+        reporter: Reporter
     ) -> (RoutePattern, Syntax)? {
         var path = RoutePath.path(ofMethod: function.name.text.withoutBackticks)
         var place = Syntax(function.name)

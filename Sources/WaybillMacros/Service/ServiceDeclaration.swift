@@ -15,16 +15,16 @@ struct ServiceDeclaration {
     /// service.
     init?(
         _ declaration: some DeclSyntaxProtocol,
-        _ attribute: AttributeSyntax,
-        _ reporter: Reporter,
-        _ lexicalContext: [Syntax]
+        attribute: AttributeSyntax,
+        reporter: Reporter,
+        lexicalContext: [Syntax]
     ) {
         guard let declaration = declaration.as(ProtocolDeclSyntax.self) else {
             reporter.report("`@Service` stands on a protocol", at: attribute)
             return nil
         }
         self.declaration = declaration
-        let isPlain = Self.checkPlace(declaration, reporter, lexicalContext)
+        let isPlain = Self.checkPlace(declaration, reporter: reporter, lexicalContext: lexicalContext)
         let isSendable = Self.checkInheritance(declaration, reporter)
         let members = ServiceMembers(of: declaration, reporter)
         self.requirements = members.requirements
@@ -73,8 +73,8 @@ struct ServiceDeclaration {
 
     private static func checkPlace(
         _ declaration: ProtocolDeclSyntax,
-        _ reporter: Reporter,
-        _ lexicalContext: [Syntax]
+        reporter: Reporter,
+        lexicalContext: [Syntax]
     ) -> Bool {
         if !lexicalContext.isEmpty {
             reporter.report(

@@ -15,7 +15,14 @@ open class ServiceMacro: PeerMacro {
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         let reporter = Reporter(context)
-        guard let service = ServiceDeclaration(declaration, node, reporter, context.lexicalContext) else {
+        guard
+            let service = ServiceDeclaration(
+                declaration,
+                attribute: node,
+                reporter: reporter,
+                lexicalContext: context.lexicalContext
+            )
+        else {
             return []
         }
         return ServiceWriter(service: service).peers

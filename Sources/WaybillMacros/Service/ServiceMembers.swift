@@ -21,7 +21,13 @@ struct ServiceMembers {
                 areAllGood = false
                 continue
             }
-            guard let requirement = ServiceRequirement(function, declaration.name.text, reporter) else {
+            guard
+                let requirement = ServiceRequirement(
+                    function,
+                    owner: declaration.name.text,
+                    reporter: reporter
+                )
+            else {
                 areAllGood = false
                 continue
             }

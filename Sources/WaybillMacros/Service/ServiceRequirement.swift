@@ -14,7 +14,7 @@ struct ServiceRequirement {
     let outputLine: SourceLine?
 
     /// Creates a requirement, or reports the problem and returns nil when a message cannot call the method.
-    init?(_ function: FunctionDeclSyntax, _ owner: String, _ reporter: Reporter) {
+    init?(_ function: FunctionDeclSyntax, owner: String, reporter: Reporter) {
         self.function = function
         let isPlain = Self.checkPlain(function, reporter)
         let hasEffects = isPlain && Self.checkEffects(function, reporter)

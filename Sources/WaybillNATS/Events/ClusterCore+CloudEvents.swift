@@ -21,7 +21,7 @@ extension ClusterCore {
                 self.note { $0.malformed += 1 }
                 return true
             }
-            self.perform(request, event, mode, message)
+            self.perform(request, event: event, mode: mode, message: message)
         } catch {
             self.note { $0.malformed += 1 }
             let failure = RoutingError(.invalidParameter, url: "", message: "\(error)")
@@ -32,9 +32,9 @@ extension ClusterCore {
 
     private func perform(
         _ request: ExternalRequest,
-        _ event: CloudEvent,
-        _ mode: EventMode,
-        _ message: TransportMessage
+        event: CloudEvent,
+        mode: EventMode,
+        message: TransportMessage
     ) {
         let isPublication = self.subjects.isPublication(message.subject)
         let sender = message.reply.flatMap { self.subjects.request(in: $0) }
@@ -47,12 +47,17 @@ extension ClusterCore {
                 charge = self.clients.begin()
             }
             guard isTaken else {
-                return self.refuse(request.url, self.clientOverflow(request.url), isPublication, message)
+                return self.refuse(
+                    request.url,
+                    error: self.clientOverflow(request.url),
+                    isPublication: isPublication,
+                    message: message
+                )
             }
         } else if self.eventsInFlight >= self.configuration.requestsPerNode {
             let sentence = "too many events wait for their handlers"
             let error = RoutingError(.mailboxFull, url: request.url, message: sentence)
-            return self.refuse(request.url, error, isPublication, message)
+            return self.refuse(request.url, error: error, isPublication: isPublication, message: message)
         }
         self.eventsInFlight += 1
         Task.immediate { [charge] in
@@ -61,7 +66,7 @@ extension ClusterCore {
                 _ = try? await self.bus.publish(request)
             } else {
                 self.note { $0.received += 1 }
-                await self.call(request, mode, message)
+                await self.call(request, mode: mode, message: message)
             }
             self.eventsInFlight -= 1
         }
@@ -69,14 +74,14 @@ extension ClusterCore {
 
     private func refuse(
         _ url: String,
-        _ error: RoutingError,
-        _ isPublication: Bool,
-        _ message: TransportMessage
+        error: RoutingError,
+        isPublication: Bool,
+        message: TransportMessage
     ) {
         if isPublication { self.bus.lose(url, error) } else { self.answer(message.reply, with: error) }
     }
 
-    private func call(_ request: ExternalRequest, _ mode: EventMode, _ message: TransportMessage) async {
+    private func call(_ request: ExternalRequest, mode: EventMode, message: TransportMessage) async {
         if self.subjects.isCall(message.subject) {
             self.tally.count(for: message.subject) { _ = self.tally.begin() }
         }

@@ -128,7 +128,7 @@ extension ClusterCore {
     /// Settles accepted publications that the transport could not send as dead letters.
     private func losePublications(_ message: TransportMessage, _ reason: String) {
         for url in Self.publishedURLs(in: message) {
-            self.bus.lose(url, self.unreachable(url, reason, nil))
+            self.bus.lose(url, self.unreachable(url, reason: reason, cause: nil))
         }
     }
 
@@ -177,7 +177,7 @@ extension ClusterCore {
             // The caller stopped waiting before a node claimed the request, so that node is told to cancel
             // it.
             if isClaim, let node {
-                self.tell(node, OutgoingCall.notification(.cancelRequest, id, nil), about: id)
+                self.tell(node, OutgoingCall.notification(.cancelRequest, id: id, answer: nil), about: id)
             }
             return
         }

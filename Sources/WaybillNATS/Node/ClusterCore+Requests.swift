@@ -18,17 +18,21 @@ extension ClusterCore {
         if isForwarded { message.forwardReturn() }
         let shape = try self.shape(for: url)
         do {
-            return try await self.send(call, message, shape)
+            return try await self.send(call, message: message, shape: shape)
         } catch let error as RoutingError where error.code == .noRoute && error.route == nil {
             // No node has the route any more. No handler has received the message, so it may be sent again.
             await self.refresh(shape)
         }
         do {
-            return try await self.send(call, message, try self.shape(for: url))
+            return try await self.send(call, message: message, shape: try self.shape(for: url))
         } catch let error as RoutingError
             where error.code == .noRoute && error.route == nil && self.isReturning
         {
-            throw self.unreachable(url, "its nodes have not yet connected to the server again", error)
+            throw self.unreachable(
+                url,
+                reason: "its nodes have not yet connected to the server again",
+                cause: error
+            )
         }
     }
 
@@ -49,11 +53,11 @@ extension ClusterCore {
 
     private func send(
         _ call: OutgoingCall,
-        _ message: Message,
-        _ shape: PatternShape
+        message: Message,
+        shape: PatternShape
     ) async throws -> any Sendable {
         let url = message.address.text
-        if let obstacle = self.obstacle { throw self.unreachable(url, obstacle, nil) }
+        if let obstacle = self.obstacle { throw self.unreachable(url, reason: obstacle, cause: nil) }
         let id = self.pending.openUnguessable()
         defer {
             self.pending.close(id)
@@ -73,7 +77,7 @@ extension ClusterCore {
         }
         self.note { $0.sent += 1 }
         do {
-            let value = try await self.converse(id, message, call)
+            let value = try await self.converse(id, message: message, call: call)
             self.note { $0.answered += 1 }
             return value
         } catch {
@@ -139,7 +143,7 @@ extension ClusterCore {
 
     private func publish(_ message: Message, with writer: inout JSONWriter) throws(RoutingError) {
         let url = message.parameters.url
-        if let obstacle = self.obstacle { throw self.unreachable(url, obstacle, nil) }
+        if let obstacle = self.obstacle { throw self.unreachable(url, reason: obstacle, cause: nil) }
         let topic = self.topic(of: message, url)
         let ownURL = topic.url.hasSameBytes(as: url) ? nil : url
         let timeLeft = message.deadline.map { $0 - self.now }
@@ -220,19 +224,19 @@ extension ClusterCore {
 
 // The parts of ``RPCCaller`` that depend on the transport.
 extension ClusterCore {
-    func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
+    func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?) {
         guard let node = self.requests[id]?.node else {
             // No node has claimed the request yet. The node that claims it is told to cancel it, even if that
             // happens before the task of the caller has ended.
             if method == .cancelRequest { self.requests[id] = nil }
             return
         }
-        let bytes = OutgoingCall.notification(method, id, answer)
+        let bytes = OutgoingCall.notification(method, id: id, answer: answer)
         let error = self.objection(to: bytes, [], "")
         if error == nil, self.tell(node, bytes, about: id) { return }
         // The handler waits for an answer, so it receives the failure.
         let failure = error.map { RPCFailure(wholly: $0) } ?? .overflow
-        self.tell(node, OutgoingCall.notification(method, id, .failure(failure)), about: id)
+        self.tell(node, OutgoingCall.notification(method, id: id, answer: .failure(failure)), about: id)
     }
 
     @discardableResult
@@ -241,7 +245,7 @@ extension ClusterCore {
         return self.transport.publish(subject, reply: self.inbox(id), bytes, as: .dialog)
     }
 
-    func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError {
+    func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError {
         RoutingError(.unreachable, url: url, message: "the cluster cannot answer: \(reason)", cause: cause)
     }
 

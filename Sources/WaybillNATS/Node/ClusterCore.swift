@@ -111,9 +111,9 @@ actor ClusterCore: RPCCaller {
 
     init(
         _ bus: MessageBus,
-        _ realm: String,
-        _ transport: any ClusterTransport,
-        _ configuration: ClusterNode.Configuration
+        realm: String,
+        transport: any ClusterTransport,
+        configuration: ClusterNode.Configuration
     ) {
         self.eventLoop = bus.eventLoop
         self.bus = bus

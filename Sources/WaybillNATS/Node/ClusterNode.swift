@@ -126,7 +126,7 @@ public final class ClusterNode: Sendable {
         over transport: any ClusterTransport,
         configuration: Configuration = Configuration()
     ) {
-        self.core = ClusterCore(bus, realm, transport, configuration)
+        self.core = ClusterCore(bus, realm: realm, transport: transport, configuration: configuration)
     }
 
     /// Joins the cluster.

@@ -24,9 +24,9 @@ final class NATSClient: @unchecked Sendable {
     /// Creates a connection to a server, which takes seconds in the worst case.
     init(
         _ servers: [String],
-        _ security: NATSTransport.Security,
-        _ events: NATSEvents,
-        _ socket: NATSSocket
+        security: NATSTransport.Security,
+        events: NATSEvents,
+        socket: NATSSocket
     ) throws(RoutingError) {
         self.events = events
         // One thread for all subscriptions keeps the order of messages across them.
@@ -37,7 +37,13 @@ final class NATSClient: @unchecked Sendable {
         // libnats passes it to callbacks until the connection is closed for good. The last callback releases
         // it.
         let box = unsafe Unmanaged.passRetained(events)
-        let status = unsafe Self.configure(options, servers, security, box.toOpaque(), socket)
+        let status = unsafe Self.configure(
+            options,
+            servers: servers,
+            security: security,
+            events: box.toOpaque(),
+            socket: socket
+        )
         var connection: OpaquePointer?
         let result = unsafe status == NATS_OK ? natsConnection_Connect(&connection, options) : status
         guard result == NATS_OK, let connection = unsafe connection else {
@@ -53,10 +59,10 @@ final class NATSClient: @unchecked Sendable {
 
     private static func configure(
         _ options: OpaquePointer?,
-        _ servers: [String],
-        _ security: NATSTransport.Security,
-        _ events: UnsafeMutableRawPointer,
-        _ socket: NATSSocket
+        servers: [String],
+        security: NATSTransport.Security,
+        events: UnsafeMutableRawPointer,
+        socket: NATSSocket
     ) -> natsStatus {
         var names = unsafe servers.map { unsafe UnsafePointer(strdup($0)) }
         defer { for index in servers.indices { unsafe free(UnsafeMutablePointer(mutating: names[index])) } }
@@ -107,14 +113,16 @@ final class NATSClient: @unchecked Sendable {
     /// - Returns: The reason why the message was rejected, or nil when it is enqueued.
     func publish(
         _ subject: String,
-        _ reply: String?,
-        _ payload: [UInt8],
-        _ headers: [(name: String, value: String)]
+        reply: String?,
+        payload: [UInt8],
+        headers: [(name: String, value: String)]
     ) -> String? {
         // libnats copies the bytes before it returns.
         let status = unsafe payload.withUnsafeBytes { bytes in
             let data = bytes.baseAddress
-            guard headers.isEmpty else { return unsafe self.publish(subject, reply, bytes, headers) }
+            guard headers.isEmpty else {
+                return unsafe self.publish(subject, reply: reply, payload: bytes, headers: headers)
+            }
             guard let reply else {
                 return unsafe natsConnection_Publish(self.connection, subject, data, Int32(bytes.count))
             }
@@ -131,9 +139,9 @@ final class NATSClient: @unchecked Sendable {
 
     private func publish(
         _ subject: String,
-        _ reply: String?,
-        _ payload: UnsafeRawBufferPointer,
-        _ headers: [(name: String, value: String)]
+        reply: String?,
+        payload: UnsafeRawBufferPointer,
+        headers: [(name: String, value: String)]
     ) -> natsStatus {
         var message: OpaquePointer?
         let data = unsafe payload.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -336,8 +344,8 @@ private func noteLameDuck(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?
 private func noteError(
     _ connection: OpaquePointer?,
     _: OpaquePointer?,
-    _ status: natsStatus,
-    _ closure: UnsafeMutableRawPointer?
+    status: natsStatus,
+    closure: UnsafeMutableRawPointer?
 ) {
     guard let events = unsafe events(closure) else { return }
     if status == NATS_SLOW_CONSUMER { return events.noteOverflow() }

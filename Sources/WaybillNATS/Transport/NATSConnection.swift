@@ -60,9 +60,9 @@ final class NATSConnection: ClusterTransport {
 
     init(
         _ servers: [String],
-        _ security: NATSTransport.Security,
-        _ subjects: Subjects,
-        _ idlePolicy: IdlePolicy
+        security: NATSTransport.Security,
+        subjects: Subjects,
+        idlePolicy: IdlePolicy
     ) {
         self.servers = servers
         self.security = security
@@ -96,7 +96,12 @@ final class NATSConnection: ClusterTransport {
             LoopThread.start(name: "nats") { [security] in
                 do throws(RoutingError) {
                     let makeClient = { (servers: [String]) throws(RoutingError) in
-                        let client = try NATSClient(servers, security, events, socket)
+                        let client = try NATSClient(
+                            servers,
+                            security: security,
+                            events: events,
+                            socket: socket
+                        )
                         self.limit.store(client.payloadLimit, ordering: .relaxed)
                         return client
                     }
@@ -105,11 +110,11 @@ final class NATSConnection: ClusterTransport {
                     continuation.resume(returning: Result<Void, RoutingError>.success(()))
                     var worker = NATSWorker(
                         client,
-                        servers,
-                        self.commands,
-                        self.spares,
-                        events,
-                        socket,
+                        servers: servers,
+                        commands: self.commands,
+                        spares: self.spares,
+                        events: events,
+                        socket: socket,
                         makeClient
                     )
                     worker.run(self.idlePolicy)

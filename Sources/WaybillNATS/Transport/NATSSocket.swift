@@ -125,18 +125,18 @@ final class NATSSocket: Sendable {
     ///
     /// With TLS, libnats waits in the middle of a record for as long as the socket is open.
     private static func limitPatience(_ descriptor: Int32) {
-        func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        func set(_ level: Int32, option: Int32, value: Int32) {
             var value = value
             // The size passed to the system is the size of the value.
             _ = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
         }
-        set(SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(SOL_SOCKET, option: SO_KEEPALIVE, value: 1)
         #if os(Linux)
         let protocolLevel = Int32(IPPROTO_TCP)
-        set(protocolLevel, TCP_KEEPIDLE, 1)
-        set(protocolLevel, TCP_KEEPINTVL, 1)
-        set(protocolLevel, TCP_KEEPCNT, 3)
-        set(protocolLevel, TCP_USER_TIMEOUT, 3000)
+        set(protocolLevel, option: TCP_KEEPIDLE, value: 1)
+        set(protocolLevel, option: TCP_KEEPINTVL, value: 1)
+        set(protocolLevel, option: TCP_KEEPCNT, value: 3)
+        set(protocolLevel, option: TCP_USER_TIMEOUT, value: 3000)
         #endif
     }
 

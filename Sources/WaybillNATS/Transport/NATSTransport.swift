@@ -92,7 +92,12 @@ public final class NATSTransport: Sendable {
         self.servers = servers
         self.realm = realm
         self.security = security
-        self.connection = NATSConnection(servers, security, Subjects(realm: realm), idlePolicy)
+        self.connection = NATSConnection(
+            servers,
+            security: security,
+            subjects: Subjects(realm: realm),
+            idlePolicy: idlePolicy
+        )
     }
 }
 

@@ -44,11 +44,11 @@ struct NATSWorker {
 
     init(
         _ client: NATSClient,
-        _ servers: ServerList,
-        _ commands: MessageRing<NATSCommand>,
-        _ spares: SpareBuffers,
-        _ events: NATSEvents,
-        _ socket: NATSSocket,
+        servers: ServerList,
+        commands: MessageRing<NATSCommand>,
+        spares: SpareBuffers,
+        events: NATSEvents,
+        socket: NATSSocket,
         _ makeClient: @escaping ([String]) throws(RoutingError) -> NATSClient
     ) {
         self.client = client
@@ -138,7 +138,9 @@ struct NATSWorker {
         defer { self.spares.give(message.payload) }
         let reply = message.reply?.text
         let objection =
-            self.client.map { $0.publish(message.subject, reply, message.payload, message.headers) }
+            self.client.map {
+                $0.publish(message.subject, reply: reply, payload: message.payload, headers: message.headers)
+            }
             ?? "there is no connection to a server"
         guard let objection, let reply else { return }
         let unsent = TransportMessage(

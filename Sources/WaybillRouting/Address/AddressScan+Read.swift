@@ -11,7 +11,12 @@ extension AddressScan where Self: ~Copyable {
         if schemeEnd == 0, rules.requiresScheme { return .noScheme }
         let pathStart = schemeEnd == 0 ? 0 : schemeEnd &+ 1
         var escapes: UInt64 = 0
-        let pathEnd = self.readSegments(bytes, from: pathStart, rules.fragmentByte, &escapes)
+        let pathEnd = self.readSegments(
+            bytes,
+            from: pathStart,
+            fragmentByte: rules.fragmentByte,
+            escapes: &escapes
+        )
         var tail = ScannedTail(queryEnd: pathEnd)
         if pathEnd < count {
             tail = ScannedTail(bytes, from: pathEnd, rules.fragmentByte)
@@ -70,8 +75,8 @@ extension AddressScan where Self: ~Copyable {
     private mutating func readSegments(
         _ bytes: Span<UInt8>,
         from start: Int,
-        _ fragmentByte: UInt8,
-        _ escapes: inout UInt64
+        fragmentByte: UInt8,
+        escapes: inout UInt64
     ) -> Int {
         let count = bytes.count
         var index = start
@@ -180,7 +185,7 @@ extension AddressScan where Self: ~Copyable {
             var key = SegmentKey()
             var index = segment.range.start
             while index < segment.range.end {
-                let (byte, length) = PercentCoding.byte(bytes, index, segment.range.end)
+                let (byte, length) = PercentCoding.byte(bytes, index: index, end: segment.range.end)
                 key.append(conventions.segmentsIgnoreCase ? ASCII.lowercased(byte) : byte)
                 index += length
             }

@@ -19,7 +19,7 @@ enum UnescapedQuery {
         var start = layout.pathEnd &+ 1
         while start < end {
             let word = ByteWord.load(bytes, start)
-            let next = Self.end(ofItem: word, start, end, bytes)
+            let next = Self.end(ofItem: word, start, end: end, bytes: bytes)
             if (word ^ wanted) & mask == 0 {
                 // A name ends at the first `=`, or at the end of the item.
                 let stop =
@@ -43,9 +43,9 @@ enum UnescapedQuery {
         var start = layout.pathEnd &+ 1
         while start < end {
             let word = ByteWord.load(bytes, start)
-            let next = Self.end(ofItem: word, start, end, bytes)
+            let next = Self.end(ofItem: word, start, end: end, bytes: bytes)
             let stop = start &+ name.count
-            if word == wanted, stop <= next, Self.isSame(name, bytes, start) {
+            if word == wanted, stop <= next, Self.isSame(name, bytes: bytes, start: start) {
                 if stop == next {
                     found = URLRange(next, next)
                 } else if bytes[stop] == UInt8(ascii: "=") {
@@ -59,7 +59,7 @@ enum UnescapedQuery {
 
     /// Returns whether an item begins with a name; false for a name that contains `=`, because `=` ends the
     /// name of an item.
-    private static func isSame(_ name: Span<UInt8>, _ bytes: Span<UInt8>, _ start: Int) -> Bool {
+    private static func isSame(_ name: Span<UInt8>, bytes: Span<UInt8>, start: Int) -> Bool {
         for index in name.indices {
             let byte = bytes[start &+ index]
             if byte != name[index] || byte == UInt8(ascii: "=") { return false }
@@ -69,7 +69,7 @@ enum UnescapedQuery {
 
     /// Returns the end of an item whose first word has been loaded.
     @inline(__always)
-    private static func end(ofItem word: UInt64, _ start: Int, _ end: Int, _ bytes: Span<UInt8>) -> Int {
+    private static func end(ofItem word: UInt64, _ start: Int, end: Int, bytes: Span<UInt8>) -> Int {
         let ends = ByteWord.mask(word, UInt8(ascii: "&"))
         if ends == 0, start &+ 8 < end { return Self.end(from: start &+ 8, end, bytes) }
         return min(start &+ ByteWord.firstIndex(ends), end)

@@ -71,7 +71,7 @@ extension FrozenTrie {
             let address = try scan.address(url, self.trie.rules)
             let match = try self.match(url)
             let count = scan.count
-            var tracer = MatchTracer(self, address, scan)
+            var tracer = MatchTracer(self, address: address, scan: scan)
             tracer.trace(address.scheme)
             if let match {
                 return Explanation(

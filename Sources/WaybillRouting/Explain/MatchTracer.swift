@@ -11,7 +11,7 @@ struct MatchTracer: ~Copyable {
     private(set) var depth = 0
     private var steps = 0
 
-    init(_ frozen: FrozenTrie, _ address: Address, _ scan: consuming HeapScan) {
+    init(_ frozen: FrozenTrie, address: Address, scan: consuming HeapScan) {
         self.frozen = frozen
         self.bytes = Array(address.text.utf8)
         self.scan = scan
@@ -52,10 +52,10 @@ struct MatchTracer: ~Copyable {
             return true
         }
         guard self.steps < Self.limit, index < 256 else { return false }
-        return self.visitLiteral(number, node, index) || self.visitNonLiterals(node, index)
+        return self.visitLiteral(number, node: node, index: index) || self.visitNonLiterals(node, index)
     }
 
-    private mutating func visitLiteral(_ number: UInt32, _ node: RouteTrie.Node, _ index: Int) -> Bool {
+    private mutating func visitLiteral(_ number: UInt32, node: RouteTrie.Node, index: Int) -> Bool {
         guard node.literals > 0 else { return false }
         let segment = self.scan.segment(index)
         let child = self.frozen.literalChild(of: number, segment, self.bytes.span, isPlain: false)
@@ -76,7 +76,7 @@ struct MatchTracer: ~Copyable {
             let matcher = self.frozen.trie.matchers.all[Int(current.matcher)]
             var state = HeapMatchState()
             let value = Array(text.utf8)
-            let fits = matcher.matches(value.span, 0..<value.count, &state)
+            let fits = matcher.matches(value.span, range: 0..<value.count, state: &state)
             self.append(index + 1, "`\(text)` \(fits ? "fits" : "does not fit") \(matcher.shape)")
             if fits, self.visit(current.child, index + 1) { return true }
             edge = current.next

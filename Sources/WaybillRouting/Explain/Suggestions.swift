@@ -172,7 +172,7 @@ extension PatternSegment {
         case .compound(let pieces):
             var state = HeapMatchState()
             let matcher = SegmentMatcher(pieces, folding: false)
-            return matcher.matches(segment.span, 0..<segment.count, &state) ? 0 : 2
+            return matcher.matches(segment.span, range: 0..<segment.count, state: &state) ? 0 : 2
         }
     }
 }

@@ -6,8 +6,8 @@ extension FrozenTrie {
         let bytes = text.utf8.span
         if scan.read(bytes, self.trie.rules) == nil, !scan.hasOverflowed {
             var state = CollectingMatchState<InlineMatchState>()
-            self.collect(&state, bytes, &scan)
-            if !state.hasOverflowed { return self.matches(state.found, text, scan.layout) }
+            self.collect(&state, bytes: bytes, scan: &scan)
+            if !state.hasOverflowed { return self.matches(state.found, text: text, layout: scan.layout) }
         }
         return try self.slowMatchAll(text)
     }
@@ -24,24 +24,24 @@ extension FrozenTrie {
             return try self.matchAll(whole)
         }
         var state = CollectingMatchState<HeapMatchState>()
-        self.collect(&state, bytes, &scan)
-        return self.matches(state.found, text, scan.layout)
+        self.collect(&state, bytes: bytes, scan: &scan)
+        return self.matches(state.found, text: text, layout: scan.layout)
     }
 
     private func collect(
         _ state: inout some MatchState & ~Copyable,
-        _ bytes: Span<UInt8>,
-        _ scan: inout some AddressScan & ~Copyable
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable
     ) {
         let root = self.root(bytes, scan.layout)
         guard root != RouteTrie.none else { return }
-        _ = self.search(&state, from: root, to: scan.count, bytes, &scan)
+        _ = self.search(&state, from: root, to: scan.count, bytes: bytes, scan: &scan)
     }
 
     private func matches<State>(
         _ found: [CollectingMatchState<State>.Found],
-        _ text: String,
-        _ layout: AddressLayout
+        text: String,
+        layout: AddressLayout
     ) -> [RouteMatch] where State: ~Copyable {
         let matches = found.map { found in
             let leaf = self.trie.leaves[Int(found.leaf)]

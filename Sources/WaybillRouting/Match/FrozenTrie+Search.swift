@@ -9,8 +9,8 @@ extension FrozenTrie {
         _ state: inout State,
         from root: UInt32,
         to end: Int,
-        _ bytes: Span<UInt8>,
-        _ scan: inout some AddressScan & ~Copyable
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         let isPlain = !scan.layout.hasEscapes && !self.trie.rules.foldsCase
         let backtracks = self.trie.rules.backtracks
@@ -38,7 +38,14 @@ extension FrozenTrie {
                     let node = self.trie.nodes[Int(position.node)]
                     if node.compound | node.any | node.rest != 0 {
                         let choice = ChoicePoint(position, state.captureCount)
-                        let found = self.nextBranch(choice, &state, end, bytes, &scan, isPlain: isPlain)
+                        let found = self.nextBranch(
+                            choice,
+                            state: &state,
+                            end: end,
+                            bytes: bytes,
+                            scan: &scan,
+                            isPlain: isPlain
+                        )
                         if found.node != RouteTrie.none {
                             position = found
                             continue
@@ -53,7 +60,7 @@ extension FrozenTrie {
                 position = TriePosition(node: next, index: position.index &+ 1)
                 if state.markVisited(position) { continue }
             }
-            position = self.backtrack(&state, end, bytes, &scan, isPlain: isPlain)
+            position = self.backtrack(&state, end: end, bytes: bytes, scan: &scan, isPlain: isPlain)
             if position.node == RouteTrie.none { return self.bestLeaf(&state) }
         }
     }
@@ -62,14 +69,21 @@ extension FrozenTrie {
     @inline(never)
     private func backtrack(
         _ state: inout some MatchState & ~Copyable,
-        _ end: Int,
-        _ bytes: Span<UInt8>,
-        _ scan: inout some AddressScan & ~Copyable,
+        end: Int,
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable,
         isPlain: Bool
     ) -> TriePosition {
         while let choice = state.pop() {
             state.truncateCaptures(to: Int(choice.captures))
-            let position = self.nextBranch(choice, &state, end, bytes, &scan, isPlain: isPlain)
+            let position = self.nextBranch(
+                choice,
+                state: &state,
+                end: end,
+                bytes: bytes,
+                scan: &scan,
+                isPlain: isPlain
+            )
             if position.node != RouteTrie.none { return position }
         }
         return .none
@@ -80,16 +94,23 @@ extension FrozenTrie {
     @inline(never)
     private func nextBranch(
         _ choice: ChoicePoint,
-        _ state: inout some MatchState & ~Copyable,
-        _ end: Int,
-        _ bytes: Span<UInt8>,
-        _ scan: inout some AddressScan & ~Copyable,
+        state: inout some MatchState & ~Copyable,
+        end: Int,
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable,
         isPlain: Bool
     ) -> TriePosition {
         var choice = choice
         let node = self.trie.nodes[Int(choice.node)]
         if choice.branch < .rest {
-            let next = self.singleChild(node, &choice, &state, bytes, &scan, isPlain: isPlain)
+            let next = self.singleChild(
+                node,
+                choice: &choice,
+                state: &state,
+                bytes: bytes,
+                scan: &scan,
+                isPlain: isPlain
+            )
             if next != RouteTrie.none {
                 let position = TriePosition(node: next, index: Int(choice.index) &+ 1)
                 return state.markVisited(position) ? position : .none
@@ -97,17 +118,17 @@ extension FrozenTrie {
             choice.branch = .rest
         }
         guard node.rest != RouteTrie.none else { return .none }
-        return self.positionAfterRest(node.rest, &choice, &state, end, &scan)
+        return self.positionAfterRest(node.rest, choice: &choice, state: &state, count: end, scan: &scan)
     }
 
     /// Returns the child of the next edge that is not literal and consumes one segment; pushes a choice point
     /// for the remaining edges.
     private func singleChild(
         _ node: RouteTrie.Node,
-        _ choice: inout ChoicePoint,
-        _ state: inout some MatchState & ~Copyable,
-        _ bytes: Span<UInt8>,
-        _ scan: inout some AddressScan & ~Copyable,
+        choice: inout ChoicePoint,
+        state: inout some MatchState & ~Copyable,
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable,
         isPlain: Bool
     ) -> UInt32 {
         let segment = scan.segment(Int(choice.index))
@@ -120,7 +141,7 @@ extension FrozenTrie {
                     let edge = self.trie.compoundEdges[Int(edge)]
                     return (edge.next, edge.child, Int(edge.matcher))
                 }()
-                if self.matches(number, segment, bytes, &state, isPlain: isPlain) {
+                if self.matches(number, segment: segment, bytes: bytes, state: &state, isPlain: isPlain) {
                     if keepsChoices {
                         choice.detail = next == RouteTrie.none ? UInt32.max : next
                         state.push(choice)
@@ -156,10 +177,10 @@ extension FrozenTrie {
     /// search backtracks.
     private func positionAfterRest(
         _ child: UInt32,
-        _ choice: inout ChoicePoint,
-        _ state: inout some MatchState & ~Copyable,
-        _ count: Int,
-        _ scan: inout some AddressScan & ~Copyable
+        choice: inout ChoicePoint,
+        state: inout some MatchState & ~Copyable,
+        count: Int,
+        scan: inout some AddressScan & ~Copyable
     ) -> TriePosition {
         let start = scan.range(Int(choice.index)).start
         // The index of the last segment of the rest. A rest that ends all its patterns consumes every segment
@@ -188,17 +209,19 @@ extension FrozenTrie {
     /// state.
     private func matches(
         _ matcher: Int,
-        _ segment: ScannedSegment,
-        _ bytes: Span<UInt8>,
-        _ state: inout some MatchState & ~Copyable,
+        segment: ScannedSegment,
+        bytes: Span<UInt8>,
+        state: inout some MatchState & ~Copyable,
         isPlain: Bool
     ) -> Bool {
         let range = segment.range.range
-        if isPlain { return self.trie.matchers.all[matcher].matches(bytes, range, &state) }
+        if isPlain { return self.trie.matchers.all[matcher].matches(bytes, range: range, state: &state) }
         let decoded = DecodedSegment(bytes, segment, folding: self.trie.rules.foldsCase)
         let before = state.captureCount
         let whole = 0..<decoded.bytes.count
-        guard self.trie.matchers.all[matcher].matches(decoded.bytes.span, whole, &state) else { return false }
+        guard self.trie.matchers.all[matcher].matches(decoded.bytes.span, range: whole, state: &state) else {
+            return false
+        }
         for index in before..<state.captureCount {
             state.replace(index, with: decoded.original(state.capture(at: index)))
         }
@@ -219,7 +242,8 @@ extension FrozenTrie {
         while true {
             let slot = self.trie.edges.slots[at]
             if slot.key == segment.key, slot.parent == parent,
-                !SegmentKey.isHash(segment.key) || self.equals(slot.child, segment, bytes, isPlain: isPlain)
+                !SegmentKey.isHash(segment.key)
+                    || self.equals(slot.child, segment: segment, bytes: bytes, isPlain: isPlain)
             {
                 return slot.child
             }
@@ -231,8 +255,8 @@ extension FrozenTrie {
     @inline(__always)
     private func equals(
         _ child: UInt32,
-        _ segment: ScannedSegment,
-        _ bytes: Span<UInt8>,
+        segment: ScannedSegment,
+        bytes: Span<UInt8>,
         isPlain: Bool
     ) -> Bool {
         let text = self.trie.nodes[Int(child)].text

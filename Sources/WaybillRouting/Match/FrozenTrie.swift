@@ -83,7 +83,7 @@ extension FrozenTrie {
     private func scanAndSearch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
         var scan = InlineScan()
         var state = InlineMatchState()
-        let leaf = try self.find(text, &scan, &state)
+        let leaf = try self.find(text, scan: &scan, state: &state)
         if leaf == RouteTrie.none { return .none }
         if leaf == Self.needsSlowMatch { return try self.slowMatch(text) }
         return RouteMatch(
@@ -107,8 +107,8 @@ extension FrozenTrie {
     @inline(__always)
     private func find(
         _ text: String,
-        _ scan: inout some AddressScan & ~Copyable,
-        _ state: inout some MatchState & ~Copyable
+        scan: inout some AddressScan & ~Copyable,
+        state: inout some MatchState & ~Copyable
     ) throws(RoutingError) -> UInt32 {
         let rules = self.trie.rules
         let bytes = text.utf8.span
@@ -120,7 +120,7 @@ extension FrozenTrie {
             if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
             return RouteTrie.none
         }
-        let leaf = self.search(&state, from: root, to: scan.count, bytes, &scan)
+        let leaf = self.search(&state, from: root, to: scan.count, bytes: bytes, scan: &scan)
         return state.hasOverflowed ? Self.needsSlowMatch : leaf
     }
 
@@ -148,9 +148,9 @@ extension FrozenTrie {
         }
         let root = self.root(bytes, scan.layout)
         if root == RouteTrie.none { return .none }
-        var leaf = self.search(&state, from: root, to: scan.count, bytes, &scan)
+        var leaf = self.search(&state, from: root, to: scan.count, bytes: bytes, scan: &scan)
         if leaf == RouteTrie.none, fallsBack ?? self.trie.rules.fallsBack {
-            leaf = self.fallBack(&state, from: root, bytes, &scan)
+            leaf = self.fallBack(&state, from: root, bytes: bytes, scan: &scan)
         }
         if leaf == RouteTrie.none { return .none }
         let found = self.trie.leaves[Int(leaf)]
@@ -230,15 +230,15 @@ extension FrozenTrie {
     private func fallBack(
         _ state: inout some MatchState & ~Copyable,
         from root: UInt32,
-        _ bytes: Span<UInt8>,
-        _ scan: inout some AddressScan & ~Copyable
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         if !self.trie.rules.backtracks {
-            return self.deepestLeaf(&state, from: root, bytes, &scan)
+            return self.deepestLeaf(&state, from: root, bytes: bytes, scan: &scan)
         }
         for end in (0..<scan.count).reversed() {
             state = .init()
-            let leaf = self.search(&state, from: root, to: end, bytes, &scan)
+            let leaf = self.search(&state, from: root, to: end, bytes: bytes, scan: &scan)
             if leaf != RouteTrie.none { return leaf }
         }
         return RouteTrie.none
@@ -248,8 +248,8 @@ extension FrozenTrie {
     private func deepestLeaf(
         _ state: inout some MatchState & ~Copyable,
         from root: UInt32,
-        _ bytes: Span<UInt8>,
-        _ scan: inout some AddressScan & ~Copyable
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         state = .init()
         let isPlain = !scan.layout.hasEscapes && !self.trie.rules.conventions.segmentsIgnoreCase

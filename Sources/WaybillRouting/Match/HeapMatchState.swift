@@ -27,7 +27,7 @@ struct HeapMatchState: MatchState, ~Copyable {
     mutating func truncateCaptures(to count: Int) { self.captures.removeLast(self.captures.count - count) }
 
     mutating func firstCaptures() -> Captures {
-        Captures(self.word(0), self.word(2), self.word(4), self.word(6))
+        Captures(self.word(0), second: self.word(2), third: self.word(4), fourth: self.word(6))
     }
 
     private func word(_ index: Int) -> UInt64 {

@@ -91,7 +91,7 @@ extension InlineMatchState {
 
     @inline(__always)
     mutating func firstCaptures() -> Captures {
-        Captures(self.word(0), self.word(2), self.word(4), self.word(6))
+        Captures(self.word(0), second: self.word(2), third: self.word(4), fourth: self.word(6))
     }
 
     @inline(__always)

@@ -63,23 +63,22 @@ struct SegmentMatcher: Sendable {
 
 extension SegmentMatcher {
     /// Returns whether the segment matches; adds its captures to the state.
-    func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ state: inout some MatchState & ~Copyable) -> Bool
-    {
+    func matches(_ text: Span<UInt8>, range: Range<Int>, state: inout some MatchState & ~Copyable) -> Bool {
         switch self.kind {
         case .whole(let constraint, let isCaptured):
             guard constraint.allows(text, range) else { return false }
             if isCaptured { state.capture(URLRange(range)) }
             return true
-        case .glob: return self.matchesGlob(text, range, &state)
-        case .constrained: return self.matchesConstrained(text, range, &state)
+        case .glob: return self.matchesGlob(text, range: range, state: &state)
+        case .constrained: return self.matchesConstrained(text, range: range, state: &state)
         }
     }
 
     /// Matches each text at its first occurrence; a later occurrence could not help the pieces after it.
     private func matchesGlob(
         _ text: Span<UInt8>,
-        _ range: Range<Int>,
-        _ state: inout some MatchState & ~Copyable
+        range: Range<Int>,
+        state: inout some MatchState & ~Copyable
     ) -> Bool {
         let before = state.captureCount
         var index = range.lowerBound
@@ -87,12 +86,14 @@ extension SegmentMatcher {
         while piece < self.pieces.count {
             switch self.pieces[piece] {
             case .literal(let literal):
-                guard Self.matchesLiteral(literal, text, index, range.upperBound) else { return false }
+                guard Self.matchesLiteral(literal, text: text, index: index, end: range.upperBound) else {
+                    return false
+                }
                 index += literal.count
                 piece += 1
             case .value(_, let isCaptured):
                 guard index < range.upperBound,
-                    let end = self.end(ofValue: piece, text, index, range.upperBound)
+                    let end = self.end(ofValue: piece, text, start: index, end: range.upperBound)
                 else {
                     state.truncateCaptures(to: before)
                     return false
@@ -108,24 +109,25 @@ extension SegmentMatcher {
     }
 
     /// Returns the end of an unconstrained value that begins at an index.
-    private func end(ofValue piece: Int, _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+    private func end(ofValue piece: Int, _ text: Span<UInt8>, start: Int, end: Int) -> Int? {
         guard piece + 1 < self.pieces.count else { return end }
         var next = start + 1
         while next < end, UTF8Decoder.isContinuation(text[next]) { next += 1 }
         guard case .literal(let literal) = self.pieces[piece + 1] else { return next }
         if piece + 2 == self.pieces.count {
             let literalStart = end - literal.count
-            return literalStart >= next && Self.matchesLiteral(literal, text, literalStart, end)
+            return literalStart >= next
+                && Self.matchesLiteral(literal, text: text, index: literalStart, end: end)
                 ? literalStart : nil
         }
         while next + literal.count <= end {
-            if Self.matchesLiteral(literal, text, next, end) { return next }
+            if Self.matchesLiteral(literal, text: text, index: next, end: end) { return next }
             next += 1
         }
         return nil
     }
 
-    static func matchesLiteral(_ literal: [UInt8], _ text: Span<UInt8>, _ index: Int, _ end: Int) -> Bool {
+    static func matchesLiteral(_ literal: [UInt8], text: Span<UInt8>, index: Int, end: Int) -> Bool {
         guard index + literal.count <= end else { return false }
         for offset in literal.indices where text[index + offset] != literal[offset] { return false }
         return true
@@ -139,8 +141,8 @@ extension SegmentMatcher {
     /// value ends at the first of these offsets.
     func matchesConstrained(
         _ text: Span<UInt8>,
-        _ range: Range<Int>,
-        _ state: inout some MatchState & ~Copyable
+        range: Range<Int>,
+        state: inout some MatchState & ~Copyable
     ) -> Bool {
         let count = range.count
         var reachable = [[Bool]](repeating: [], count: self.pieces.count + 1)
@@ -166,7 +168,9 @@ extension SegmentMatcher {
                     end = automaton.shortestEnd(text, base + start..<range.upperBound) { allowed[$0 - base] }
                         .map { $0 - base }
                 } else {
-                    end = (start + 1...count).first { allowed[$0] && Self.isBoundary(text, base + $0, range) }
+                    end = (start + 1...count).first {
+                        allowed[$0] && Self.isBoundary(text, index: base + $0, range: range)
+                    }
                 }
                 guard let end else { return false }
                 if isCaptured { state.capture(URLRange(base + start..<base + end)) }
@@ -188,7 +192,7 @@ extension SegmentMatcher {
         case .literal(let literal):
             return allowed.indices.map { offset in
                 offset + literal.count < allowed.count && allowed[offset + literal.count]
-                    && Self.matchesLiteral(literal, text, base + offset, range.upperBound)
+                    && Self.matchesLiteral(literal, text: text, index: base + offset, end: range.upperBound)
             }
         case .value(let constraint, _):
             if let automaton = constraint.automaton {
@@ -197,15 +201,17 @@ extension SegmentMatcher {
             var result = allowed
             var isReachable = false
             for offset in allowed.indices.reversed() {
-                result[offset] = isReachable && Self.isBoundary(text, base + offset, range)
-                if allowed[offset], Self.isBoundary(text, base + offset, range) { isReachable = true }
+                result[offset] = isReachable && Self.isBoundary(text, index: base + offset, range: range)
+                if allowed[offset], Self.isBoundary(text, index: base + offset, range: range) {
+                    isReachable = true
+                }
             }
             return result
         }
     }
 
     /// Returns whether a character begins at an index, or the segment ends there.
-    private static func isBoundary(_ text: Span<UInt8>, _ index: Int, _ range: Range<Int>) -> Bool {
+    private static func isBoundary(_ text: Span<UInt8>, index: Int, range: Range<Int>) -> Bool {
         index == range.upperBound || !UTF8Decoder.isContinuation(text[index])
     }
 }
@@ -218,7 +224,7 @@ struct DecodedSegment {
     init(_ text: Span<UInt8>, _ segment: ScannedSegment, folding: Bool) {
         var index = segment.range.start
         while index < segment.range.end {
-            let (byte, length) = PercentCoding.byte(text, index, segment.range.end)
+            let (byte, length) = PercentCoding.byte(text, index: index, end: segment.range.end)
             self.bytes.append(folding ? ASCII.lowercased(byte) : byte)
             self.offsets.append(index)
             index += length

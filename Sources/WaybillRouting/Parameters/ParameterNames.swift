@@ -98,7 +98,7 @@ struct Captures: Sendable {
     private let fourth: UInt64
 
     @inline(__always)
-    init(_ first: UInt64 = 0, _ second: UInt64 = 0, _ third: UInt64 = 0, _ fourth: UInt64 = 0) {
+    init(_ first: UInt64 = 0, second: UInt64 = 0, third: UInt64 = 0, fourth: UInt64 = 0) {
         (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
     }
 

@@ -41,7 +41,7 @@ extension Parameters {
         var cursor = QueryItems(self.layout, rules)
         var found: Location?
         while let item = cursor.next(bytes) {
-            guard self.isName(bytes, item.name, wanted) else { continue }
+            guard self.isName(bytes, range: item.name, name: wanted) else { continue }
             let empty = item.name.upperBound..<item.name.upperBound
             guard let range = item.value ?? (rules.keepsQueryNamesWithoutValue ? empty : nil) else {
                 continue
@@ -54,18 +54,18 @@ extension Parameters {
 
     /// Returns whether the decoded name of a query item equals `name`.
     @inline(__always)
-    func isName(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
-        if self.layout.hasEscapes { return Self.isDecoded(bytes, range, name) }
+    func isName(_ bytes: Span<UInt8>, range: Range<Int>, name: Span<UInt8>) -> Bool {
+        if self.layout.hasEscapes { return Self.isDecoded(bytes, range: range, name: name) }
         guard range.count == name.count else { return false }
         for index in 0..<name.count where bytes[range.lowerBound &+ index] != name[index] { return false }
         return true
     }
 
-    private static func isDecoded(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
+    private static func isDecoded(_ bytes: Span<UInt8>, range: Range<Int>, name: Span<UInt8>) -> Bool {
         var index = range.lowerBound
         var offset = 0
         while index < range.upperBound {
-            let (byte, length) = PercentCoding.byte(bytes, index, range.upperBound)
+            let (byte, length) = PercentCoding.byte(bytes, index: index, end: range.upperBound)
             guard offset < name.count, name[offset] == byte else { return false }
             offset += 1
             index += length

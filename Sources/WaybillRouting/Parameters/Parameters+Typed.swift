@@ -45,7 +45,7 @@ extension Parameters {
             guard let given = Self.givenText(passed) else {
                 if let number = Self.exactNumber(passed, as: type) { return number }
                 if let value = Self.decoded(passed, as: type) { return value }
-                throw self.mismatch(name, type, passed)
+                throw self.mismatch(name, type: type, value: passed)
             }
             text = given
         } else {
@@ -54,7 +54,7 @@ extension Parameters {
         }
         if let value = Value(text) { return value }
         if Value.self == Bool.self, let truth = Self.bool(text), let value = truth as? Value { return value }
-        throw self.mismatch(name, type, text)
+        throw self.mismatch(name, type: type, value: text)
     }
 
     /// Returns a Boolean from any spelling of the route language.
@@ -94,7 +94,10 @@ extension Parameters {
     @inline(__always)
     private static func reading(_ bytes: Span<UInt8>, _ range: URLRange) -> IntReading {
         let (start, end) = (range.start, range.end)
-        guard let number = Decimal.digits(bytes, start, end) ?? Decimal.int(bytes, start, end) else {
+        guard
+            let number = Decimal.digits(bytes, start: start, end: end)
+                ?? Decimal.int(bytes, start: start, end: end)
+        else {
             return .needsText
         }
         return .number(number)
@@ -152,7 +155,7 @@ extension Parameters {
     package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
         let isNil = self.passedValue(name).map { Self.isNil($0) } ?? false
         let found = isNil ? "`\(name)` is nil" : "there is no parameter `\(name)`"
-        return self.error(.missingParameter, type, found)
+        return self.error(.missingParameter, type: type, found: found)
     }
 
     /// Returns the error for a value of another type: `invalidParameter`.
@@ -167,15 +170,19 @@ extension Parameters {
     @inline(never)
     package func mismatch(
         _ name: String,
-        _ type: any Any.Type,
-        _ value: Any,
+        type: any Any.Type,
+        value: Any,
         isText: Bool = true
     ) -> RoutingError {
         let found = "`\(name)` is \(Self.shown(value))"
-        return self.error(.invalidParameter, type, isText ? found : "\(found): pass the value with the call")
+        return self.error(
+            .invalidParameter,
+            type: type,
+            found: isText ? found : "\(found): pass the value with the call"
+        )
     }
 
-    private func error(_ code: RoutingError.Code, _ type: any Any.Type, _ found: String) -> RoutingError {
+    private func error(_ code: RoutingError.Code, type: any Any.Type, found: String) -> RoutingError {
         let cases = (type as? any CaseIterable.Type).map { Self.cases(of: $0) } ?? ""
         let message = "expected \(TypeName.of(type))\(cases), but \(found)"
         return RoutingError(code, url: self.url, message: message)

@@ -56,7 +56,7 @@ enum PatternConstraint: Sendable, Hashable {
     func allows(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         switch self {
         case .none: true
-        case .int: Decimal.int(text, range.lowerBound, range.upperBound) != nil
+        case .int: Decimal.int(text, start: range.lowerBound, end: range.upperBound) != nil
         case .double: Decimal.isDouble(text, range)
         case .bool: Self.isBool(text, range)
         case .uuid: Self.isUUID(text, range)

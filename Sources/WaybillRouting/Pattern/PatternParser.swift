@@ -17,7 +17,12 @@ struct PatternParser {
         var bytes = Array(self.text.utf8)
         if self.rules.conventions.patternsIgnoreSpaces { bytes.removeAll { $0 == UInt8(ascii: " ") } }
         guard !bytes.isEmpty else { throw self.error("an empty text is not a pattern") }
-        try self.check(bytes.count, self.rules.limits.patternLength, "bytes", "patternLength")
+        try self.check(
+            bytes.count,
+            limit: self.rules.limits.patternLength,
+            what: "bytes",
+            name: "patternLength"
+        )
         guard PercentCoding.isValid(bytes.span) else {
             throw self.error("the percent-encoding of the pattern is not UTF-8")
         }
@@ -46,9 +51,19 @@ struct PatternParser {
             }
         }
         for variant in variants {
-            try self.check(variant.count, self.rules.limits.segments, "segments", "segments")
+            try self.check(
+                variant.count,
+                limit: self.rules.limits.segments,
+                what: "segments",
+                name: "segments"
+            )
             let parameters = variant.reduce(0) { $0 + $1.parameterCount }
-            try self.check(parameters, min(self.rules.limits.parameters, 4_096), "parameters", "parameters")
+            try self.check(
+                parameters,
+                limit: min(self.rules.limits.parameters, 4_096),
+                what: "parameters",
+                name: "parameters"
+            )
         }
         let alternatives = texts.count == 1 ? [] : texts.map { String(decoding: $0, as: UTF8.self) }
         return Result(scheme: scheme, variants: variants, alternatives: alternatives)
@@ -85,7 +100,7 @@ struct PatternParser {
         return 0
     }
 
-    private func check(_ count: Int, _ limit: Int, _ what: String, _ name: String) throws(RoutingError) {
+    private func check(_ count: Int, limit: Int, what: String, name: String) throws(RoutingError) {
         guard count > limit else { return }
         throw self.error("the pattern has \(count) \(what), more than the \(limit) that `\(name)` allows")
     }

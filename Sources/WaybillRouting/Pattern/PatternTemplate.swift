@@ -32,13 +32,13 @@ package struct PatternTemplate: Sendable, Hashable {
     private mutating func append(_ segment: PatternSegment) {
         switch segment {
         case .literal(let text): self.segments.append(PercentCoding.encode(text))
-        case .placeholder(let name): self.segments.append(self.braces(name, "string"))
+        case .placeholder(let name): self.segments.append(self.braces(name, type: "string"))
         case .any:
             self.isExact = false
-            self.segments.append(self.braces(nil, "string"))
+            self.segments.append(self.braces(nil, type: "string"))
         case .rest(let name):
             self.isExact = false
-            self.segments.append(self.braces(name == "**" ? nil : name, "path"))
+            self.segments.append(self.braces(name == "**" ? nil : name, type: "path"))
         case .compound(let pieces):
             self.segments.append(
                 pieces.reduce(into: "") { text, piece in
@@ -48,7 +48,7 @@ package struct PatternTemplate: Sendable, Hashable {
                         if name == nil { self.isExact = false }
                         var expression: String?
                         if case .regex(let regex) = constraint { expression = regex.source }
-                        text += self.braces(name, constraint.typeName, expression)
+                        text += self.braces(name, type: constraint.typeName, expression: expression)
                     }
                 }
             )
@@ -57,7 +57,7 @@ package struct PatternTemplate: Sendable, Hashable {
 
     /// Adds a parameter and returns its name in braces; values without a name are called `any`, `any2`, and
     /// so on.
-    private mutating func braces(_ name: String?, _ type: String, _ expression: String? = nil) -> String {
+    private mutating func braces(_ name: String?, type: String, expression: String? = nil) -> String {
         let taken = Set(self.parameters.map(\.name))
         var unique = name ?? "any"
         var number = 1

@@ -37,7 +37,8 @@ package enum PlainPattern {
             guard end > index else { return nil }
             if bytes[index] == UInt8(ascii: ":") {
                 // A host may be compared without case, and then another text would be read back.
-                guard index > start, let name = self.name(bytes, index &+ 1, end), !names.contains(name),
+                guard index > start, let name = self.name(bytes, start: index &+ 1, end: end),
+                    !names.contains(name),
                     let value = self.only(name, of: values), self.isPlain(value)
                 else { return nil }
                 names.append(name)
@@ -80,7 +81,7 @@ package enum PlainPattern {
         return index
     }
 
-    private static func name(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> String? {
+    private static func name(_ bytes: Span<UInt8>, start: Int, end: Int) -> String? {
         guard start < end, ASCII.isNameHead(bytes[start]) else { return nil }
         for index in start..<end where !ASCII.isNameTail(bytes[index]) { return nil }
         return String(decoding: bytes.extracting(start..<end).copied, as: UTF8.self)

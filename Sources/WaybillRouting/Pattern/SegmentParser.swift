@@ -85,28 +85,28 @@ struct SegmentParser {
         switch (self.path[self.index], self.conventions.placeholders) {
         case (UInt8(ascii: "<"), .angleBrackets):
             guard let end = self.angleEnd() else { return false }
-            self.append(self.string(self.index + 1, end - 1), PatternConstraint.none, end)
+            self.append(self.string(self.index + 1, end - 1), constraint: PatternConstraint.none, end: end)
         case (UInt8(ascii: "<"), .all): return try self.readTyped()
         case (UInt8(ascii: ":"), .all):
             let end = self.nameEnd(self.index + 1)
             guard end > self.index + 1 else { return false }
             let name = self.string(self.index + 1, end)
             guard let close = Self.regexEnd(self.path, at: self.index) else {
-                self.append(name, PatternConstraint.none, end)
+                self.append(name, constraint: PatternConstraint.none, end: end)
                 return true
             }
             let text = self.expression(end + 1, close - 1)
-            self.append(name, .regex(try self.regularExpression(text, of: name)), close)
+            self.append(name, constraint: .regex(try self.regularExpression(text, of: name)), end: close)
         case (UInt8(ascii: "{"), .all):
             let end = self.nameEnd(self.index + 1)
             guard end > self.index + 1, end < self.path.count, self.path[end] == UInt8(ascii: "}") else {
                 return false
             }
-            self.append(self.string(self.index + 1, end), PatternConstraint.none, end + 1)
+            self.append(self.string(self.index + 1, end), constraint: PatternConstraint.none, end: end + 1)
         case (UInt8(ascii: "*"), .all):
             var end = self.index
             while end < self.path.count, self.path[end] == UInt8(ascii: "*") { end += 1 }
-            self.append(nil, PatternConstraint.none, end)
+            self.append(nil, constraint: PatternConstraint.none, end: end)
         default: return false
         }
         return true
@@ -153,11 +153,11 @@ struct SegmentParser {
             constraint = known
         }
         guard self.path[end] == UInt8(ascii: ">") else { return false }
-        self.append(name, constraint, end + 1)
+        self.append(name, constraint: constraint, end: end + 1)
         return true
     }
 
-    private mutating func append(_ name: String?, _ constraint: PatternConstraint, _ end: Int) {
+    private mutating func append(_ name: String?, constraint: PatternConstraint, end: Int) {
         self.index = end
         let isWhole = self.isAtStart && (end == self.path.count || self.path[end] == UInt8(ascii: "/"))
         if isWhole, case .none = constraint {
@@ -169,7 +169,7 @@ struct SegmentParser {
     }
 
     private mutating func readText() {
-        let (byte, length) = PercentCoding.byte(self.path.span, self.index, self.path.count)
+        let (byte, length) = PercentCoding.byte(self.path.span, index: self.index, end: self.path.count)
         self.literal.append(byte)
         self.index += length
     }
@@ -201,7 +201,7 @@ struct SegmentParser {
         var text: [UInt8] = []
         var index = start
         while index < end {
-            let (byte, length) = PercentCoding.byte(self.path.span, index, end)
+            let (byte, length) = PercentCoding.byte(self.path.span, index: index, end: end)
             if length > 1, byte < 0x80, !ASCII.isNameTail(byte) { text.append(UInt8(ascii: "\\")) }
             text.append(byte)
             index += length

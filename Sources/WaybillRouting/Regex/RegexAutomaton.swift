@@ -62,7 +62,7 @@ extension RegexAutomaton {
         var next = self.first[0]
         var states: UInt64 = 0
         while index < range.upperBound {
-            let (scalar, length) = UTF8Decoder.scalar(text, index, range.upperBound)
+            let (scalar, length) = UTF8Decoder.scalar(text, index: index, end: range.upperBound)
             states = 0
             var candidates = next
             next = 0
@@ -86,8 +86,8 @@ extension RegexAutomaton {
         var next = self.first
         var states = [UInt64](repeating: 0, count: self.width)
         while index < range.upperBound {
-            let (scalar, length) = UTF8Decoder.scalar(text, index, range.upperBound)
-            self.step(scalar, &states, &next, self.follow)
+            let (scalar, length) = UTF8Decoder.scalar(text, index: index, end: range.upperBound)
+            self.step(scalar, states: &states, next: &next, edges: self.follow)
             index += length
             if self.intersects(states, self.last), allows(index) { return index }
             if states.allSatisfy({ $0 == 0 }) { return nil }
@@ -109,8 +109,8 @@ extension RegexAutomaton {
             }
             var start = end - 1
             while start > range.lowerBound, UTF8Decoder.isContinuation(text[start]) { start -= 1 }
-            let (scalar, _) = UTF8Decoder.scalar(text, start, range.upperBound)
-            self.step(scalar, &states, &before, self.precede)
+            let (scalar, _) = UTF8Decoder.scalar(text, index: start, end: range.upperBound)
+            self.step(scalar, states: &states, next: &before, edges: self.precede)
             result[start - range.lowerBound] = self.intersects(states, self.first)
             end = start
         }
@@ -121,9 +121,9 @@ extension RegexAutomaton {
     /// successors.
     private func step(
         _ scalar: UInt32,
-        _ states: inout [UInt64],
-        _ next: inout [UInt64],
-        _ edges: [UInt64]
+        states: inout [UInt64],
+        next: inout [UInt64],
+        edges: [UInt64]
     ) {
         for word in states.indices { states[word] = 0 }
         var following = states

@@ -128,7 +128,7 @@ package enum ByteWord {
         var index = 0
         // Most texts are short, and end within two words.
         while index &+ 8 <= bytes.count {
-            let ends = self.ends(bytes, index, first, second)
+            let ends = self.ends(bytes, index: index, first: first, second: second)
             if ends != 0 { return index &+ self.firstIndex(ends) }
             index &+= 8
             guard index == 16 else { continue }
@@ -147,9 +147,9 @@ package enum ByteWord {
     @inline(__always)
     private static func ends(
         _ bytes: Span<UInt8>,
-        _ index: Int,
-        _ first: UInt8,
-        _ second: UInt8
+        index: Int,
+        first: UInt8,
+        second: UInt8
     ) -> UInt64 {
         let word = self.eight(bytes, at: index)
         return self.mask(word, below: 0x20) | self.mask(word, first) | self.mask(word, second)

@@ -47,7 +47,7 @@ package enum CombiningMarks {
                 if !UTF8Decoder.isContinuation(bytes[index]) { self.run = 0 }
                 return 1
             }
-            let (value, length) = UTF8Decoder.scalar(bytes, index, bytes.count)
+            let (value, length) = UTF8Decoder.scalar(bytes, index: index, end: bytes.count)
             self.add(value)
             return length
         }

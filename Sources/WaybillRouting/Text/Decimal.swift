@@ -1,19 +1,21 @@
 /// Parses decimal numbers from UTF-8 bytes.
 enum Decimal {
     /// Returns the value of `[+-]?[0-9]+`, or nil if the bytes have another form or the value does not fit.
-    static func int(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+    static func int(_ bytes: Span<UInt8>, start: Int, end: Int) -> Int? {
         guard start < end else { return nil }
         let sign = bytes[start]
         let isNegative = sign == UInt8(ascii: "-")
         let first = isNegative || sign == UInt8(ascii: "+") ? start &+ 1 : start
         guard first < end else { return nil }
-        if let number = Self.digits(bytes, first, end) { return isNegative ? 0 &- number : number }
-        return Self.long(bytes, first, end, isNegative)
+        if let number = Self.digits(bytes, start: first, end: end) {
+            return isNegative ? 0 &- number : number
+        }
+        return Self.long(bytes, start: first, end: end, isNegative: isNegative)
     }
 
     /// Returns the value of at most 18 digits, which cannot overflow; nil for other bytes.
     @inline(__always)
-    static func digits(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+    static func digits(_ bytes: Span<UInt8>, start: Int, end: Int) -> Int? {
         guard start < end, end &- start < 19 else { return nil }
         var value = 0
         for index in start..<end {
@@ -25,7 +27,7 @@ enum Decimal {
     }
 
     @inline(never)
-    private static func long(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, _ isNegative: Bool) -> Int? {
+    private static func long(_ bytes: Span<UInt8>, start: Int, end: Int, isNegative: Bool) -> Int? {
         var value = 0
         for index in start..<end {
             let digit = bytes[index] &- UInt8(ascii: "0")
@@ -45,27 +47,27 @@ enum Decimal {
     /// Returns whether the bytes are a decimal number with an optional fraction and exponent.
     static func isDouble(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var index = range.lowerBound
-        self.skipSign(bytes, range, &index)
-        var digits = self.skipDigits(bytes, range, &index)
+        self.skipSign(bytes, range: range, index: &index)
+        var digits = self.skipDigits(bytes, range: range, index: &index)
         if index < range.upperBound, bytes[index] == UInt8(ascii: ".") {
             index &+= 1
-            digits += self.skipDigits(bytes, range, &index)
+            digits += self.skipDigits(bytes, range: range, index: &index)
         }
         guard digits > 0 else { return false }
         if index < range.upperBound, bytes[index] | 0x20 == UInt8(ascii: "e") {
             index &+= 1
-            self.skipSign(bytes, range, &index)
-            guard self.skipDigits(bytes, range, &index) > 0 else { return false }
+            self.skipSign(bytes, range: range, index: &index)
+            guard self.skipDigits(bytes, range: range, index: &index) > 0 else { return false }
         }
         return index == range.upperBound
     }
 
-    private static func skipSign(_ bytes: Span<UInt8>, _ range: Range<Int>, _ index: inout Int) {
+    private static func skipSign(_ bytes: Span<UInt8>, range: Range<Int>, index: inout Int) {
         guard index < range.upperBound else { return }
         if bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index &+= 1 }
     }
 
-    private static func skipDigits(_ bytes: Span<UInt8>, _ range: Range<Int>, _ index: inout Int) -> Int {
+    private static func skipDigits(_ bytes: Span<UInt8>, range: Range<Int>, index: inout Int) -> Int {
         let start = index
         while index < range.upperBound, ASCII.isDigit(bytes[index]) { index &+= 1 }
         return index - start

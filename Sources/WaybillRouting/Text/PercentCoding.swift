@@ -3,7 +3,7 @@ enum PercentCoding {
     /// Decodes the byte at `index`, and returns its value and the number of bytes that it occupies in the
     /// text.
     @inline(__always)
-    static func byte(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) -> (value: UInt8, length: Int) {
+    static func byte(_ bytes: Span<UInt8>, index: Int, end: Int) -> (value: UInt8, length: Int) {
         let byte = bytes[index]
         guard byte == UInt8(ascii: "%"), index &+ 2 < end, let high = ASCII.hexValue(bytes[index &+ 1]),
             let low = ASCII.hexValue(bytes[index &+ 2])
@@ -19,7 +19,7 @@ enum PercentCoding {
         var index = 0
         var run: [UInt8] = []
         while index < bytes.count {
-            let (value, length) = self.byte(bytes, index, bytes.count)
+            let (value, length) = self.byte(bytes, index: index, end: bytes.count)
             if length == 3 {
                 run.append(value)
             } else if !run.isEmpty {
@@ -37,7 +37,7 @@ enum PercentCoding {
         result.reserveCapacity(range.count)
         var index = range.lowerBound
         while index < range.upperBound {
-            let (value, length) = self.byte(bytes, index, range.upperBound)
+            let (value, length) = self.byte(bytes, index: index, end: range.upperBound)
             result.append(value)
             index += length
         }

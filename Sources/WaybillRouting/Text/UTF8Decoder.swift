@@ -4,7 +4,7 @@ enum UTF8Decoder {
 
     /// Returns the character at an index and its length in bytes.
     @inline(__always)
-    static func scalar(_ text: Span<UInt8>, _ index: Int, _ end: Int) -> (UInt32, Int) {
+    static func scalar(_ text: Span<UInt8>, index: Int, end: Int) -> (UInt32, Int) {
         let byte = text[index]
         if byte < 0x80 { return (UInt32(byte), 1) }
         var length = 1

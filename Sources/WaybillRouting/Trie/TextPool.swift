@@ -53,7 +53,7 @@ extension TextPool {
         var index = segment.range.start
         var offset = Int(text.start)
         while index < segment.range.end {
-            let (byte, length) = PercentCoding.byte(other, index, segment.range.end)
+            let (byte, length) = PercentCoding.byte(other, index: index, end: segment.range.end)
             let wanted = folding ? ASCII.lowercased(byte) : byte
             guard offset < Int(text.end), self.bytes[offset] == wanted else { return false }
             index += length

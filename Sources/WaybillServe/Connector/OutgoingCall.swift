@@ -26,7 +26,7 @@ package struct OutgoingCall: Sendable {
         self.url = self.hasReturnURL ? "\(url.prefix { $0 != "#" })#\(Self.returnURL)" : url
         var parameters: [(name: String, value: JSONText)] = []
         for (name, value) in message.parameters.passedValues {
-            let text = try Self.naming("the parameter \(name)", url) { () throws(RoutingError) in
+            let text = try Self.naming("the parameter \(name)", url: url) { () throws(RoutingError) in
                 try JSONText(encoding: value)
             }
             parameters.append((name, text))
@@ -49,7 +49,7 @@ package struct OutgoingCall: Sendable {
         attachment.correlationID = message.correlationID
         if forwardsReturn, message.returnURL != nil { attachment.returnID = message.id }
         if let payload = message.payload {
-            attachment.payload = try Self.naming("the payload", message.parameters.url) {
+            attachment.payload = try Self.naming("the payload", url: message.parameters.url) {
                 () throws(RoutingError) in try JSONText(encoding: payload)
             }
         }
@@ -59,7 +59,7 @@ package struct OutgoingCall: Sendable {
     /// Has the error of a value that cannot be encoded name it.
     private static func naming<Result>(
         _ name: @autoclosure () -> String,
-        _ url: String,
+        url: String,
         _ body: () throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
         do throws(RoutingError) {
@@ -122,7 +122,7 @@ package struct OutgoingCall: Sendable {
                 throw RoutingError(.notTransferable, url: message.parameters.url, message: sentence)
             }
             writer.name(name, isFirst: isFirst)
-            try Self.naming("the parameter \(name)", message.parameters.url) { () throws(RoutingError) in
+            try Self.naming("the parameter \(name)", url: message.parameters.url) { () throws(RoutingError) in
                 try writer.value(value)
             }
             isFirst = false
@@ -161,8 +161,8 @@ package struct OutgoingCall: Sendable {
     /// The text of a notification about a request.
     package static func notification(
         _ method: SystemMethod,
-        _ id: Int,
-        _ answer: Result<JSONText, RPCFailure>?
+        id: Int,
+        answer: Result<JSONText, RPCFailure>?
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(method.rawValue)\",\"params\":{\"id\":\(id)")

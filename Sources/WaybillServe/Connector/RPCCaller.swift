@@ -11,10 +11,10 @@ package protocol RPCCaller: LoopBound {
     var pending: PendingRequests { get set }
 
     /// Tells the peer that handles a request something about it.
-    func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?)
+    func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?)
 
     /// The error of a request whose peer cannot be reached any more.
-    func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError
+    func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError
 
     /// The peer said something that is no answer to a request.
     func note(objection: String)
@@ -23,7 +23,7 @@ package protocol RPCCaller: LoopBound {
 extension RPCCaller {
     /// Waits for the reply to a request that has been sent; progress replies go to the message's caller, and
     /// their answers back.
-    package func converse(_ id: Int, _ message: Message, _ call: OutgoingCall) async throws -> any Sendable {
+    package func converse(_ id: Int, message: Message, call: OutgoingCall) async throws -> any Sendable {
         let url = message.address.text
         var hasReturned = false
         while true {
@@ -32,7 +32,7 @@ extension RPCCaller {
                 let answer = await Self.answer(of: message, to: value)
                 // A caller that has left answers nothing: its handler is cancelled, and is not told before
                 // that it has no listener.
-                if !Task.isCancelled { self.notify(.answer, id, answer) }
+                if !Task.isCancelled { self.notify(.answer, id: id, answer: answer) }
             case .returned(let value, let headers):
                 hasReturned = true
                 message.with(headers: headers).sendReturn(value)
@@ -43,13 +43,14 @@ extension RPCCaller {
             case .finished(.failure(let failure)):
                 let error = failure.routingError(url: url)
                 // It is not this bus that has been shut down.
-                throw error.code == .shutDown ? self.unreachable(url, error.message, nil) : error
+                throw error.code == .shutDown
+                    ? self.unreachable(url, reason: error.message, cause: nil) : error
             case .lost(let reason):
                 // Its handler may be there after all.
-                self.notify(.cancelRequest, id, nil)
-                throw self.unreachable(url, reason, nil)
+                self.notify(.cancelRequest, id: id, answer: nil)
+                throw self.unreachable(url, reason: reason, cause: nil)
             case .cancelled:
-                self.notify(.cancelRequest, id, nil)
+                self.notify(.cancelRequest, id: id, answer: nil)
                 throw CancellationError()
             }
         }

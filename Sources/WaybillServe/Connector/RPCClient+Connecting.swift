@@ -15,7 +15,7 @@ extension RPCClient {
             if !channel.connection.isClosed { return }
             self.lose(channel, "the connection has ended")
         }
-        if self.isClosed { throw self.unreachable(url, "the connector was disconnected", nil) }
+        if self.isClosed { throw self.unreachable(url, reason: "the connector was disconnected", cause: nil) }
         if self.waiting == nil {
             self.waiting = [:]
             // Nothing of the message that happens to be the first belongs to the connection.

@@ -76,14 +76,14 @@ extension RPCClient {
         self.watchServer()
         while true {
             switch await self.next(id) {
-            case .progress(let value): try await self.answer(id, value, options.progress)
+            case .progress(let value): try await self.answer(id, value: value, options.progress)
             case .returned: break
             case .finished(.success(let value)): return String(decoding: value.slice, as: UTF8.self)
             case .finished(.failure(let failure)): throw RPCRequestError(failure)
             case .lost(let reason):
                 throw RPCRequestError(.unreachable, "\(self.address): \(reason)")
             case .cancelled:
-                self.notify(.cancelRequest, id, nil)
+                self.notify(.cancelRequest, id: id, answer: nil)
                 self.channel?.flushSoon()
                 throw CancellationError()
             }
@@ -111,11 +111,11 @@ extension RPCClient {
 
     private func answer(
         _ id: Int,
-        _ value: JSONText,
+        value: JSONText,
         _ progress: (@Sendable (String) async throws -> String)?
     ) async throws {
         let answer = try await progress?(String(decoding: value.slice, as: UTF8.self)) ?? "null"
-        self.notify(.answer, id, .success(try RPCRequestOptions.json(answer, "the answer")))
+        self.notify(.answer, id: id, answer: .success(try RPCRequestOptions.json(answer, "the answer")))
         self.channel?.flushSoon()
     }
 

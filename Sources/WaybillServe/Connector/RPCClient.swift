@@ -53,11 +53,11 @@ package actor RPCClient: RPCCaller {
         self.channel?.enqueue(call.request(id, timeLeft: timeLeft))
         self.channel?.flushSoon()
         self.watchServer()
-        return try await self.converse(id, message, call)
+        return try await self.converse(id, message: message, call: call)
     }
 
-    package func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
-        self.channel?.enqueue(OutgoingCall.notification(method, id, answer))
+    package func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?) {
+        self.channel?.enqueue(OutgoingCall.notification(method, id: id, answer: answer))
         self.channel?.flushSoon()
     }
 
@@ -65,7 +65,7 @@ package actor RPCClient: RPCCaller {
         self.configuration.logger.notice("the server objects", metadata: ["reason": "\(objection)"])
     }
 
-    package func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError {
+    package func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError {
         RoutingError(.unreachable, url: url, message: "\(self.address): \(reason)", cause: cause)
     }
 }

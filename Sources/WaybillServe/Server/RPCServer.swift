@@ -36,7 +36,7 @@ public final class RPCServer: Sendable {
         listening address: StreamAddress,
         configuration: Configuration = Configuration()
     ) {
-        self.core = RPCServerCore(bus, address, configuration)
+        self.core = RPCServerCore(bus, address: address, configuration: configuration)
     }
 
     /// Begins to listen; ``run()`` does so itself if it has not been called.
@@ -95,7 +95,7 @@ actor RPCServerCore: LoopBound {
     private var isDraining = false
     private var watch: ScheduledTimer?
 
-    init(_ bus: MessageBus, _ address: StreamAddress, _ configuration: RPCServer.Configuration) {
+    init(_ bus: MessageBus, address: StreamAddress, configuration: RPCServer.Configuration) {
         self.eventLoop = bus.eventLoop
         self.bus = bus
         self.document = LiveDocument(of: bus, scope: .exposed)

@@ -36,7 +36,7 @@ extension RPCSession {
     ) throws(RPCFailure) {
         guard SystemMethod.isSystem(method) else {
             let attachment = parameters.attachment
-            let request = self.request(method, parameters.values, attachment, id: id)
+            let request = self.request(method, values: parameters.values, attachment: attachment, id: id)
             return try self.inTurn(number, deadline: request.deadline) { session in
                 session.call(request, attachment, id: id, number: number)
             }
@@ -72,7 +72,12 @@ extension RPCSession {
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
-                let request = self.request(method, parameters.values, parameters.attachment, id: nil)
+                let request = self.request(
+                    method,
+                    values: parameters.values,
+                    attachment: parameters.attachment,
+                    id: nil
+                )
                 return try self.inTurn(nil, bytes: size) { $0.post(request) }
             }
             switch SystemMethod(rawValue: method) {
@@ -92,8 +97,8 @@ extension RPCSession {
     /// What the bus is asked for.
     private func request(
         _ url: String,
-        _ values: PassedValues?,
-        _ attachment: RPCAttachment,
+        values: PassedValues?,
+        attachment: RPCAttachment,
         id: RPCID?
     ) -> ExternalRequest {
         ExternalRequest(
@@ -112,7 +117,7 @@ extension RPCSession {
     /// The peer, which gets the values that are on their way to its return URLs, for a request of an ID.
     func peer(_ id: RPCID?) -> ExternalRequest.Peer {
         ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
-            [weak self] url, value, headers in self?.takeReturn(url, value, headers, id)
+            [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
         }
     }
 
@@ -136,7 +141,7 @@ extension RPCSession {
                 return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
             }
             let reply = try await session.bus.reply(of: rest) { value in
-                try await session.offer(value, number, id, attachment)
+                try await session.offer(value, number: number, id: id, attachment: attachment)
             }
             return try session.encoded(reply.content)
         }
@@ -183,7 +188,7 @@ extension RPCSession {
 
     private func next(of publications: inout RPCPublications) throws(RPCFailure) -> ExternalRequest {
         let element = try publications.next()
-        return self.request(element.url, element.values, element.attachment, id: nil)
+        return self.request(element.url, values: element.values, attachment: element.attachment, id: nil)
     }
 
     private func checkPublicationLimit(_ bytes: Int) throws(RPCFailure) {

@@ -18,9 +18,9 @@ extension RPCSession {
     ///   nothing, that it does not.
     func offer(
         _ value: any Sendable,
-        _ number: ServedRequests.Number,
-        _ id: RPCID,
-        _ attachment: RPCAttachment
+        number: ServedRequests.Number,
+        id: RPCID,
+        attachment: RPCAttachment
     ) async throws -> any Sendable {
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.progress)\",\"params\":{\"id\":")
@@ -108,18 +108,20 @@ extension RPCSession {
     /// Called from any thread; on the loop it is written before the response.
     nonisolated func takeReturn(
         _ url: String,
-        _ value: any Sendable,
-        _ headers: [String: String],
-        _ id: RPCID?
+        value: any Sendable,
+        headers: [String: String],
+        id: RPCID?
     ) {
         if self.eventLoop.isInEventLoop {
-            self.assumeOnLoop { $0.sendReturn(url, value, headers, id) }
+            self.assumeOnLoop { $0.sendReturn(url, value: value, headers: headers, id: id) }
         } else {
-            self.eventLoop.execute { self.assumeOnLoop { $0.sendReturn(url, value, headers, id) } }
+            self.eventLoop.execute {
+                self.assumeOnLoop { $0.sendReturn(url, value: value, headers: headers, id: id) }
+            }
         }
     }
 
-    private func sendReturn(_ url: String, _ value: any Sendable, _ headers: [String: String], _ id: RPCID?) {
+    private func sendReturn(_ url: String, value: any Sendable, headers: [String: String], id: RPCID?) {
         do {
             var attachment = RPCAttachment()
             attachment.headers = headers

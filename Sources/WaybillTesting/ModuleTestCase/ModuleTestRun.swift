@@ -46,18 +46,18 @@ struct ModuleTestRun {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
             let module = self.namesakes.first?.module
             let advice = module.map { "; `bus.connectModules()` connects it to \($0)" } ?? ""
-            self.note("", "", "it has no routes; the bus has those of: \(schemes)\(advice)")
+            self.note("", url: "", text: "it has no routes; the bus has those of: \(schemes)\(advice)")
         }
         let patterns = Set(self.routes.map(\.pattern.text))
         for problem in self.test.bus.validate() where patterns.contains(problem.url) {
-            self.note(problem.url, "", problem.message, problem.code)
+            self.note(problem.url, url: "", text: problem.message, code: problem.code)
         }
         for route in self.routes {
             for parameter in self.samples.unknown(of: route) {
-                self.note(route.pattern.text, "", Self.unknown(parameter))
+                self.note(route.pattern.text, url: "", text: Self.unknown(parameter))
             }
             if self.test.options.needsDocumentation, route.description.documentation.isEmpty {
-                self.note(route.pattern.text, "", "it has no documentation comment")
+                self.note(route.pattern.text, url: "", text: "it has no documentation comment")
             }
         }
     }
@@ -73,10 +73,18 @@ struct ModuleTestRun {
             }
             if ModuleName(module).schemeKey != self.test.scheme {
                 let name = self.test.scheme.prefix(1).uppercased() + self.test.scheme.dropFirst()
-                self.note(pattern, "", "its module is \(module), and not \(name)Module or \(name)Controller")
+                self.note(
+                    pattern,
+                    url: "",
+                    text: "its module is \(module), and not \(name)Module or \(name)Controller"
+                )
             }
             if let name = route.firstLiteral, name != action, !configured.contains(pattern) {
-                self.note(pattern, "", "its method is `\(action)`, and its path begins with `\(name)`")
+                self.note(
+                    pattern,
+                    url: "",
+                    text: "its method is `\(action)`, and its path begins with `\(name)`"
+                )
             }
         }
     }
@@ -88,8 +96,8 @@ struct ModuleTestRun {
             let isOther = !entry.pattern.lowercased().hasPrefix("\(self.test.scheme):")
             self.note(
                 entry.pattern,
-                "",
-                isOther
+                url: "",
+                text: isOther
                     ? "\(entry.source) is in the configuration of another scheme"
                     : "\(entry.source) is configured and not registered; load the configuration first"
             )
@@ -106,7 +114,7 @@ struct ModuleTestRun {
                 do throws(RoutingError) {
                     url = try self.samples.rightURL(of: route)
                 } catch {
-                    self.note(route.pattern.text, "", error.message, error.code)
+                    self.note(route.pattern.text, url: "", text: error.message, code: error.code)
                     break
                 }
                 let outcome = await self.forward(url)
@@ -115,10 +123,10 @@ struct ModuleTestRun {
                 guard let problem = self.problem(of: outcome) else { continue }
                 if outcome.error?.code == .missingParameter, let array = self.samples.missingArray(of: route)
                 {
-                    self.note(route.pattern.text, "", Self.unknown(array))
+                    self.note(route.pattern.text, url: "", text: Self.unknown(array))
                     break
                 }
-                self.note(route.pattern.text, url, problem, outcome.error?.rootCause.code)
+                self.note(route.pattern.text, url: url, text: problem, code: outcome.error?.rootCause.code)
                 // What hangs once hangs again, and each time takes as long as it may.
                 break
             }
@@ -147,7 +155,12 @@ struct ModuleTestRun {
                 for url in self.samples.wrongURLs(of: route) {
                     let outcome = await self.forward(url)
                     guard let problem = self.problemOfWrong(outcome) else { continue }
-                    self.note(route.pattern.text, url, problem, outcome.error?.rootCause.code)
+                    self.note(
+                        route.pattern.text,
+                        url: url,
+                        text: problem,
+                        code: outcome.error?.rootCause.code
+                    )
                     hanging.insert(route.pattern.text)
                     break
                 }
@@ -155,7 +168,7 @@ struct ModuleTestRun {
             for url in self.samples.randomURLs() {
                 let outcome = await self.forward(url)
                 if let problem = self.problemOfWrong(outcome) {
-                    self.note("", url, problem, outcome.error?.rootCause.code)
+                    self.note("", url: url, text: problem, code: outcome.error?.rootCause.code)
                 }
             }
         }
@@ -194,9 +207,9 @@ struct ModuleTestRun {
 
     private mutating func note(
         _ route: String,
-        _ url: String,
-        _ text: String,
-        _ code: RoutingError.Code? = nil
+        url: String,
+        text: String,
+        code: RoutingError.Code? = nil
     ) {
         self.report.problems.append(.init(route: route, url: url, message: text.onOneLine, code: code))
     }

@@ -48,7 +48,7 @@ struct RecorderStateTests {
         recorded.readers = begun.readers
         state.keep(recorded, begun.decision)
         if state.end(recorded.id, route, after: .milliseconds(1), hasFailed: false) {
-            state.end(recorded.id, at: time, after: 1000, "Int", nil)
+            state.end(recorded.id, at: time, after: 1000, reply: "Int", failure: nil)
         }
         return begun.decision.isKept
     }

@@ -85,7 +85,13 @@ struct CountingMatchState: MatchState, ~Copyable {
         var state = CountingMatchState()
         let bytes = url.utf8.span
         _ = scan.read(bytes, table.trie.rules)
-        _ = table.frozen.search(&state, from: table.trie.defaultRoot, to: scan.count, bytes, &scan)
+        _ = table.frozen.search(
+            &state,
+            from: table.trie.defaultRoot,
+            to: scan.count,
+            bytes: bytes,
+            scan: &scan
+        )
         return state.steps
     }
 }

@@ -24,7 +24,9 @@ struct ServiceRegisterTests {
                         ? .adapter(0, from: ServiceKey((any Third).self), adapt: { _ in nil }) : .maker(0)
                     let isRefused = !replaces && model.contains { $0.offer.key == key }
                     let offer = ServiceOffer(key, source)
-                    switch Result(catching: { try register.add(offer, fileID: "A", line: step, replaces: replaces) }) {
+                    switch Result(catching: {
+                        try register.add(offer, fileID: "A", line: step, replaces: replaces)
+                    }) {
                     case .success(let id):
                         try #require(!isRefused && !ids.contains(id), "seed \(seed), step \(step)")
                         ids.append(id)
@@ -66,7 +68,12 @@ struct ServiceRegisterTests {
     @Test
     func `what an adapter needs is followed to its end`() throws {
         var register = ServiceRegister()
-        _ = try register.add(.adapter(of: (any First).self, from: (any Second).self), fileID: "A", line: 1, replaces: false)
+        _ = try register.add(
+            .adapter(of: (any First).self, from: (any Second).self),
+            fileID: "A",
+            line: 1,
+            replaces: false
+        )
         #expect(register.problem(with: ServiceKey((any First).self))?.code == .noHandler)
         #expect(register.problemsWithAdapters().map(\.code) == [.noHandler])
         let second = try register.add(
