@@ -1,15 +1,15 @@
 internal import WaybillEventLoop
 
-/// The values that other products keep with a bus until it ends, one of each type.
+/// Values that other products attach to a bus until it ends, at most one of each type.
 package final class Attachments: Sendable {
     private let values = Locked<[ObjectIdentifier: any Sendable]>([:])
 
-    /// The value of a type, if one was set.
+    /// Returns the value of a type, or nil when none is set.
     package func value<Value: Sendable>(of type: Value.Type) -> Value? {
         self.values.withLock { $0[ObjectIdentifier(type)] } as? Value
     }
 
-    /// The value of a type, which is set if there is none.
+    /// Returns the value of a type, and sets it first when there is none.
     package func value<Value: Sendable>(of type: Value.Type, orSet value: @autoclosure () -> Value) -> Value {
         self.values.withLock { values in
             if let present = values[ObjectIdentifier(type)] as? Value { return present }
@@ -21,7 +21,7 @@ package final class Attachments: Sendable {
 
     /// Sets the value of its type.
     package func set<Value: Sendable>(_ value: Value) {
-        // Released outside the lock: the deinitializer of what a value holds may use the bus.
+        // Release the old value outside of the lock, because a deinitializer may use the bus.
         let old = self.values.withLock { $0.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
         _ = consume old
     }
@@ -36,6 +36,8 @@ package final class Attachments: Sendable {
 }
 
 extension MessageBus {
-    /// The values that other products keep with the bus; they do not keep the bus.
+    /// The values that other products attach to the bus.
+    ///
+    /// They do not retain the bus.
     package var attachments: Attachments { self.core.attachments }
 }

@@ -1,11 +1,11 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The shard of a loop, without a reference that is counted.
+/// The shard of a loop, without reference counting.
 ///
-/// A shard that is passed through the steps of a delivery as a reference is retained and released in each of them, which
-/// takes longer than the step. Only a ``BusCore`` and its handlers create this value, and pass it to their own calls: a
-/// core holds its shards for as long as it exists, and a handler holds its core.
+/// A counted reference to a shard would be retained and released in each step of a delivery, which takes
+/// longer than the step. Only a ``BusCore`` and its handlers create this value. A core retains its shards as
+/// long as it exists, and a handler retains its core.
 @safe
 struct BorrowedShard: Sendable {
     private let shard: Unretained<LoopShard>
@@ -15,7 +15,7 @@ struct BorrowedShard: Sendable {
     /// Calls a closure with the shard.
     @inline(__always)
     func with<Result>(_ body: (LoopShard) -> Result) -> Result {
-        // The core that has created this value holds the shard, and is held by the caller.
+        // The core that created this value retains the shard, and the caller retains the core.
         unsafe self.shard.withUnsafeObject(body)
     }
 
@@ -48,7 +48,7 @@ struct BorrowedShard: Sendable {
         }
     }
 
-    /// Counts how a message ended.
+    /// Counts the outcome of a message.
     @inline(__always)
     func close(_ kind: Outcome.Kind) { self.with { $0.counters.close(kind) } }
 

@@ -3,9 +3,9 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What a bus is made of.
+/// The state of a bus.
 ///
-/// Handlers hold it; the ``MessageBus`` that users hold empties it when it is released.
+/// Handlers retain the core. The ``MessageBus`` of the user empties the core when it is released.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let registry: RouteRegistry
@@ -13,18 +13,18 @@ final class BusCore: Sendable {
     let statistics = Statistics()
     let deadLetters = DeadLetterObservers()
     let uncaught = Locked<UncaughtHandler?>(nil)
-    /// Calls of the uncaught handler that have not returned.
+    /// The number of calls of the uncaught handler that have not returned.
     let uncaughtCalls = Atomic<Int>(0)
     let phase = Atomic<Phase>(.open)
 
-    /// What deadlines go by: the time of the first loop.
+    /// The clock of deadlines, from the first loop.
     let time: TimeSource
 
     /// The loop on which plain closures run.
     let primaryShard: LoopShard
     let otherShards: [LoopShard]
 
-    /// The mailbox in front of the plain closures.
+    /// The mailbox of plain closures.
     let homeMailbox: Mailbox
     let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
@@ -35,14 +35,14 @@ final class BusCore: Sendable {
     let attachments = Attachments()
     let readinessChecks = Locked(ReadinessChecks())
     let exposures: Exposures
-    /// What other nodes reach.
+    /// The URLs that other nodes can reach.
     let shares: Exposures
     /// Whether publications go to other nodes as well.
     let publishesToNodes = Atomic<Bool>(false)
 
-    /// The default scheme, if it is no longer the configuration's.
+    /// The default scheme, if it has changed since the bus was created.
     let defaultScheme = Locked<String?>(nil)
-    /// Held while all that reads URLs changes to another one.
+    /// The lock that serializes changes of the default scheme.
     let defaultSchemeChange = Locked<Void>(())
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
@@ -76,27 +76,27 @@ final class BusCore: Sendable {
 
     var logger: Logger { self.configuration.logger }
 
-    /// The shard of the loop that the calling thread runs, if it is one of the bus's.
+    /// The shard of the calling thread; nil when the thread runs no loop of the bus.
     @inline(__always)
     var currentShard: BorrowedShard? {
         if self.primaryShard.isCurrent { return BorrowedShard(self.primaryShard) }
         return self.otherShards.isEmpty ? nil : self.otherShard(where: \.isCurrent)
     }
 
-    /// The shard of a loop, if it is one of the bus's.
+    /// Returns the shard of a loop, or nil when the bus does not have the loop.
     func shard(of eventLoop: ObjectIdentifier) -> BorrowedShard? {
         self.primaryShard.loop == eventLoop
             ? BorrowedShard(self.primaryShard) : self.otherShard(where: { $0.loop == eventLoop })
     }
 
-    /// The first of the other shards that meets a condition.
+    /// Returns the first of the other shards that satisfies a condition.
     func otherShard(where condition: (LoopShard) -> Bool) -> BorrowedShard? {
         self.otherShards.first(where: condition).map(BorrowedShard.init)
     }
 }
 
 extension BusCore {
-    /// Has every loop release the handlers that have been unregistered.
+    /// Makes every loop release the handlers that have been unregistered.
     func forget() {
         for shard in [self.primaryShard] + self.otherShards { shard.forget() }
     }
@@ -121,7 +121,9 @@ extension BusCore {
         for hook in hooks.values { hook.cancel() }
     }
 
-    /// A loop has stopped: its handlers stay registered, but messages no longer reach them.
+    /// Retires the handlers of a loop that has stopped.
+    ///
+    /// They stay registered, but receive no more messages.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
         let hidden = self.configured.withLock { $0.hiddenTargets }.flatMap(\.members)

@@ -2,8 +2,9 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What a bus keeps on one loop, so that a route there takes no lock and shares no memory with another
-/// thread: the routes as the loop last saw them, the next ID, and the loop's share of the statistics.
+/// The state of a bus on one loop: a snapshot of the routes, the next ID, and the loop's counters.
+///
+/// With this state, a route on the loop takes no lock and shares no memory with another thread.
 @usableFromInline
 final class LoopShard: Sendable {
     let eventLoop: EventLoop
@@ -15,12 +16,14 @@ final class LoopShard: Sendable {
     private let snapshot: LoopLocal<RouteSnapshot>
     private let topics: Topics
     private let topicSnapshot: LoopLocal<TopicSnapshot>
-    /// The URL that was published to last: a program publishes often to few URLs.
+    /// The latest published URL.
+    ///
+    /// A program often publishes many messages to few URLs.
     private let latestTopic: LoopLocal<LatestTopic>
     private let empty: RouteSnapshot
     private let isForgetting = Atomic<Bool>(false)
 
-    // Written by the loop's thread only; atomic so that the compiler can check it.
+    // Only the loop's thread writes these values. They are atomic so that the compiler can check the class.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
     private let frameHops = Atomic<Int>(Frame.noHandlerHops)
     private let frameExpiry = Atomic<Int64>(Deadline.never.nanoseconds)
@@ -51,12 +54,12 @@ final class LoopShard: Sendable {
     }
 }
 
-// The handler that is called in place: it cannot suspend, but it may start a task in place that routes on, so
-// that another handler is called before it returns. All of this is for the loop's thread.
+// The handler that is being called in place. It cannot suspend, but it may start a task that routes another
+// message before the handler returns. Only the loop's thread may use these members.
 extension LoopShard {
-    /// The handler that is called in place, as its messages inherit from it.
+    /// The properties that messages inherit from the handler that is being called in place.
     struct Frame {
-        /// How many routes led to the message of the handler.
+        /// The number of routes that led to the handler's message.
         let hops: Int
         let expiry: Deadline
         let id: UInt64
@@ -95,7 +98,7 @@ extension LoopShard {
         return outer
     }
 
-    /// Returns to the frame that was there before ``enter(_:)``.
+    /// Restores the frame that ``enter(_:)`` returned.
     @inline(__always)
     func leave(to outer: Frame) {
         self.frameHops.store(outer.hops, ordering: .relaxed)
@@ -107,24 +110,24 @@ extension LoopShard {
     @inline(__always)
     var isCalling: Bool { self.hops != Frame.noHandlerHops }
 
-    /// How many routes led to the message of that handler.
+    /// The number of routes that led to the message of the handler that is being called.
     @inline(__always)
     var hops: Int { self.frameHops.load(ordering: .relaxed) }
 
-    /// The deadline of that message.
+    /// The deadline of the message of the handler that is being called.
     @inline(__always)
     var expiry: Deadline { Deadline(nanoseconds: self.frameExpiry.load(ordering: .relaxed)) }
 
-    /// The message of the handler that is being called in place; nil if none is.
+    /// The ID of the message whose handler is being called in place, or nil.
     var handledMessage: CorrelationID? {
         let id = self.handled.load(ordering: .relaxed)
         return id == 0 ? nil : CorrelationID(rawValue: id)
     }
 }
 
-// The routes and the subscribers as the loop last saw them. All of this is for the loop's thread.
+// The snapshots of the routes and the subscribers. Only the loop's thread may use these members.
 extension LoopShard {
-    /// Returns the target of a request, and its parameters, by the routes as they are now.
+    /// Returns the target and the parameters of a request, from the current routes.
     func resolve(_ request: borrowing Request) -> ResolvedRoute {
         if self.isCurrentSnapshot || self.catchUp() {
             return self.snapshot.load().resolve(request.url, request.passed, on: self.loop)
@@ -132,7 +135,7 @@ extension LoopShard {
         return self.registry.resolve(request.url, request.passed, on: self.loop)
     }
 
-    /// The routes as they are now; nil when the table has changed too recently to be worth a copy.
+    /// The current routes, or nil when the table has changed too recently to be worth a copy.
     @inline(__always)
     var currentSnapshot: RouteSnapshot? {
         self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil
@@ -151,13 +154,14 @@ extension LoopShard {
     }
 
     private func replaceSnapshot(with snapshot: RouteSnapshot) {
-        // Releasing the last reference to a handler may use the bus, and so this shard.
+        // The deinitializer of a handler may use the bus, and therefore this shard.
         let old = self.snapshot.load()
         self.snapshot.store(snapshot)
         _ = consume old
     }
 
-    /// Releases the handlers that have been unregistered, although no message may ever be routed here again.
+    /// Releases the handlers that have been unregistered, even if no message is ever routed on this loop
+    /// again.
     func forget() {
         if self.isCurrent {
             self.forgetHere()
@@ -174,7 +178,7 @@ extension LoopShard {
         self.replaceTopics(with: Topics.empty)
     }
 
-    /// Returns the subscribers of a URL, as they are now, and its address if it has none.
+    /// Returns the current subscribers of a URL, and its address when it has no subscribers.
     func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         if self.topicSnapshot.load().generation != self.topics.generation.load(ordering: .acquiring) {
             guard let snapshot = self.topics.snapshotIfWorthIt() else {
@@ -196,7 +200,7 @@ extension LoopShard {
     }
 
     private func replaceTopics(with snapshot: TopicSnapshot) {
-        // Releasing the last reference to a subscriber may use the bus, and so this shard.
+        // The deinitializer of a subscriber may use the bus, and therefore this shard.
         let oldSnapshot = self.topicSnapshot.load()
         let oldLatest = self.latestTopic.load()
         self.topicSnapshot.store(snapshot)
@@ -210,10 +214,10 @@ extension LoopShard {
 private final class LatestTopic: Sendable {
     let url: String
     let matched: MatchedSubscribers
-    /// The URL's address, if it has no subscribers.
+    /// The address of the URL, if it has no subscribers.
     let address: Address?
 
-    /// No URL is empty.
+    /// An entry that matches no URL, because no URL is empty.
     static let none = LatestTopic(url: "", matched: MatchedSubscribers(), address: nil)
 
     init(url: String, matched: MatchedSubscribers, address: Address?) {
@@ -223,7 +227,7 @@ private final class LatestTopic: Sendable {
     }
 }
 
-/// An actor on a loop, where an actor has to be named, as for a task that runs on it.
+/// An actor on a loop, for tasks that run on the loop and need an actor.
 actor LoopIsolation: LoopBound {
     nonisolated let eventLoop: EventLoop
 

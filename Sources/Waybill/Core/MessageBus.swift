@@ -4,7 +4,8 @@ public import WaybillRouting
 
 /// A message bus whose addresses are URLs.
 ///
-/// Modules register handlers for URL patterns; code that knows a URL routes it, and gets the handler's value:
+/// Modules register handlers for URL patterns. Code that knows a URL routes it and receives the value of the
+/// handler:
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -14,53 +15,56 @@ public import WaybillRouting
 /// let user: User = try await bus.route("app://user/1")
 /// ```
 ///
-/// A bus can be used from any thread, task and actor. Plain closures run on its event loop, methods of actors
-/// on the actor's. Routing on a loop of the bus takes no lock, and no hop if the handler is on the same loop.
+/// You can use a bus from any thread, task and actor. Plain closures run on the event loop of the bus, and
+/// methods of an actor run on the loop of the actor. A route on a loop of the bus takes no lock. It switches
+/// no thread if the handler is on the same loop.
 ///
-/// When the last reference to a bus is released, callers that wait for it fail. Shut a bus down in order with
+/// When the last reference to a bus is released, its waiting callers fail. To let messages finish first, call
 /// ``shutDown(drainingUntil:)``.
 public final class MessageBus: Sendable {
     let core: BusCore
 
-    /// Whether the bus ends with this object, as it does with the one that its owner holds.
+    /// Whether the bus ends when this object is released.
     private let isOwner: Bool
 
-    /// Makes a bus with an event loop of its own, on a thread of its own.
+    /// Creates a bus with its own event loop on its own thread.
     ///
-    /// - Parameter configuration: the default scheme, the limits, and where to log.
+    /// - Parameter configuration: The default scheme, the limits and the logger.
     public convenience init(configuration: Configuration = .init()) {
         self.init(eventLoop: EventLoop(name: "waybill"), configuration: configuration)
     }
 
-    /// Makes a bus on an existing event loop.
+    /// Creates a bus on an existing event loop.
     ///
     /// - Parameters:
-    ///   - eventLoop: the loop on which plain closures run; the bus holds it, and leaves it running.
-    ///   - configuration: the default scheme, the limits, and where to log.
+    ///   - eventLoop: The loop on which plain closures run. The bus retains the loop and does not stop it.
+    ///   - configuration: The default scheme, the limits and the logger.
     public convenience init(eventLoop: EventLoop, configuration: Configuration = .init()) {
         self.init(eventLoops: [eventLoop], configuration: configuration)
     }
 
-    /// Makes a bus on several event loops, each of which routes without a lock.
+    /// Creates a bus on several event loops, each of which routes without a lock.
     ///
     /// - Parameters:
-    ///   - eventLoops: the loops, at least one; plain closures run on the first.
-    ///   - configuration: the default scheme, the limits, and where to log.
+    ///   - eventLoops: The loops, at least one. Plain closures run on the first loop.
+    ///   - configuration: The default scheme, the limits and the logger.
     public init(eventLoops: [EventLoop], configuration: Configuration = .init()) {
         self.core = BusCore(eventLoops: eventLoops, configuration: configuration)
         self.isOwner = true
     }
 
-    /// Makes a bus on the event loops of a group.
+    /// Creates a bus on the event loops of a group.
     ///
     /// - Parameters:
-    ///   - group: the loops; plain closures run on the first.
-    ///   - configuration: the default scheme, the limits, and where to log.
+    ///   - group: The loops. Plain closures run on the first loop.
+    ///   - configuration: The default scheme, the limits and the logger.
     public convenience init(eventLoops group: EventLoopGroup, configuration: Configuration = .init()) {
         self.init(eventLoops: group.eventLoops, configuration: configuration)
     }
 
-    /// Another face of the same bus, for a module that its bus holds: it does not keep the bus open.
+    /// Creates another handle of a bus, for a module that the bus retains.
+    ///
+    /// The handle does not keep the bus open.
     init(sharing core: BusCore) {
         self.core = core
         self.isOwner = false
@@ -75,27 +79,35 @@ public final class MessageBus: Sendable {
 }
 
 extension MessageBus {
-    /// How a bus reads URLs, and where its bounds are.
+    /// The URL conventions and the limits of a bus.
     public struct Configuration: Sendable {
-        /// The scheme of a URL or pattern that has none; "app" by default.
+        /// The scheme of URLs and patterns without a scheme; "app" by default.
         public var defaultScheme: String
 
-        /// How URLs are read and matched; ``RoutingConventions/waybill`` by default.
+        /// The rules by which URLs are read and matched; ``RoutingConventions/waybill`` by default.
         public var conventions: RoutingConventions
 
-        /// How long a URL may be, and how much may be in it.
+        /// The limits of URLs, for example their length.
         public var limits: RoutingLimits
 
-        /// How many messages may wait for a module, 1,024 by default; one more fails with `mailboxFull`.
+        /// The number of messages that may wait for a module; 1,024 by default.
+        ///
+        /// More fail with `mailboxFull`.
         public var mailboxLimit: Int
 
-        /// How many times a message may be routed on before it fails with `hopLimitExceeded`; 16 by default.
+        /// The number of times that a message may be forwarded; 16 by default.
+        ///
+        /// More fail with `hopLimitExceeded`.
         public var hopLimit: Int
 
-        /// Where the bus logs failures that no caller receives: dead letters, as warnings.
+        /// The logger for dead letters, which are failures that no caller receives.
+        ///
+        /// They are logged as warnings.
         public var logger: Logger
 
-        /// Makes a configuration; everything has a default.
+        /// Creates a configuration.
+        ///
+        /// Each property has a default.
         public init(
             defaultScheme: String = "app",
             conventions: RoutingConventions = .waybill,
@@ -114,21 +126,21 @@ extension MessageBus {
     }
 }
 
-// How a bus reads text: all code that reads URLs or patterns for it does so in the same way.
+// The parsing of URLs and patterns, which all parts of a bus share.
 extension MessageBus.Configuration {
-    /// An empty table.
+    /// Returns an empty table.
     package func table<Handler: Sendable>(of handler: Handler.Type = Handler.self) -> RouteTable<Handler> {
         RouteTable(conventions: self.conventions, defaultScheme: self.defaultScheme, limits: self.limits)
     }
 
-    /// A table with one pattern, to ask which URLs match it.
+    /// Returns a table with one pattern, to test which URLs match the pattern.
     package func scope(of pattern: String) throws(RoutingError) -> RouteTable<Void> {
         var table = self.table(of: Void.self)
         try table.insert(pattern, ())
         return table
     }
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     package func pattern(_ text: String) throws(RoutingError) -> RoutePattern {
         try RoutePattern(
             text,
@@ -138,7 +150,7 @@ extension MessageBus.Configuration {
         )
     }
 
-    /// Reads a pattern that a peer sends: within a smaller budget, and without long runs of combining marks.
+    /// Parses a pattern from a peer, with a smaller budget and without long runs of combining marks.
     package func peerPattern(_ text: String) throws(RoutingError) -> RoutePattern {
         guard CombiningMarks.areFew(in: text) else {
             throw RoutingError(.invalidPattern, url: text, message: CombiningMarks.excess)
@@ -146,7 +158,7 @@ extension MessageBus.Configuration {
         return try self.table(of: Void.self).pattern(text, from: .peer)
     }
 
-    /// Reads a URL.
+    /// Parses a URL.
     package func address(_ url: String) throws(RoutingError) -> Address {
         try Address(
             url,

@@ -3,32 +3,36 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// The life of a bus, which only moves forward.
+    /// The phases of a bus.
+    ///
+    /// A bus only moves to a later phase.
     enum Phase: UInt8, AtomicRepresentable {
         case open
-        /// The bus delivers only what a handler in flight sends.
+        /// The bus delivers only messages that a handler in flight sends.
         case draining
         case closed
     }
 
-    /// What a peer in another process wants to do with a URL.
+    /// The operation that a peer in another process wants to perform on a URL.
     struct PeerAccess: Sendable {
         let audience: Audience
         let operation: ExposedOperations
-        /// The operations that the URL is exposed for, if they have just been looked up; empty otherwise.
+        /// The operations for which the URL is exposed, if the caller has just looked them up.
+        ///
+        /// Empty otherwise.
         var known: ExposedOperations = []
     }
 
     /// Returns the reason to reject a request, or nil to deliver it.
     ///
     /// - Parameters:
-    ///   - request: What the caller asks for.
-    ///   - access: What the caller may do with the URL if it is a peer; nil for code of this process.
-    /// - Returns: The reason.
+    ///   - request: The request of the caller.
+    ///   - access: The operation of a peer; nil for code of this process.
+    /// - Returns: The reason, or nil.
     @inline(__always)
     func rejection(of request: borrowing Request, by access: PeerAccess? = nil) -> RoutingError? {
         let phase = self.phase.load(ordering: .relaxed)
-        // A handler in flight may lead to the request of a peer, but every peer could claim that.
+        // A peer can claim any number of hops, so only local code can prove that a handler sent the request.
         let isOfHandler = request.hops > 0 && access == nil
         if phase != .open, phase == .closed || !isOfHandler { return .shutDown(url: request.url) }
         if request.hops > max(0, self.configuration.hopLimit) {

@@ -1,6 +1,6 @@
 internal import WaybillEventLoop
 
-/// What watches the deadline of a waiting task.
+/// A timer for the deadline of a waiting task.
 enum DeadlineWatch: Sendable {
     case timer(ScheduledTimer)
     case alarm(Timekeeper.Alarm)
@@ -9,11 +9,11 @@ enum DeadlineWatch: Sendable {
     /// Watches a deadline.
     ///
     /// - Parameters:
-    ///   - deadline: the latest that something may come.
-    ///   - time: what the deadline goes by; one that is advanced by hand watches it itself.
-    ///   - loop: the loop whose timer watches it, for as long as that loop runs; nil if the waiting task is
-    ///     on no loop of the bus.
-    ///   - body: what is done when it has passed; it must do nothing if it comes too late.
+    ///   - deadline: The deadline.
+    ///   - time: The clock of the deadline. A manual clock watches the deadline itself.
+    ///   - loop: The loop whose timer watches the deadline while the loop runs; nil when the waiting task is
+    ///     not on a loop of the bus.
+    ///   - body: Runs when the deadline has passed. It must have no effect when the task no longer waits.
     init(
         _ deadline: Deadline,
         by time: TimeSource,
@@ -49,7 +49,8 @@ enum DeadlineWatch: Sendable {
         }
     }
 
-    /// Watches the deadlines of callers that are on no loop of a bus, or on one that has stopped; made when
-    /// the first one has a deadline.
+    /// The timekeeper for callers that are not on a running loop of a bus.
+    ///
+    /// It is created when the first of these callers has a deadline.
     static let timekeeper = Timekeeper(name: "waybill-deadlines")
 }

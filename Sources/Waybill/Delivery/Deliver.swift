@@ -1,18 +1,18 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// How far an awaited message got without suspending.
+/// The state of an awaited message that was delivered as far as possible without suspending.
 @usableFromInline
 enum Delivery: Sendable {
     /// The message has ended.
     case ended(DeliveryResult)
-    /// The handler runs in a task of its own, or waits for its turn; it may have ended.
+    /// The handler runs in its own task or waits for its turn. It may have ended already.
     case started(Exchange)
-    /// The handler cannot suspend, and runs in the caller's task when the turn of the message comes.
+    /// The handler cannot suspend. It runs in the caller's task when it is the message's turn.
     case queued(QueuedTask)
-    /// The message meets middlewares in the caller's task.
+    /// Middlewares intercept the message in the caller's task.
     case intercepted(Interception)
-    /// Nothing has been counted: the caller has to suspend first.
+    /// The caller must suspend first. The message has not been counted.
     case unadmitted(PendingRequest)
 }
 
@@ -21,7 +21,7 @@ enum Delivery: Sendable {
 struct DeliveryResult: Sendable {
     let id: CorrelationID
     let outcome: Outcome
-    /// Where the value goes beside the caller, if there is a return URL.
+    /// The return URL that also receives the value, or nil.
     var returnPath: ReturnPath?
 
     func reply(from url: String) throws(RoutingError) -> Reply {
@@ -35,14 +35,14 @@ struct DeliveryResult: Sendable {
     }
 }
 
-/// A request whose caller has to suspend first, behind one reference.
+/// A request whose caller must suspend before the delivery.
 @usableFromInline
 final class PendingRequest: Sendable {
     let request: Request
-    /// What the caller may do with the URL if it is a peer; nil for code of this process.
+    /// The operation of a peer; nil for code of this process.
     let access: BusCore.PeerAccess?
 
-    /// Keeps a request with what its message inherits here and now.
+    /// Creates a pending request with the properties that it inherits from the calling handler.
     init(_ request: consuming Request, by access: BusCore.PeerAccess? = nil, on core: BusCore) {
         self.request = request.inheriting(on: core.currentShard)
         self.access = access
@@ -50,14 +50,14 @@ final class PendingRequest: Sendable {
 }
 
 extension BusCore {
-    /// Takes an awaited message through the six steps, as far as that goes without suspending.
+    /// Takes an awaited message through the six steps, as far as possible without suspending.
     ///
     /// - Parameters:
-    ///   - request: What the caller asks for.
+    ///   - request: The request of the caller.
     ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
-    ///   - call: Calls a handler that cannot suspend, as ``Handler/invoke(_:_:)`` has it.
-    /// - Returns: How far the message got.
-    @inline(never)  // or each caller would count references to what is passed on here
+    ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
+    /// - Returns: The state of the message.
+    @inline(never)  // Inlined, the parameters would be retained in each caller.
     func deliver(
         _ request: borrowing Request,
         on shard: BorrowedShard?,
@@ -95,7 +95,7 @@ extension BusCore {
 
     /// Takes an awaited message through the last three steps: place, invoke, settle.
     ///
-    /// It is a function of its own, and not inlined, since what is passed to a function need not be retained in it.
+    /// The function is separate and not inlined, because a function does not need to retain its parameters.
     @inline(never)
     private func handle(
         _ request: borrowing Request,
@@ -122,7 +122,7 @@ extension BusCore {
         return .ended(DeliveryResult(id: id, outcome: consume outcome, returnPath: message.returnPath))
     }
 
-    /// Ends a message that reaches no handler.
+    /// Ends a message that does not reach a handler.
     @inline(never)
     private func fail(
         _ ticket: consuming MessageTicket,
@@ -135,7 +135,7 @@ extension BusCore {
         return .ended(DeliveryResult(id: id, outcome: .failed(error)))
     }
 
-    /// Has a handler run that may suspend, or whose message has to wait.
+    /// Starts a handler that may suspend, or enqueues a message that must wait.
     @inline(never)
     private func start(
         _ request: Request,
@@ -145,8 +145,8 @@ extension BusCore {
         place: Mailbox.Place
     ) -> Delivery {
         if case .queue(let takesSlot) = place, handler.isImmediate, !request.expiry.exists {
-            // The caller can be freed until the handler begins, and the handler cannot suspend: it needs no
-            // task of its own.
+            // The caller can be resumed until the handler begins, and the handler cannot suspend. It can run
+            // in the caller's task.
             let message = request.message(id: ticket.id, parameters: parameters, on: self)
             return .queued(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
@@ -161,7 +161,7 @@ extension BusCore {
         return .started(exchange)
     }
 
-    /// Makes the exchange of a message, and the message.
+    /// Creates a message and its exchange.
     func exchange(
         _ request: Request,
         ticket: consuming MessageTicket,
@@ -195,13 +195,16 @@ extension BusCore {
         return (exchange, message)
     }
 
-    /// The loop whose timer watches a deadline: the caller's, and not the handler's, which the handler may
-    /// block.
+    /// Returns the loop whose timer watches a deadline.
+    ///
+    /// This is the caller's loop, because the handler may block its own loop.
     @inline(__always)
     func watcher(of expiry: Deadline) -> EventLoop? { expiry.exists ? self.currentShard?.eventLoop : nil }
 
-    /// Has a message meet middlewares: in the caller's task if the handler cannot suspend, else in a task of
-    /// its own, so that the caller can be freed.
+    /// Delivers a message through middlewares.
+    ///
+    /// They run in the caller's task if the handler cannot suspend. Otherwise they run in a new task, so that
+    /// the caller can be resumed early.
     @inline(never)
     private func intercept(
         _ request: Request,
@@ -210,7 +213,7 @@ extension BusCore {
         by chain: MiddlewareChain,
         on shard: BorrowedShard?
     ) -> Delivery {
-        // Text that is no URL meets no middleware.
+        // Middlewares do not receive invalid URLs.
         if case .missing(let error) = route.target, error.code != .noRoute {
             return self.fail(ticket, of: request, with: error, on: shard)
         }
@@ -226,7 +229,7 @@ extension BusCore {
         )
     }
 
-    /// Has a message meet middlewares in a task of its own.
+    /// Delivers a message through middlewares in a new task.
     func intercept(
         _ request: Request,
         ticket: consuming MessageTicket,
@@ -263,9 +266,9 @@ extension BusCore {
     }
 }
 
-// The rest of the way, which may suspend the caller.
+// The part of a delivery that may suspend the caller.
 extension BusCore {
-    /// Delivers a request and waits for its outcome, where the caller is isolated.
+    /// Delivers a request and waits for its outcome, with the isolation of the caller.
     nonisolated(nonsending) func route(
         _ request: Request,
         listener: Listener = noListener
@@ -276,7 +279,7 @@ extension BusCore {
         return await self.result(of: delivery, listener: listener)
     }
 
-    /// Waits for the outcome of a message that was delivered as far as that goes without suspending.
+    /// Waits for the outcome of a message that was delivered as far as possible without suspending.
     nonisolated(nonsending) func result(
         of delivery: Delivery,
         listener: Listener = noListener
@@ -300,7 +303,7 @@ extension BusCore {
         case .unadmitted(let pending):
             if let access = pending.access {
                 await EventLoop.yieldIfDue()
-                // What a peer may do may have changed since it was admitted.
+                // The exposed URLs may have changed since the peer was admitted.
                 if let error = self.rejection(of: pending.request, by: access) {
                     return self.fail(pending.request, error, for: .peer(awaits: true))
                 }
@@ -332,11 +335,11 @@ extension BusCore {
         return DeliveryResult(id: message.id, outcome: outcome, returnPath: message.extras?.returnPath)
     }
 
-    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the
+    /// Yields the thread at the end of a call that has not suspended, unless the thread runs a loop of the
     /// bus.
     ///
-    /// A task of the global pool that repeats a rejected call would hold one of the pool's few threads for
-    /// ever. On a loop the budget does the same with less.
+    /// A task of the global pool that repeats a rejected call would otherwise never release its thread. On a
+    /// loop, the budget has the same effect at a lower cost.
     nonisolated(nonsending) func yieldThread() async {
         if self.currentShard == nil { await Task.yield() }
     }

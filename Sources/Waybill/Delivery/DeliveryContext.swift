@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// What a route made inside a handler inherits from the message that is being handled.
+/// The properties that a message inherits from the message whose handler sends it.
 struct DeliveryContext: Sendable {
     private let source: any ContextSource
 
@@ -11,33 +11,35 @@ struct DeliveryContext: Sendable {
     /// The context of other code that a message has led to.
     static func record(_ record: ContextRecord) -> Self { Self(source: record) }
 
-    /// How many routes led to the message.
+    /// The number of routes that led to the message.
     var hops: Int { self.source.hops }
 
-    /// When its caller stops waiting.
+    /// The time at which the message's caller stops waiting.
     var expiry: Deadline { self.source.expiry }
 
-    /// Which message it is, if its handler may suspend.
+    /// The ID of the message, if its handler may suspend.
     var id: CorrelationID? { self.source.message }
 
-    /// The context of the handler that waits for the message, if a handler does.
+    /// The context of the handler that waits for the message, or nil when no handler does.
     var outer: DeliveryContext? { self.source.caller }
 
     private var object: ObjectIdentifier { ObjectIdentifier(self.source) }
 
-    /// What the calling task has inherited.
+    /// The context that the calling task has inherited.
     @TaskLocal private static var task = Inherited(context: nil)
 
-    /// A context as a task-local value: the runtime copies an optional by its type, which takes as long as
-    /// finding it, and a type of this module by a function that the compiler has written.
+    /// A context as a task-local value.
+    ///
+    /// The runtime copies an optional through its type's metadata, which takes as long as the lookup of the
+    /// value. It copies a type of this module with a function that the compiler has generated.
     struct Inherited: Sendable {
         fileprivate let context: DeliveryContext?
     }
 
-    /// Where a handler's task finds the context.
+    /// The task-local value in which a handler's task finds the context.
     static var local: TaskLocal<Inherited> { self.$task }
 
-    /// The context as what a task inherits.
+    /// The context as a task-local value.
     var inherited: Inherited { Inherited(context: self) }
 
     /// Runs code in a context.
@@ -48,24 +50,26 @@ struct DeliveryContext: Sendable {
         try self.$task.withValue(context.inherited) { try body() }
     }
 
-    /// The context of the calling code: of the handler that it is part of, or, in the body of a loop over the
-    /// replies to a message, of the handler that has sent the reply and waits for the loop to come back.
+    /// The context of the calling code.
+    ///
+    /// This is the context of the handler that the code is part of. In the body of a loop over the replies to
+    /// a message, it is the context of the handler that sent the reply and waits for the next iteration.
     static var current: DeliveryContext? {
         let inherited = self.task.context
         return ReplyReaders.context(inside: inherited) ?? inherited
     }
 
-    /// The context of the handler that waits for the calling code to end, if one does.
+    /// The context of the handler that waits for the calling code to end, or nil when no handler does.
     ///
-    /// A task that a handler makes by `Task { }` has the handler's context and may outlive the handler, which
-    /// does not wait for it: what it routes is no part of the handler. Its own `async let` is taken for one
-    /// of the handler's.
+    /// A task that a handler creates with `Task { }` has the handler's context, but the handler does not wait
+    /// for it. Messages of that task are therefore not part of the handler. An `async let` inside of the task
+    /// cannot be told from an `async let` of the handler, and counts as the handler's.
     static var waiting: DeliveryContext? {
         guard let context = self.current else { return nil }
         return context.source.task == CurrentTask.id || CurrentTask.isChild ? context : nil
     }
 
-    /// The same context for the calling task: its code answers the handler, which waits for that.
+    /// Returns a copy of the context for the calling task, whose code answers the waiting handler.
     func adopted() -> DeliveryContext {
         .record(
             ContextRecord(
@@ -78,7 +82,7 @@ struct DeliveryContext: Sendable {
         )
     }
 
-    /// Whether this is a context, or the context of something that waits inside of it.
+    /// Returns whether this context is the given context, or is nested in it.
     func isInside(_ context: DeliveryContext) -> Bool {
         var next: DeliveryContext? = self
         while let inner = next {
@@ -88,10 +92,10 @@ struct DeliveryContext: Sendable {
         return false
     }
 
-    /// Runs a caller's code for one of a handler's replies, in the handler's context and where the caller is
-    /// isolated.
+    /// Runs the caller's code for a reply, in the context of the handler and with the isolation of the
+    /// caller.
     ///
-    /// A function that is `nonisolated(nonsending)` has to hand its isolation over: the default would be nil.
+    /// A `nonisolated(nonsending)` caller must pass its isolation, because the default would be nil.
     static func with<Result>(
         _ context: DeliveryContext?,
         isolation: isolated (any Actor)?,
@@ -99,13 +103,13 @@ struct DeliveryContext: Sendable {
     ) async rethrows -> Result {
         guard let context else { return try await body() }
         return try await Self.$task.withValue(context.adopted().inherited) {
-            // Captured, the parameter isolates the closure to the caller.
+            // The closure is isolated to the caller because it captures the parameter.
             _ = isolation
             return try await body()
         }
     }
 
-    /// The messages of this context: their handlers wait for what happens in it.
+    /// The IDs of the messages whose handlers wait for the code in this context.
     var messages: Set<CorrelationID> {
         var ids: Set<CorrelationID> = []
         var context: DeliveryContext? = self
@@ -130,17 +134,17 @@ struct DeliveryContext: Sendable {
     }
 }
 
-/// What a context says.
+/// An object that describes a context.
 private protocol ContextSource: AnyObject, Sendable {
     var hops: Int { get }
     var expiry: Deadline { get }
-    /// Which message it is, if its handler may suspend.
+    /// The ID of the message, if its handler may suspend.
     var message: CorrelationID? { get }
-    /// The exchange of that message, if it is known.
+    /// The exchange of that message, or nil when the message has none.
     var counted: Exchange? { get }
-    /// The context of the handler that waits, if a handler does.
+    /// The context of the handler that waits, or nil when no handler does.
     var caller: DeliveryContext? { get }
-    /// The task whose code it is, as ``CurrentTask`` numbers it.
+    /// The number of the task that runs the code, from ``CurrentTask``.
     var task: UInt { get }
 }
 
@@ -149,17 +153,17 @@ extension Exchange: ContextSource {
     fileprivate var counted: Exchange? { self }
 }
 
-/// The context of code that no exchange stands for alone.
+/// The context of code that has no exchange.
 final class ContextRecord: ContextSource {
     let hops: Int
     let expiry: Deadline
-    /// Which message it is, if its handler may suspend.
+    /// The ID of the message, if its handler may suspend.
     fileprivate let message: CorrelationID?
-    /// The exchange of that message, if the context is that of its caller's code.
+    /// The exchange of that message, if the code is its caller's listener.
     fileprivate let counted: Exchange?
-    /// The context of the handler that waits, if a handler does.
+    /// The context of the handler that waits, or nil when no handler does.
     let caller: DeliveryContext?
-    /// The task whose code it is.
+    /// The number of the task that runs the code.
     let task = CurrentTask.id
 
     init(
@@ -176,7 +180,7 @@ final class ContextRecord: ContextSource {
         self.caller = outer
     }
 
-    /// The context of a message that is given to a handler in the task of its caller.
+    /// Creates the context of a message whose handler runs in the task of its caller.
     convenience init(_ message: Message, inside outer: DeliveryContext?) {
         self.init(hops: message.hops, expiry: message.expiry, id: message.id, outer: outer)
     }

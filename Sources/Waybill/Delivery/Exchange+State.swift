@@ -2,42 +2,49 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension Exchange {
-    /// Decides what must happen; ``Exchange`` does it.
+    /// The state machine of an exchange.
+    ///
+    /// It decides on actions, and ``Exchange`` performs them.
     struct State: ~Copyable {
         /// Whether the outcome is decided.
         private(set) var isOver = false
         /// Whether the outcome has been read.
         private(set) var isRead = false
-        /// Whether the exchange ends a message, and is not an attempt to deliver one.
+        /// Whether the exchange ends a message.
+        ///
+        /// An exchange of one delivery attempt does not.
         let isCounted: Bool
         /// The obligation to end the message, until the outcome is decided.
         private var ticket: MessageTicket?
-        /// The handler, until the outcome is decided: a task that outlives the handler keeps the exchange.
+        /// The handler, until the outcome is decided.
+        ///
+        /// A task that outlives the handler retains the exchange, and must not retain the handler.
         private var handler: Handler?
-        /// The outcome, from when it is counted until it is read; an exchange that outlives that keeps no
-        /// value.
+        /// The outcome, between the time when it is counted and the time when it is read.
+        ///
+        /// An exchange that lives longer does not retain the value.
         private var outcome: Outcome?
         /// The reader that waits for the next event.
         private var reader: Reader?
-        /// What there is once the handler has suspended, or was not called in place.
+        /// The state of a handler that has suspended or waits in the mailbox.
         ///
-        /// It is no optional: in a value that cannot be copied, Swift 6.3 leaks what is assigned by optional
-        /// chaining.
+        /// The property is not optional because Swift 6.3 leaks values that are assigned by optional chaining
+        /// in a noncopyable value.
         private var waiting = Waiting()
         private var isWaiting = false
 
-        /// What waits for a handler, and what it waits for.
+        /// The parts of an exchange that exist only while its handler is waiting or suspended.
         struct Waiting {
-            /// Whether the exchange is registered with its handler, and counts as in flight for its route.
+            /// Whether the exchange is registered with its handler and counts as in flight for its route.
             fileprivate(set) var isAttached = false
-            /// The message's place in the handler's mailbox, while it waits there.
+            /// The message in the handler's mailbox, while it waits there.
             fileprivate(set) var queued: QueuedTask?
             fileprivate(set) var task: HandlerTask?
             fileprivate(set) var watch: DeadlineWatch?
             fileprivate var unread: [Progress] = []
-            /// The progress reply that the reader has seen and not answered.
+            /// The progress reply that the reader has received and not answered.
             fileprivate var seen: Progress?
-            /// How many progress replies the reader has seen.
+            /// The number of progress replies that the reader has received.
             fileprivate var shown = 0
 
             /// The progress replies without an answer.
@@ -50,7 +57,7 @@ extension Exchange {
             }
         }
 
-        /// What is released when an exchange ends.
+        /// The parts of an exchange that are released when it ends.
         struct Ending {
             let handler: Handler?
             let waiting: Waiting?
@@ -68,10 +75,12 @@ extension Exchange {
             self.handler = handler
         }
 
-        /// Decides that this is the end; ``close(with:)`` must follow when the outcome is counted.
+        /// Decides the end of the exchange.
         ///
-        /// - Parameter ticket: Gets the obligation to end the message, if the exchange ends one.
-        /// - Returns: What the end releases; nil when the end has been decided already.
+        /// Call ``close(with:)`` after the outcome has been counted.
+        ///
+        /// - Parameter ticket: Receives the obligation to end the message, if the exchange ends a message.
+        /// - Returns: The parts to release, or nil when the end has already been decided.
         mutating func finish(taking ticket: inout MessageTicket?) -> Ending? {
             if self.isOver { return nil }
             self.isOver = true
@@ -80,9 +89,10 @@ extension Exchange {
             return Ending(handler: self.handler.take(), waiting: self.isWaiting ? self.waiting : nil)
         }
 
-        /// Makes the outcome known.
+        /// Publishes the outcome.
         ///
-        /// - Returns: The reader that waits for the outcome; nil when the outcome is kept for the next one.
+        /// - Returns: The reader that waits for the outcome, or nil when the outcome is kept for the next
+        ///   reader.
         mutating func close(with outcome: Outcome) -> Reader? {
             guard let reader = self.reader.take() else {
                 self.outcome = outcome
@@ -92,7 +102,7 @@ extension Exchange {
             return reader
         }
 
-        /// Takes the outcome, if there is one that may be known.
+        /// Takes the outcome, or returns nil when it is not published or has been taken.
         mutating func takeOutcome() -> Outcome? {
             guard let outcome = self.outcome.take() else { return nil }
             self.isRead = true
@@ -110,11 +120,11 @@ extension Exchange {
             return nil
         }
 
-        /// Takes the progress reply that the reader has seen and now answers; nil when the handler no longer
-        /// waits for its answer.
+        /// Takes the progress reply that the reader answers, or returns nil when the handler no longer waits
+        /// for the answer.
         mutating func answer() -> Progress? { self.waiting.seen.take() }
 
-        /// Takes the progress reply of a number, if the reader has seen it last and now answers it.
+        /// Takes the progress reply with a number, or returns nil when the reader has received a later one.
         mutating func answer(to number: Int) -> Progress? {
             self.waiting.shown == number ? self.waiting.seen.take() : nil
         }
@@ -127,7 +137,9 @@ extension Exchange {
             return .keep
         }
 
-        /// Takes a progress reply back that has not been answered; false when there is none.
+        /// Removes a progress reply that has not been answered.
+        ///
+        /// - Returns: false when there is none.
         mutating func withdraw(_ answer: Answer) -> Bool {
             if self.waiting.seen?.answer === answer {
                 self.waiting.seen = nil
@@ -140,9 +152,9 @@ extension Exchange {
             return true
         }
 
-        /// Notes that the exchange is registered with its handler, and where it waits in the mailbox.
+        /// Records that the exchange is registered with its handler, and its place in the mailbox.
         ///
-        /// - Returns: true when the exchange is over and has to leave both.
+        /// - Returns: true when the exchange is over and must be removed from both.
         mutating func attach(_ queued: QueuedTask? = nil) -> Bool {
             if self.isOver { return true }
             self.isWaiting = true
@@ -151,13 +163,17 @@ extension Exchange {
             return false
         }
 
-        /// Notes that the handler begins; false when the exchange is over.
+        /// Records that the handler begins.
+        ///
+        /// - Returns: false when the exchange is over.
         mutating func begin() -> Bool {
             self.waiting.queued = nil
             return !self.isOver
         }
 
-        /// Keeps the handler's task; true when the exchange is over and the task should be cancelled.
+        /// Keeps the handler's task.
+        ///
+        /// - Returns: true when the exchange is over and the task must be cancelled.
         mutating func bind(task: HandlerTask) -> Bool {
             if self.isOver { return true }
             self.isWaiting = true
@@ -165,7 +181,9 @@ extension Exchange {
             return false
         }
 
-        /// Keeps the deadline's timer; true when the exchange is over and the timer is not needed.
+        /// Keeps the deadline's timer.
+        ///
+        /// - Returns: true when the exchange is over and the timer is not needed.
         mutating func bind(watch: DeadlineWatch) -> Bool {
             if self.isOver { return true }
             self.isWaiting = true

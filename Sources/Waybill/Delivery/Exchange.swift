@@ -2,29 +2,32 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What happens between one caller and one handler that runs in a task of its own: progress replies, answers,
-/// and the one outcome.
+/// The dialogue of one caller and one handler that runs in its own task: progress replies, their answers, and
+/// one outcome.
 ///
-/// The first of these decides the outcome: the handler, the deadline, the caller's cancellation, or the end
-/// of the handler's registration. The others find it decided. ``State`` decides what must happen; this class
-/// does it, outside of the lock.
+/// The outcome is decided by the first of these events: the handler ends, the deadline passes, the caller is
+/// cancelled, or the handler is unregistered. Later events have no effect. ``State`` decides the actions, and
+/// this class performs them outside of the lock.
 ///
-/// An exchange is also the context of what its handler sends, so that such a message allocates nothing else.
+/// An exchange is also the context of the messages that its handler sends, so that they need no other
+/// allocation.
 @usableFromInline
 final class Exchange: Sendable {
     /// The ID of the message.
     let id: CorrelationID
     let url: String
     let hops: Int
-    /// When the caller stops waiting.
+    /// The time at which the caller stops waiting.
     let expiry: Deadline
     let recipient: Recipient
-    /// Where the reply's value goes, if it goes anywhere but to the caller.
+    /// The return URL that also receives the value of the reply, or nil.
     let returnPath: ReturnPath?
     let core: BusCore
-    /// The context of the handler that waits for the reply, if a handler does.
+    /// The context of the handler that waits for the reply, or nil when no handler does.
     let caller: DeliveryContext?
-    /// The message, if no caller awaits it: observers and return legs need all of it.
+    /// The message, if no caller awaits it.
+    ///
+    /// Observers and return legs need the whole message.
     private let sent: Message?
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
@@ -32,12 +35,12 @@ final class Exchange: Sendable {
     /// Creates the exchange of a message.
     ///
     /// - Parameters:
-    ///   - ticket: The obligation to end the message, which the exchange takes over.
-    ///   - request: What the caller asks for.
-    ///   - handler: The handler of the message; nil when the message does not get that far.
-    ///   - recipient: Who learns the outcome.
-    ///   - returnPath: Where the reply's value goes beside its recipient.
-    ///   - caller: The context of the handler that waits for the reply, if a handler does.
+    ///   - ticket: The obligation to end the message.
+    ///   - request: The request of the caller.
+    ///   - handler: The handler of the message; nil when the message reaches no handler.
+    ///   - recipient: The recipient of the outcome.
+    ///   - returnPath: The return URL that also receives the value of the reply.
+    ///   - caller: The context of the handler that waits for the reply; nil when no handler does.
     ///   - core: The bus.
     init(
         _ ticket: consuming MessageTicket,
@@ -76,7 +79,7 @@ final class Exchange: Sendable {
 
     /// Creates the exchange of one attempt to deliver a message.
     ///
-    /// The code that makes the attempt ends the message.
+    /// The exchange does not end the message. The caller of the attempt does.
     init(attempting message: Message, caller: DeliveryContext?, core: BusCore) {
         self.id = message.id
         self.url = message.parameters.url
@@ -90,7 +93,7 @@ final class Exchange: Sendable {
         self.state = Locked(State(ticket: nil, handler: nil))
     }
 
-    /// The task that runs the handler, as ``CurrentTask`` numbers it; 0 before that begins.
+    /// The number of the task that runs the handler, from ``CurrentTask``; 0 before it begins.
     var task: UInt { self.runner.load(ordering: .relaxed) }
 
     /// Returns the context of the handler, which the calling task is about to run.
@@ -109,8 +112,8 @@ final class Exchange: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: How the message ended.
-    ///   - content: The message, as far as it is known.
-    ///   - handler: The handler whose outcome this is, if it is one.
+    ///   - content: The message, or the request when there is no message.
+    ///   - handler: The handler that produced the outcome; nil when no handler did.
     func finish(_ outcome: consuming Outcome, of content: some SettledContent, by handler: Handler?) {
         var ticket: MessageTicket?
         guard let ending = self.state.withLock({ $0.finish(taking: &ticket) }) else {
@@ -121,7 +124,7 @@ final class Exchange: Sendable {
         let waiting = ending.waiting
         let shard = self.core.currentShard
         if let ticket = ticket.take() {
-            // First, so that a caller that has the reply finds it in the statistics.
+            // Count the message before the caller resumes, so that the caller finds it in the statistics.
             self.core.settle(
                 ticket,
                 as: outcome,
@@ -137,7 +140,7 @@ final class Exchange: Sendable {
         reader?.resume(returning: .finished(outcome))
     }
 
-    /// Releases what waited for the handler, or was kept for it.
+    /// Cancels the timer, removes the message from the mailbox, and fails unanswered progress replies.
     @inline(never)
     private func release(_ waiting: State.Waiting, from handler: Handler?, isReply: Bool) {
         waiting.watch?.cancel()
@@ -147,27 +150,31 @@ final class Exchange: Sendable {
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
-    /// Whether the exchange stands for a message in the statistics, and not for an attempt to deliver one.
+    /// Whether the exchange ends a message.
+    ///
+    /// An exchange of one delivery attempt does not.
     var isCounted: Bool { self.state.withLock { $0.isCounted } }
 
     /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
-    /// Takes the outcome, if there is one that may be known.
+    /// Takes the outcome, or returns nil when it is not published or has been taken.
     func takeOutcome() -> Outcome? { self.state.withLock { $0.takeOutcome() } }
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
 
-    /// Registers the exchange with the handler, whose end then ends the exchange, and counts it as in flight.
+    /// Registers the exchange with the handler and counts it as in flight.
+    ///
+    /// When the handler is unregistered, it ends the exchange.
     ///
     /// - Parameters:
     ///   - handler: The handler.
-    ///   - queued: The message's place in the handler's mailbox, which it leaves when the exchange ends.
+    ///   - queued: The message in the handler's mailbox, which is removed when the exchange ends.
     /// - Returns: false when the handler has been unregistered already.
     func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
         guard handler.attach(self) else { return false }
-        // The code that ends the exchange counts it as one that was in flight if it is attached by then.
+        // The code that ends the exchange subtracts it from the messages in flight if it is attached then.
         handler.counters.begin()
         if self.state.withLock({ $0.attach(queued) }) {
             handler.counters.forget()
@@ -176,12 +183,12 @@ final class Exchange: Sendable {
         return true
     }
 
-    /// Notes that the handler begins, after its message has waited.
+    /// Records that the handler begins after its message has waited.
     ///
     /// - Returns: false when the exchange is over.
     func begin() -> Bool { self.state.withLock { $0.begin() } }
 
-    /// Hands over the task that the end of the exchange cancels.
+    /// Keeps the handler's task, which is cancelled when the exchange ends.
     func bind(task: HandlerTask) {
         if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
     }
@@ -190,10 +197,11 @@ final class Exchange: Sendable {
     ///
     /// - Parameters:
     ///   - deadline: The latest time for a reply.
-    ///   - loop: The loop whose timer watches the deadline, for as long as that loop runs; nil when the caller
-    ///     is on no loop of the bus.
+    ///   - loop: The loop whose timer watches the deadline, for as long as that loop runs; nil when the
+    ///     caller is not on a loop of the bus.
     func expire(at deadline: Deadline, on loop: EventLoop?) {
-        // A loop that stops hands its timers on: an exchange that is over must not be kept until the deadline.
+        // A timer that outlives its loop moves to the timekeeper, and must not retain an exchange that is
+        // over.
         let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) { [weak self] in
             guard let self else { return }
             self.finish(.failed(.deadlineExceeded(url: self.url)))
@@ -204,23 +212,23 @@ final class Exchange: Sendable {
 
 // Progress replies, which the caller reads and answers.
 extension Exchange {
-    /// A progress reply, and where its answer goes.
+    /// A progress reply, and the continuation that receives its answer.
     struct Progress: Sendable {
         let value: any Sendable
-        /// What the handler is doing.
+        /// The context of the handler.
         let context: DeliveryContext?
-        /// Whether the handler looks at the answer, and so at an error in its place.
+        /// Whether the handler uses the answer, and therefore receives an error in its place.
         let expectsAnswer: Bool
         let answer: Answer
     }
 
-    /// What a caller gets from an exchange.
+    /// An event for the caller of an exchange.
     enum Event: Sendable {
         case progress(Progress)
         case finished(Outcome)
     }
 
-    /// Thrown to a handler whose caller does not listen, or no longer.
+    /// The error of a progress reply whose caller does not listen.
     struct NotListening: Error {}
 
     /// A handler that waits for its caller's answer.
@@ -229,11 +237,11 @@ extension Exchange {
     /// A caller that waits for the next event.
     typealias Reader = LoopContinuation<Event>
 
-    /// Returns what comes next from the handler: a progress reply, or the end.
+    /// Waits for the next event of the handler: a progress reply or the end.
     ///
     /// A caller that is cancelled while it waits ends the exchange.
     nonisolated(nonsending) func next() async -> Event {
-        // Most handlers have ended before the outcome is asked for.
+        // Most handlers have ended before the caller asks for the outcome.
         if let outcome = self.takeOutcome() { return .finished(outcome) }
         let reader = Reader(on: .current)
         return await reader.wait(isolation: #isolation) {
@@ -246,10 +254,12 @@ extension Exchange {
         }
     }
 
-    /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
+    /// Answers progress replies with a listener until the exchange is over.
     ///
-    /// - Returns: The outcome; a failure of the listener that was not thrown to the handler, if the handler
-    ///   replied all the same.
+    /// The listener runs with the isolation of the caller.
+    ///
+    /// - Returns: The outcome. If the listener failed, the handler did not receive the error, and the handler
+    ///   replied, the outcome is the listener's error.
     nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
         var untold: RoutingError?
         while true {
@@ -259,8 +269,8 @@ extension Exchange {
                 return outcome
             case .progress(let progress):
                 do {
-                    // The handler continues when the listener does: what the listener sends belongs to the
-                    // handler's message.
+                    // The handler waits for the listener, so messages of the listener belong to the context
+                    // of the handler.
                     let answer = try await DeliveryContext.with(progress.context, isolation: #isolation) {
                         try await listener(progress.value)
                     }
@@ -268,7 +278,7 @@ extension Exchange {
                 } catch {
                     if !(error is NotListening) {
                         let failure = RoutingError.progressRefused(error, url: self.url)
-                        self.core.log(self.url, failure, as: "progress reply not taken")
+                        self.core.log(self.url, failure, as: "progress reply rejected")
                         if !progress.expectsAnswer { untold = untold ?? failure }
                     }
                     self.answer(.failure(error))
@@ -277,12 +287,14 @@ extension Exchange {
         }
     }
 
-    /// Answers the progress reply that came last, unless the exchange is over.
+    /// Answers the latest progress reply, unless the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>) {
         self.state.withLock { $0.answer() }?.answer.resume(returning: result)
     }
 
-    /// Answers one progress reply, if it is the one that came last and the exchange is not over.
+    /// Answers the progress reply with a number.
+    ///
+    /// - Returns: false when it is not the latest progress reply, or the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>, to number: Int) -> Bool {
         guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }
         progress.answer.resume(returning: result)
@@ -293,9 +305,9 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - value: The reply's value.
-    ///   - expectsAnswer: Whether the reason that there is no answer is thrown to the handler.
+    ///   - expectsAnswer: Whether the handler uses the answer.
     /// - Returns: The answer.
-    /// - Throws: What the listener throws, or ``NotListening``.
+    /// - Throws: The error of the listener, or ``NotListening``.
     nonisolated(nonsending) func offer(
         _ value: any Sendable,
         expectsAnswer: Bool

@@ -17,10 +17,10 @@ extension BusCore {
         if let snapshot = shard?.currentSnapshot { snapshot.chain } else { self.registry.chain }
     }
 
-    /// Changes the middlewares, by adding one.
+    /// Adds a middleware.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of the URLs that the middleware is around; nil for all.
+    ///   - pattern: The pattern of the intercepted URLs; nil for all URLs.
     ///   - add: Adds the middleware and returns the number by which it is removed.
     /// - Returns: The registration that removes the middleware.
     func intercept(pattern: String?, _ add: (inout MiddlewareRegistry) -> Int?) -> Registration {
@@ -29,27 +29,28 @@ extension BusCore {
     }
 }
 
-/// The way of one message through the middlewares of a bus to its handler.
+/// The delivery of one message through the middlewares of a bus to its handler.
 @usableFromInline
 final class Interception: Sendable {
     let message: Message
-    /// The obligation to end the message, if no exchange has it.
+    /// The obligation to end the message, unless an exchange has it.
     private let ticket: Locked<MessageTicket?>
     let chain: MiddlewareChain
-    /// The first middleware of the chain that the message meets.
+    /// The index of the first middleware of the chain for this message.
     private let first: Int
     let target: Target
     let core: BusCore
-    /// The deadline that is watched already.
+    /// The deadline that a timer already watches.
     private let deadline: Deadline
-    /// Whether the message has had its turn in the mailbox before it met the first middleware, as messages do
-    /// that no caller awaits.
+    /// Whether the message has waited in the mailbox before the first middleware.
+    ///
+    /// Messages that no caller awaits do so.
     private let hasWaited: Bool
-    /// Whether the message is delivered in a task of its own, which is cancelled when the message ends.
+    /// Whether the message has its own task, which is cancelled when the message ends.
     private let hasOwnTask: Bool
-    /// The tasks that deliver the message, if it is the message in progress of a serial module.
+    /// The tasks that deliver the message, if a serial module is handling it.
     private let attempts: Attempts?
-    /// The tasks that have begun before this attempt, whose handler may still run.
+    /// The tasks of earlier attempts, whose handlers may still run.
     private let earlier: [HandlerTask]
 
     init(
@@ -81,8 +82,8 @@ final class Interception: Sendable {
     /// Takes the obligation to end the message.
     func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
 
-    /// Takes the message through the middlewares to its handler.
-    @inline(never)  // or the optimizer of Swift 6.3 aborts: it cannot inline the `Next` that is made here
+    /// Delivers the message through the middlewares to its handler.
+    @inline(never)  // The optimizer of Swift 6.3 aborts when it inlines the creation of `Next`.
     nonisolated(nonsending) func outcome() async -> Outcome {
         do throws(RoutingError) {
             return .replied(try await Next(self, at: self.first).attempt(self.message))
@@ -91,8 +92,9 @@ final class Interception: Sendable {
         }
     }
 
-    /// The actor that a task of the interception is isolated to: on the caller's loop if that is one of the
-    /// bus's, else on the handler's.
+    /// Returns the actor for a task of the interception.
+    ///
+    /// The actor is on the caller's loop if the bus has that loop, and on the handler's loop otherwise.
     func isolation(on shard: BorrowedShard?) -> LoopIsolation {
         let mailbox = self.target.handler?.mailbox ?? self.core.homeMailbox
         return shard?.isolation ?? LoopIsolation(mailbox.eventLoop)
@@ -101,17 +103,18 @@ final class Interception: Sendable {
 
 // The end of the chain.
 extension Interception {
-    /// Returns whether a deadline is earlier than every deadline that is watched already.
+    /// Returns whether a deadline is earlier than the deadline that a timer already watches.
     func isShortened(by deadline: Deadline) -> Bool { deadline < self.deadline }
 
-    /// Takes a message through the rest of the middlewares in a task of its own, which is no longer waited for
-    /// when the deadline of the message passes.
+    /// Delivers a message through the remaining middlewares in a new task.
+    ///
+    /// The caller resumes when the deadline of the message passes, although the task may still run.
     ///
     /// - Parameters:
-    ///   - message: The message, which has an earlier deadline than before.
-    ///   - index: The first of the middlewares that are left.
-    /// - Returns: The reply's value.
-    /// - Throws: The reason that there is no reply.
+    ///   - message: The message with an earlier deadline than before.
+    ///   - index: The index of the next middleware.
+    /// - Returns: The value of the reply.
+    /// - Throws: The failure of the message.
     nonisolated(nonsending) func attempt(
         _ message: Message,
         from index: Int
@@ -143,7 +146,7 @@ extension Interception {
         return try await exchange.listen(noListener).value()
     }
 
-    /// Gives a message to its handler, if that can be done without suspending.
+    /// Calls the handler, or returns nil when that could suspend.
     @inline(__always)
     func handleAtOnce(_ message: Message) -> Outcome? {
         guard case .handler(let handler) = self.target, handler.isImmediate, let shard = handler.shard,
@@ -154,26 +157,26 @@ extension Interception {
         return handler.invoke(message) { try $0.callBoxed($1) }
     }
 
-    /// Gives a message to its handler, wherever that is.
+    /// Calls the handler on its loop when its turn comes.
     nonisolated(nonsending) func handle(_ message: Message) async throws(RoutingError) -> any Sendable {
         guard let handler = self.target.handler else {
             throw self.target.failure
         }
-        // A serial module handles one attempt after the other.
+        // A serial module handles one attempt after another.
         for task in self.earlier { _ = await task.result }
         message.arrive()
         let outcome = await handler.handle(message, hasWaited: self.hasWaited)
         if outcome.isReply, self.isLate(message) {
-            // A wiretap sees what the caller sees.
+            // A wiretap must report the same outcome as the caller receives.
             self.core.countLateReply(at: handler)
             throw self.failure(CancellationError(), of: message)
         }
         return try outcome.at(handler).value()
     }
 
-    /// Returns whether a reply that comes now is dropped, since the message has ended otherwise.
+    /// Returns whether the message has already ended, so that its reply must be dropped.
     func isLate(_ message: Message) -> Bool {
-        // The end of an exchange cancels the task that the message is delivered in, if it has one of its own.
+        // The end of an exchange cancels the message's own task.
         message.exchange?.isOver ?? (self.hasOwnTask && Task.isCancelled)
     }
 
@@ -186,8 +189,9 @@ extension Interception {
 }
 
 extension Interception {
-    /// Tasks that a middleware may no longer wait for, but whose end the next message of a serial module has
-    /// to wait for.
+    /// The tasks of all attempts to deliver one message.
+    ///
+    /// A middleware may stop waiting for them, but the next message of a serial module must not.
     final class Attempts: Sendable {
         private let tasks = Locked<[HandlerTask]>([])
 

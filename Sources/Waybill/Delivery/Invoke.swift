@@ -3,18 +3,21 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension Handler {
-    /// Calls a handler that cannot suspend: the only code that does.
+    /// Calls a handler that cannot suspend.
     ///
-    /// The calling thread runs the handler's loop, and no other message of its mailbox is before this one.
+    /// No other function does.
+    ///
+    /// The calling thread must run the handler's loop, and no other message of the mailbox may precede this
+    /// one.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - call: Calls the code of the handler; a caller that knows the type of the value need not box it.
-    /// - Returns: What `call` returned, or the failure.
+    ///   - call: Calls the code of the handler. A caller that knows the type of the value avoids a box.
+    /// - Returns: The value of `call`, or the failure.
     @inline(__always)
     func invoke(_ message: Message, _ call: (Handler, Message) throws -> (any Sendable)?) -> Outcome {
         guard let shard = self.shard else { return self.invokeElsewhere(message, call) }
-        // What the handler sends inherits from its message; a frame is cheaper than a task-local value.
+        // Messages of the handler inherit from its message. A frame is cheaper than a task-local value.
         let outer = shard.enter(LoopShard.Frame(of: message))
         defer { shard.leave(to: outer) }
         do {
@@ -24,7 +27,7 @@ extension Handler {
         }
     }
 
-    /// Calls a handler whose loop is not one of the bus's, where a message inherits from a task-local value.
+    /// Calls a handler on a loop that the bus does not have, with a task-local value instead of a frame.
     @inline(never)
     private func invokeElsewhere(
         _ message: Message,
@@ -39,7 +42,7 @@ extension Handler {
         }
     }
 
-    /// Calls the code of a handler that cannot suspend, for a caller that does not know the type of its value.
+    /// Calls the code of a handler that cannot suspend, and returns the value in a box.
     @usableFromInline
     func callBoxed(_ message: Message) throws -> any Sendable {
         guard let code = self.immediate else {
@@ -64,7 +67,7 @@ extension Handler {
         }
     }
 
-    /// The actor that the handler's task is isolated to.
+    /// The actor of the handler's task.
     var isolation: any LoopBound {
         if case .suspending(let code) = self.code { code.isolation } else { self.mailbox }
     }
@@ -78,10 +81,11 @@ extension Handler {
         return own.at(self)
     }
 
-    /// Returns what is behind an error that is neither the handler's own nor that of a middleware around it.
+    /// Returns the reason for an error that the bus caused, or nil for an error of the handler or a
+    /// middleware.
     ///
-    /// After the deadline there is no other outcome. The deadline cancels a handler that is still running,
-    /// and so does the end of its registration: these are the reason then, and not the cancellation.
+    /// After the deadline, the outcome is always `deadlineExceeded`. The deadline and the end of the
+    /// registration cancel a running handler. They are then the reason, and not the cancellation.
     func reason(for error: any Error, of message: Message) -> RoutingError? {
         let url = message.parameters.url
         if message.hasDeadline, message.expiry.hasPassed(by: self.core.time) {
@@ -93,39 +97,39 @@ extension Handler {
 
 /// The task of a handler.
 ///
-/// It may throw, though none does: the runtime runs a task that may throw and one that may not by the same
-/// function, so the closure of the latter is wrapped in another one, which takes an allocation and a tenth of
-/// what a handler takes that may suspend.
+/// Its type can throw, although no handler's task does. The runtime uses one function for both kinds of
+/// tasks, and wraps a closure that cannot throw in another closure. The wrapper costs an allocation, and a
+/// tenth of the time of a suspending handler.
 typealias HandlerTask = Task<Void, any Error>
 
-/// Returns one: how often a loop starts a task with `Task.immediate`, so that the compiler inlines that.
+/// Returns 1, the number of iterations of the loop in which `Task.immediate` is called.
 ///
-/// Called as a function, `Task.immediate` (in Swift 6.3) tells the runtime of a preferred executor even if
-/// there is none, and the runtime asks for it under a lock at each change of isolation, which takes a seventh
-/// of a task. Into a loop the compiler does inline it, and then it passes on nothing. This function is not
-/// inlined, since the compiler would see that there is no loop.
+/// Outside of a loop, Swift 6.3 calls `Task.immediate` as a function, which registers an executor preference
+/// even when there is none. The runtime then looks it up under a lock at each change of isolation, which
+/// costs a seventh of a task. Inside of a loop, the compiler inlines the call and omits the preference. This
+/// function is not inlined, because the compiler would otherwise remove the loop.
 @inline(never)
 private func once() -> Int { 1 }
 
-/// What the task of an exchange does.
+/// The work of an exchange's task.
 struct TaskWork: Sendable {
     let message: Message
-    /// The way of the message through middlewares, if there are any; their task is not the handler's own.
+    /// The delivery through middlewares; nil when the message is not intercepted.
     let interception: Interception?
-    /// The handler; nil when there are only middlewares.
+    /// The handler; nil when an intercepted message has none.
     let handler: Handler?
-    /// Whether the end of the task is the end of the message's turn in the handler's mailbox.
+    /// Whether the message's turn in the mailbox ends with the task.
     let endsTurn: Bool
 }
 
 extension Exchange {
-    /// Starts the task that handles the message now, and has what frees its caller wait for the end.
+    /// Starts the task that handles the message now, and registers the events that can end it early.
     ///
-    /// The caller is on the loop of the handler's mailbox, where the message has its turn, or the message meets
-    /// middlewares first.
+    /// The caller is on the loop of the handler's mailbox and it is the message's turn, or the message is
+    /// intercepted first.
     ///
     /// - Parameters:
-    ///   - work: What the task does.
+    ///   - work: The work of the task.
     ///   - watcher: The loop whose timer watches the deadline.
     func start(_ work: TaskWork, on watcher: EventLoop?) {
         if let handler = work.handler, let error = handler.rejection(of: work.message) {
@@ -133,8 +137,9 @@ extension Exchange {
             return self.finish(.failed(error))
         }
         if work.interception == nil {
-            // Nothing can end the exchange but the handler before this returns, since its caller is here. What
-            // frees the caller, and what frees others from it, is needed only if the handler has suspended then.
+            // Only the handler can end the exchange before `startTask` returns, because its caller is here.
+            // The deadline and the registration with the handler are needed only if the handler has
+            // suspended.
             let task = self.startTask(work, in: nil)
             if self.isOver { return }
             self.bind(task: task)
@@ -144,20 +149,22 @@ extension Exchange {
         }
     }
 
-    /// Starts the task of one attempt to deliver a message, which the end of the exchange cancels.
+    /// Starts the task of one delivery attempt.
+    ///
+    /// The end of the exchange cancels the task.
     func startAttempt(_ work: TaskWork) -> HandlerTask {
         let task = self.startTask(work, in: nil)
         self.bind(task: task)
         return task
     }
 
-    /// Has the handler's end and the deadline end the exchange.
+    /// Registers the exchange with the handler, and starts the timer of the deadline.
     ///
     /// - Returns: false when the exchange has ended.
     @discardableResult
     private func wait(for work: TaskWork, on watcher: EventLoop?) -> Bool {
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
-            // A task that has started ends the turn itself.
+            // A task that has started ends the turn by itself.
             if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
             self.finish(.failed(handler.reason(self.url)))
             return false
@@ -166,26 +173,26 @@ extension Exchange {
         return true
     }
 
-    /// Starts the task of a handler, or has it wait in the mailbox.
+    /// Starts the task of a handler, or enqueues it in the mailbox.
     ///
     /// - Parameters:
     ///   - message: The message.
     ///   - handler: The handler.
-    ///   - place: Where the message is handled.
+    ///   - place: The decision of ``Mailbox/place(_:isImmediate:)``.
     ///   - watcher: The loop whose timer watches the deadline.
     func start(_ message: Message, at handler: Handler, place: Mailbox.Place, on watcher: EventLoop?) {
         let work = TaskWork(message: message, interception: nil, handler: handler, endsTurn: true)
         guard case .queue(let takesSlot) = place else { return self.start(work, on: watcher) }
-        // The task inherits from the caller, so it is made here and waits with the message.
+        // The task inherits from the caller, so it is created here and waits in the queue with the message.
         let mailbox = handler.mailbox
         if let error = mailbox.rejection(of: self.id, to: self.url, inside: self.caller) {
             return self.finish(.failed(error))
         }
         let queued = QueuedTask(message, for: handler, exchange: self, takesSlot: takesSlot)
         guard self.attach(to: handler, queued) else { return self.finish(.failed(handler.reason(self.url))) }
-        // First: a message that the loop finds in the queue must have its task, or the next would overtake it.
+        // Create the task before the message is enqueued. The next message would otherwise overtake it.
         self.bind(task: self.startTask(work, in: queued))
-        // The deadline is watched when the handler begins, which may be before this thread continues.
+        // Start the timer before the handler can begin, which may be before this thread continues.
         if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
         if let error = mailbox.enqueue(queued) {
             self.finish(.failed(error))
@@ -193,12 +200,14 @@ extension Exchange {
         }
     }
 
-    /// Starts the task that handles the message: the only code that starts one.
+    /// Starts the task that handles the message.
+    ///
+    /// No other function starts a handler's task.
     ///
     /// - Parameters:
-    ///   - work: What the task does.
-    ///   - queued: Where the task waits until the turn of its message comes; nil to run it now. A caller that is
-    ///     on the loop of the task runs it within this call, up to where it suspends first.
+    ///   - work: The work of the task.
+    ///   - queued: The message in the mailbox, in which the task waits for its turn; nil to run the task now.
+    ///     If the caller is on the task's loop, the task runs within this call until it suspends.
     /// - Returns: The task.
     private func startTask(_ work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
         if let queued {
@@ -213,8 +222,8 @@ extension Exchange {
         guard actor.eventLoop.isInEventLoop else {
             return Task.immediate { await self.perform(work, isolation: actor) }
         }
-        // Until the task suspends, what it sends is its own, and not that of a handler that was called in place
-        // and is below it on the stack.
+        // Until the task suspends, its messages must not inherit from a handler that was called in place and
+        // is below it on the stack.
         let outer = shard?.enter(.noHandler)
         defer { if let outer { shard?.leave(to: outer) } }
         return Self.startIsolatedTask(self, work, actor)
@@ -223,16 +232,16 @@ extension Exchange {
     private typealias IsolatedStart = @Sendable (Exchange, TaskWork, isolated any Actor) -> HandlerTask
     private typealias PlainStart = @Sendable (Exchange, TaskWork, any Actor) -> HandlerTask
 
-    /// Starts a task that is isolated to its actor from its beginning.
+    /// Starts a task that is isolated to its actor from the beginning.
     ///
-    /// Each change of isolation takes a tenth of a task, even on the same loop. The calling thread runs the loop
-    /// of the actor.
+    /// A change of isolation costs a tenth of a task, even on the same loop. The calling thread must run the
+    /// actor's loop.
     private static let startIsolatedTask: PlainStart = {
         let start: IsolatedStart = { exchange, work, actor in
             var task: HandlerTask?
             for _ in 0..<once() {
                 task = Task.immediate {
-                    // Captured, the parameter isolates the task to the actor.
+                    // The task is isolated to the actor because it captures the parameter.
                     _ = actor
                     await exchange.perform(work, isolation: actor)
                 }
@@ -240,19 +249,19 @@ extension Exchange {
             guard let task else { preconditionFailure("the loop has one turn") }
             return task
         }
-        // An isolated parameter is passed like any other.
+        // An isolated parameter has the same calling convention as any other parameter.
         return unsafe unsafeBitCast(start, to: PlainStart.self)
     }()
 
     /// Handles the message in the calling task, which is isolated to an actor, and ends the exchange.
     private func perform(_ work: TaskWork, isolation: isolated any Actor) async {
-        // The caller of an intercepted message may have given up before the task began.
+        // The caller of an intercepted message may have been cancelled before the task began.
         if work.interception != nil, self.isOver {
             if work.endsTurn { work.handler?.mailbox.endTurn() }
             return
         }
         let outcome = await DeliveryContext.local.withValue(self.context().inherited) {
-            // Captured, the parameter isolates the closure to the actor.
+            // The closure is isolated to the actor because it captures the parameter.
             _ = isolation
             return await work.outcome(isolation: isolation)
         }
@@ -260,7 +269,7 @@ extension Exchange {
     }
 
     private nonisolated(nonsending) func finish(_ outcome: Outcome, of work: TaskWork) async {
-        // The next message of a serial module waits for the attempts that middlewares have given up.
+        // The next message of a serial module waits for all attempts, also those that middlewares abandoned.
         let attempts = work.endsTurn ? work.interception?.unfinishedAttempts : nil
         if work.endsTurn, attempts == nil { work.handler?.mailbox.endTurn() }
         self.finish(outcome, of: work.message, by: work.handler)

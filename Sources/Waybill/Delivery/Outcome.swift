@@ -1,34 +1,38 @@
 internal import WaybillRouting
 
-/// How a message ended; every message has exactly one outcome.
+/// The end of a message: a reply or a failure.
 ///
-/// It is not an enumeration: to ask one for its case copies a value of any type, which takes longer than most
-/// handlers.
+/// Every message has exactly one outcome.
+///
+/// The type is not an enumeration, because reading the case of an enumeration copies its payload. Copying a
+/// value of unknown type takes longer than most handlers.
 @usableFromInline
 struct Outcome: Sendable {
-    /// The value of the reply; nil if there is none, or if the handler has given it to the caller.
+    /// The value of the reply; nil after a failure, and when the caller already has the value.
     private let box: (any Sendable)?
-    /// The reason that there is no reply, or nil.
+    /// The failure, or nil after a reply.
     let failure: RoutingError?
 
-    /// A reply with a value; nil if the caller has it already.
+    /// Creates the outcome of a reply.
+    ///
+    /// `value` is nil when the caller already has it.
     @inline(__always)
     static func replied(_ value: consuming (any Sendable)?) -> Self { Self(box: value, failure: nil) }
 
-    /// The reason that there is no reply.
+    /// Creates the outcome of a failure.
     @inline(__always)
     static func failed(_ error: RoutingError) -> Self { Self(box: nil, failure: error) }
 
-    /// Whether there is a reply.
+    /// Whether the outcome is a reply.
     @inline(__always)
     var isReply: Bool { self.failure == nil }
 
-    /// The value of the reply, whatever its type is, or the failure.
+    /// The value of the reply in a box, or the failure.
     var result: Result<any Sendable, RoutingError> {
         if let failure { .failure(failure) } else { .success(self.box ?? ()) }
     }
 
-    /// Returns the value, whatever its type is.
+    /// Returns the value in a box.
     ///
     /// - Throws: The failure.
     @inline(__always)
@@ -51,7 +55,7 @@ struct Outcome: Sendable {
 }
 
 extension Outcome {
-    /// The counter that an outcome belongs to.
+    /// The counter to which an outcome belongs.
     enum Kind {
         case replied
         case failed
@@ -71,15 +75,14 @@ extension Outcome {
     }
 }
 
-/// Returns a value that travelled as `any Sendable` as the type that its receiver asks for; nil if it is not
-/// of that type.
+/// Returns a boxed value as the type that its receiver needs, or nil when the value has another type.
 ///
-/// A receiver that asks for `Void` discards the value. Everything else is what `as?` does: an Optional is
-/// wrapped and unwrapped as needed, and an existential accepts each type that conforms. A value that came as
-/// bytes is decoded.
+/// A receiver of type `Void` discards the value. Other types are converted as `as?` does: an Optional is
+/// wrapped or unwrapped, and an existential accepts each type that conforms. A value that arrived as bytes is
+/// decoded.
 func converted<Value>(_ value: any Sendable, to type: Value.Type) -> Value? {
-    // Not `() as? Value`, which succeeds for every type that `Void` can be converted to, `any Sendable` for
-    // one.
+    // The test `() as? Value` would also succeed for other types to which `Void` converts, such as
+    // `any Sendable`.
     if Value.self == Void.self { return () as? Value }
     guard let result = value as? Value else { return EncodedValues.value(in: value, as: type) }
     return EncodedValues.isUnconstrained(type) ? EncodedValues.plain(value) as? Value : result

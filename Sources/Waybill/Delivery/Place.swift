@@ -2,32 +2,32 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension Mailbox {
-    /// Where a message that its caller awaits is handled.
+    /// The place where an awaited message is handled.
     enum Place {
-        /// Here and now.
+        /// In this call, immediately.
         case here
         /// In the queue; `takesSlot` is whether the message counts against the limit of the mailbox.
         case queue(takesSlot: Bool)
     }
 
-    /// Decides where an awaited message is handled; ``endTurn()`` must follow when the message is handled here by
-    /// a handler that may suspend.
+    /// Decides where an awaited message is handled.
     ///
-    /// A message is handled here when the calling thread runs the loop and no other message is before it. A
-    /// message that waits takes no slot where senders are suspended, since its caller waits as it is, nor on
-    /// the loop itself, where the messages before it are about to be handled.
+    /// A message is handled immediately when the calling thread runs the loop and no other message precedes
+    /// it. After a handler that may suspend, call ``endTurn()``. A queued message takes no slot of a mailbox
+    /// that suspends senders, because its caller waits anyway. It takes no slot either when the calling
+    /// thread runs the loop, which is about to handle the preceding messages.
     ///
     /// - Parameters:
     ///   - id: The message.
     ///   - isImmediate: Whether its handler cannot suspend.
-    /// - Returns: Where the message is handled.
+    /// - Returns: The place.
     @inline(__always)
     nonisolated func place(_ id: CorrelationID, isImmediate: Bool) -> Place {
         if self.isClear, isImmediate || !self.isSerial || self.start(id) { return .here }
         return .queue(takesSlot: self.takesSlot)
     }
 
-    /// Begins the turn of a message in a serial mailbox, unless another message is before it.
+    /// Begins the turn of a message in a serial mailbox, unless another message precedes it.
     @inline(never)
     private nonisolated func start(_ id: CorrelationID) -> Bool { self.withQueue { $0.start(id) } }
 
@@ -37,7 +37,7 @@ extension Mailbox {
         self.whenFull != .suspend && (self.isSerial || !self.heldLoop.isInEventLoop)
     }
 
-    /// Returns the reason that an awaited message can never be handled, or nil.
+    /// Returns the reason why an awaited message can never be handled, or nil.
     nonisolated func rejection(
         of id: CorrelationID,
         to url: @autoclosure () -> String,
@@ -45,20 +45,20 @@ extension Mailbox {
     ) -> RoutingError? {
         if self.heldLoop.isShutDown { return .loopShutDown(url: url()) }
         guard self.isSerial, let caller = caller() else { return nil }
-        // An earlier attempt of the message itself, which a middleware has given up, comes to an end.
+        // An earlier attempt of this message that a middleware abandoned will end, and is not a deadlock.
         return self.isBusy(with: caller.messages.subtracting([id])) ? .deadlock(url: url()) : nil
     }
 }
 
 extension Handler {
-    /// Handles a message in the calling task: at once, or when its turn comes.
+    /// Handles a message in the calling task, immediately or when its turn comes.
     ///
-    /// Other code ends the message.
+    /// The caller must end the message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - hasWaited: Whether the turn of the message has come already.
-    /// - Returns: How the handler ended.
+    ///   - hasWaited: Whether it is already the message's turn.
+    /// - Returns: The outcome of the handler.
     nonisolated(nonsending) func handle(_ message: Message, hasWaited: Bool = false) async -> Outcome {
         if self.isImmediate, !hasWaited {
             return await QueuedTask(message, for: self, takesSlot: self.mailbox.takesSlot).handle()
@@ -68,9 +68,9 @@ extension Handler {
 }
 
 extension QueuedTask {
-    /// Handles the message in the calling task: at once, or when its turn comes in the mailbox.
+    /// Handles the message in the calling task, immediately or when its turn comes in the mailbox.
     ///
-    /// The caller is free before its turn if it is cancelled, or the handler is unregistered.
+    /// Cancellation of the caller, and the end of the handler's registration, end the wait.
     nonisolated(nonsending) func handle() async -> Outcome {
         if let outcome = self.handleAtOnce() { return outcome }
         self.enterQueueWithJob()
@@ -78,7 +78,7 @@ extension QueuedTask {
         return self.takeOutcome()
     }
 
-    /// Handles the message or rejects it, if that can be done without waiting.
+    /// Handles or rejects the message, or returns nil when the message must wait.
     private nonisolated func handleAtOnce() -> Outcome? {
         let mailbox = self.handler.mailbox
         guard mailbox.isClear else {
@@ -86,7 +86,7 @@ extension QueuedTask {
                 .map { .failed($0) }
         }
         if let error = self.handler.rejection(of: self.message) { return .failed(error) }
-        // The caller may have given up meanwhile.
+        // The caller may have been cancelled in the meantime.
         if Task.isCancelled { return .failed(.cancelled(url: self.url)) }
         return self.handler.invoke(self.message) { try $0.callBoxed($1) }
     }
@@ -94,7 +94,7 @@ extension QueuedTask {
     private static func handleInTurn(_ task: QueuedTask, isolation: isolated (any Actor)?) async {
         await withTaskCancellationHandler(
             operation: {
-                // Captured, the parameter isolates the closure to the caller.
+                // The closure is isolated to the caller because it captures the parameter.
                 _ = isolation
                 await task.handleInTurn()
             },

@@ -1,9 +1,9 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What a caller gives to the bus, before it has an ID and a handler.
+/// A message before it has an ID and a handler.
 ///
-/// It is kept small and of a fixed size; what few requests have stays behind a reference.
+/// The value is small and has a fixed size. Properties that only few requests have are behind a reference.
 struct Request: Sendable {
     let url: String
     var passed: PassedValues?
@@ -25,7 +25,7 @@ struct Request: Sendable {
         self.expiry = expiry
     }
 
-    /// Creates a request from what a caller passes.
+    /// Creates a request from the arguments of a caller.
     init(
         url: String,
         parameters: [String: any Sendable],
@@ -41,12 +41,14 @@ struct Request: Sendable {
         self.limit(to: timeout, by: time())
     }
 
-    /// Sets a deadline some time from now on; the earlier of two deadlines holds.
+    /// Sets a deadline relative to now.
+    ///
+    /// An earlier deadline stays in effect.
     mutating func limit(to timeout: Duration?, by time: @autoclosure () -> TimeSource) {
         if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
     }
 
-    /// Returns the request with the deadline and the hops that it inherits from the handler that makes it.
+    /// Returns the request with the deadline and the hops that it inherits from the handler that sends it.
     ///
     /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
     /// - Returns: The request. Its deadline is not later than the deadline of the handler.
@@ -65,8 +67,9 @@ struct Request: Sendable {
         self.expiry = min(self.expiry, expiry)
     }
 
-    /// Returns the message for a receiver that gives no reply, so that there is nothing to return: a subscriber,
-    /// the uncaught handler.
+    /// Returns the message for a receiver without a reply, such as a subscriber or the uncaught handler.
+    ///
+    /// The message has no return path.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let passed { parameters.pass(passed) }

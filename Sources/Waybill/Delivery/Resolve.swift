@@ -1,40 +1,44 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Where a URL leads.
+/// The destination of a URL.
 enum Target: Sendable {
     /// A handler of this process.
     case handler(Handler)
-    /// Several instances of a module, of which one handles each message; or one handler behind a configured
+    /// Several instances of a module, one of which handles each message, or one handler with a configured
     /// target.
     case instances(InstanceGroup)
     /// The connector of the URL's scheme, or the cluster that the bus has joined.
     case connector(Handler)
-    /// Nothing, for a reason.
+    /// No destination, with the reason.
     indirect case missing(RoutingError)
 }
 
-/// Where one message goes: the target, and the values that its pattern took from the URL.
+/// The destination of one message, and the parameters that its pattern extracted from the URL.
 ///
-/// It is a tuple, whose parts are moved out without being copied.
+/// The type is a tuple, because Swift moves the elements of a tuple out without copying them.
 typealias ResolvedRoute = (target: Target, parameters: Parameters)
 
 extension BusCore {
-    /// Finds out where a request goes: the second step of every message.
+    /// Returns the destination of a request.
+    ///
+    /// This is the second step of every message.
     ///
     /// - Parameters:
-    ///   - request: What the caller asks for.
+    ///   - request: The request of the caller.
     ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
     /// - Returns: The handler or the connector, and the parameters of the message. The target is
-    ///   ``Target/missing(_:)`` when nothing takes the URL.
+    ///   ``Target/missing(_:)`` when no route and no connector accepts the URL.
     @inline(__always)
     func resolve(_ request: borrowing Request, on shard: BorrowedShard?) -> ResolvedRoute {
         guard let shard else { return self.registry.resolve(request.url, request.passed, on: nil) }
         return shard.resolve(request)
     }
 
-    /// Returns the message as observers and the uncaught handler see it: what could be read from the URL, the
-    /// values of the closest pattern included, and what the caller gave.
+    /// Returns the message of an unmatched request, for observers and the uncaught handler.
+    ///
+    /// The message has the arguments of the caller and the parameters of the closest pattern. Returns nil
+    /// when the URL is invalid.
     func unmatched(_ request: Request, id: CorrelationID) -> Message? {
         let closest = try? self.registry.read { table throws(RoutingError) in
             table.closestParameters(of: request.url)
@@ -53,14 +57,14 @@ extension BusCore {
 }
 
 extension RouteTable where Handler == Target {
-    /// Returns the target of a URL: a handler, one instance of several, a connector, or the reason that there
+    /// Returns the target of a URL: a handler, one of several instances, a connector, or the reason why there
     /// is none.
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - passed: The values that are passed with the call; one of them may name the instance.
-    ///   - loop: The loop that the caller is on, if it is one of the bus's.
-    ///   - connections: The connectors, which take the URLs that no route takes.
+    ///   - passed: The values passed with the call, which may select the instance.
+    ///   - loop: The loop of the calling thread; nil when the thread runs no loop of the bus.
+    ///   - connections: The connectors, which receive the URLs without a route.
     /// - Returns: The target, and the parameters of the URL.
     @inline(__always)
     func resolve(
@@ -86,10 +90,10 @@ extension RouteTable where Handler == Target {
     /// Returns the connector of a URL's scheme.
     ///
     /// - Parameters:
-    ///   - url: The URL, which no route takes.
+    ///   - url: A URL without a route.
     ///   - connections: The connectors.
-    ///   - failure: Why the table did not look for a route, if it did not.
-    /// - Returns: The connector, or the reason that there is none.
+    ///   - failure: The error of the match; nil when no pattern matched.
+    /// - Returns: The connector, or the reason why there is none.
     @inline(never)
     private func resolveConnector(
         _ url: String,
@@ -114,7 +118,7 @@ extension RouteTable where Handler == Target {
     }
 }
 
-// What registrations, documents and the console ask of a target.
+// Properties of a target for registrations, documents and the console.
 extension Target {
     @inline(__always)
     var handler: Handler? {
@@ -124,7 +128,7 @@ extension Target {
         }
     }
 
-    /// Why there is no handler.
+    /// The reason why the target has no handler.
     var failure: RoutingError {
         if case .missing(let error) = self { return error }
         return RoutingError(.noHandler, message: "the route has no handler")
@@ -141,7 +145,7 @@ extension Target {
         }
     }
 
-    /// What the target is registered for, also after that has ended.
+    /// The description of the registration, which is kept after the target is unregistered.
     var description: Handler.Description? {
         switch self {
         case .handler(let handler), .connector(let handler): handler.description
@@ -152,16 +156,16 @@ extension Target {
 
     var pattern: String? { self.description?.pattern }
 
-    /// The description of the module's route that the target handles, if it is one.
+    /// The description of the module's route; nil for a target that is not a module's.
     var routeDescription: RouteDescription? { self.description?.route }
 
-    /// Sets what the target is registered for.
+    /// Sets the description of the registration.
     func describe(as description: Handler.Description) {
         self.group?.describe(as: description)
         for member in self.members { member.describe(as: description) }
     }
 
-    /// The type of the values that the handlers return; nil if it is not known.
+    /// The type of the values that the handlers return; nil when it is unknown.
     var replyType: (any Any.Type)? { self.members.first?.code.replyType }
 
     /// Whether a message would reach a handler.
@@ -170,7 +174,7 @@ extension Target {
     /// The statistics of the route.
     var statistics: BusStatistics { self.members.reduce(BusStatistics()) { $0 + $1.counters.statistics } }
 
-    /// Fails all waiting messages but the exempt ones, and all later messages.
+    /// Fails all waiting messages except the exempt ones, and all later messages.
     func retire(with reason: @escaping @Sendable (String) -> RoutingError, exempting exempt: [Exchange] = [])
     {
         for member in self.members { member.retire(with: reason, exempting: exempt) }

@@ -2,21 +2,19 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Routes a URL and waits for the reply's value.
+    /// Routes a URL and waits for the value of the reply.
     ///
     /// ```swift
     /// let user: User = try await bus.route("app://user/detail?uid=1")
     /// ```
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - as: the value's type, where it does not follow from the context; a caller that asks for `Void`
-    ///     discards it.
-    /// - Returns: what the handler returned.
-    /// - Throws: the reason that there is no value: `noRoute` if no pattern matches, `noHandler` if no
-    ///   handler is registered, `deadlineExceeded` if it is slow, `handlerFailed` if it threw, or another
-    ///   code that says what happened; and `typeMismatch`, naming both types, if the reply carries another
-    ///   type.
+    ///   - url: The URL. A URL without a scheme has the default scheme.
+    ///   - as: The type of the value, where the context does not determine it. `Void` discards the value.
+    /// - Returns: The value that the handler returned.
+    /// - Throws: `noRoute` if no pattern matches, `noHandler` if no handler is registered,
+    ///   `deadlineExceeded` if no reply arrived in time, `handlerFailed` if the handler threw an error,
+    ///   `typeMismatch` if the reply has another type, or another code of ``WaybillRouting/RoutingError``.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
@@ -28,19 +26,20 @@ extension MessageBus {
         return try await self.value(of: delivery, as: Value.self, url: url)
     }
 
-    /// Routes a URL with more than the URL says, and waits for the reply.
+    /// Routes a URL with parameters, headers or a deadline, and waits for the reply.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
-    ///     included.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
-    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
-    ///     a timeout that is not positive is up at once.
-    /// - Returns: the reply, with the value and the message's ID.
-    /// - Throws: what ``route(_:as:)`` throws.
-    @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
+    ///   - url: The URL. A URL without a scheme has the default scheme.
+    ///   - parameters: More parameters, which replace parameters of the URL with the same name. A value can
+    ///     have any `Sendable` type, including closures.
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///     as well.
+    ///   - timeout: The time to wait, by the clock of the bus. The earlier of deadline and timeout applies. A
+    ///     timeout that is not positive has passed immediately.
+    /// - Returns: The reply, with the value and the ID of the message.
+    /// - Throws: The errors of ``route(_:as:)``.
+    @_disfavoredOverload  // A caller of type `any Sendable` would otherwise receive the reply itself.
     @discardableResult
     public nonisolated(nonsending) func route(
         _ url: String,
@@ -60,19 +59,20 @@ extension MessageBus {
         return try await self.core.route(request).reply(from: url)
     }
 
-    /// Routes a URL with more than the URL says, and waits for the reply's value.
+    /// Routes a URL with parameters, headers or a deadline, and waits for the value of the reply.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
-    ///     included.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
-    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
-    ///     a timeout that is not positive is up at once.
-    ///   - as: the value's type, where it does not follow from the context.
-    /// - Returns: what the handler returned.
-    /// - Throws: what ``route(_:as:)`` throws.
+    ///   - url: The URL. A URL without a scheme has the default scheme.
+    ///   - parameters: More parameters, which replace parameters of the URL with the same name. A value can
+    ///     have any `Sendable` type, including closures.
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///     as well.
+    ///   - timeout: The time to wait, by the clock of the bus. The earlier of deadline and timeout applies. A
+    ///     timeout that is not positive has passed immediately.
+    ///   - as: The type of the value, where the context does not determine it.
+    /// - Returns: The value that the handler returned.
+    /// - Throws: The errors of ``route(_:as:)``.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
@@ -114,14 +114,15 @@ extension MessageBus {
 
     /// Sends a message that no caller awaits.
     ///
-    /// Messages are handled after the caller has continued, in the order sent. A message that fails is a dead
-    /// letter: a warning in the log that names the URL and the reason. What a handler sends inherits the
-    /// deadline of the message that it handles: when that passes, it is not begun any more, or cancelled.
+    /// The bus handles the messages in the order sent, after the caller has continued. A message that fails
+    /// becomes a dead letter, and the log has a warning with the URL and the reason. A message that a handler
+    /// sends inherits the deadline of the handler's message. When the deadline passes, the bus cancels the
+    /// message or does not begin it.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them.
-    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - url: The URL. A URL without a scheme has the default scheme.
+    ///   - parameters: More parameters, which replace parameters of the URL with the same name.
+    ///   - headers: Text for the infrastructure, separate from the parameters.
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
         if parameters.isEmpty, headers.isEmpty {
@@ -134,15 +135,15 @@ extension MessageBus {
     }
 }
 
-// What the verbs call, which are inlined into the program, where the type of the value is known.
+// The functions behind the verbs. The verbs are inlined into the program, which knows the type of the value.
 extension MessageBus {
-    /// Delivers a message that is no more than its URL, as far as that goes without suspending.
+    /// Delivers a message that consists of a URL, as far as possible without suspending.
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> (any Sendable)?) -> Delivery {
         self.deliver(Request(url: url), call)
     }
 
-    /// Delivers a message with more than a URL, as far as that goes without suspending.
+    /// Delivers a message with arguments, as far as possible without suspending.
     @usableFromInline
     func deliver(
         _ url: String,
@@ -163,7 +164,7 @@ extension MessageBus {
         return self.deliver(request, call)
     }
 
-    /// Delivers a call of a service, as far as that goes without suspending.
+    /// Delivers a call of a service, as far as possible without suspending.
     @usableFromInline
     func deliver(
         _ url: String,
@@ -184,7 +185,7 @@ extension MessageBus {
         self.core.deliverHere(request, call)
     }
 
-    /// Waits for the outcome of a message, and returns its value as the type that the caller asks for.
+    /// Waits for the outcome of a message, and returns its value as the type that the caller needs.
     @usableFromInline
     nonisolated(nonsending) func value<Value: Sendable>(
         of delivery: Delivery,
@@ -194,7 +195,7 @@ extension MessageBus {
         try self.value(of: await self.core.result(of: delivery), as: type, url: url)
     }
 
-    /// Returns the value of a message that has ended; for a caller that asks for the reply, the reply.
+    /// Returns the value of a message that has ended, or the reply itself when the caller asks for a `Reply`.
     ///
     /// - Throws: The failure, or `typeMismatch` with the route of the URL.
     func value<Value: Sendable>(
@@ -214,10 +215,10 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Delivers a request as far as that goes without suspending, if the caller is on a loop of the bus whose
-    /// budget lasts.
+    /// Delivers a request as far as possible without suspending.
     ///
-    /// One delivery is counted against what the loop may do before it polls.
+    /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
+    /// budget of deliveries before the next poll. Each delivery counts against that budget.
     @inline(__always)
     func deliverHere(
         _ request: consuming Request,
@@ -245,19 +246,19 @@ extension BusCore {
 }
 
 extension Handler {
-    /// Calls the code of a handler that cannot suspend, for a caller that asks for a type.
+    /// Calls the code of a handler that cannot suspend, and stores a value of the expected type unboxed.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - value: Gets the value, neither boxed nor cast, if the handler returns that type.
-    /// - Returns: The value in a box if it is of another type or goes to a return URL; else nil.
-    /// - Throws: What the handler throws.
+    ///   - value: Receives the value, if the handler returns that type.
+    /// - Returns: The value in a box, if it has another type or a return URL also receives it; otherwise nil.
+    /// - Throws: The error of the handler.
     @inlinable
     @inline(__always)
     func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> (any Sendable)? {
         guard Value.self != Reply.self, let code = self.immediate, type(of: code) == ImmediateBody<Value>.self
         else { return try self.callBoxed(message) }
-        // The type has been compared. A cast that compares it as well retains the object.
+        // The condition above has compared the types. A checked cast would also retain the object.
         let answer = try unsafe unsafeDowncast(code, to: ImmediateBody<Value>.self).call(message)
         value = answer
         return message.hasReturnURL ? answer : nil

@@ -1,7 +1,7 @@
 public import WaybillRouting
 
 extension MessageBus {
-    /// Routes a URL, waits for the reply's value, and throws an error that the module declares as itself.
+    /// Routes a URL, waits for the value of the reply, and throws declared errors of the module unchanged.
     ///
     /// ```swift
     /// do {
@@ -14,10 +14,10 @@ extension MessageBus {
     /// - Parameters:
     ///   - url: The URL of the handler; a URL without a scheme has the default scheme.
     ///   - failure: The type of the declared error.
-    ///   - parameters: Values that join those of the URL and win over them.
-    ///   - headers: Text for the infrastructure, beside the parameters.
-    ///   - deadline: When to stop waiting and cancel the handler.
-    ///   - timeout: How long to wait, by the bus's clock.
+    ///   - parameters: More parameters, which replace parameters of the URL with the same name.
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting and cancel the handler.
+    ///   - timeout: The time to wait, by the clock of the bus.
     ///   - type: The type of the value.
     /// - Returns: The value of the reply.
     /// - Throws: The declared error when the handler throws it, and else a `RoutingError` as

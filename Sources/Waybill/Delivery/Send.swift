@@ -2,15 +2,14 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Takes a message that no caller awaits through the first four steps: the loop of its handler takes it
-    /// from the mailbox.
+    /// Takes a message that no caller awaits through the first four steps, into the mailbox of its handler.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - isOwn: Whether the calling code sends the message, which then inherits from the message that the
-    ///     code handles.
-    ///   - sender: Who learns that the message did not get into a mailbox.
-    /// - Returns: The reason that the message did not get into a mailbox.
+    ///   - request: The request.
+    ///   - isOwn: Whether the calling code sends the message. The message then inherits from the message that
+    ///     the code handles.
+    ///   - sender: The recipient of the failure when no mailbox accepts the message.
+    /// - Returns: The reason why no mailbox accepted the message, or nil.
     @discardableResult
     func send(
         _ request: consuming Request,
@@ -34,9 +33,9 @@ extension BusCore {
         )
     }
 
-    /// Sends a message as soon as there is a slot for it in the mailbox of its handler.
+    /// Sends a message when the mailbox of its handler has a free slot.
     ///
-    /// - Throws: The reason that the message did not get into the mailbox.
+    /// - Throws: The reason why the mailbox did not accept the message.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
         let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
@@ -46,8 +45,8 @@ extension BusCore {
             throw await self.failAwaited(ticket, of: request, with: error)
         }
         let (target, parameters) = self.resolve(request, on: shard)
-        // A sender that waits for a slot learns at once that no handler is registered, whatever middlewares
-        // intercept deliveries.
+        // A sender that would wait for a slot learns immediately that no handler is registered, even if
+        // middlewares intercept the delivery.
         guard let handler = target.handler else {
             throw await self.failAwaited(ticket, of: request, with: target.failure)
         }
@@ -80,12 +79,12 @@ extension BusCore {
         }
     }
 
-    /// The mailbox that a message without an awaiting caller waits in; nil when the message has neither a
-    /// handler nor middlewares.
+    /// Returns the mailbox of a message that no caller awaits, or nil when the message has neither a handler
+    /// nor middlewares.
     private func mailbox(of target: Target, _ chain: MiddlewareChain?) -> Mailbox? {
         switch target {
         case .handler(let handler), .connector(let handler): handler.mailbox
-        // Text that is no URL meets no middleware.
+        // Middlewares do not receive invalid URLs.
         case .missing(let error): chain != nil && error.code == .noRoute ? self.homeMailbox : nil
         case .instances: nil
         }
@@ -104,7 +103,7 @@ extension BusCore {
         return Envelope(message: message, ticket: ticket, target: target, core: self, chain: chain)
     }
 
-    /// Ends a message that does not get into a mailbox.
+    /// Ends a message that no mailbox accepted.
     @inline(never)
     private func fail(
         _ ticket: consuming MessageTicket,
@@ -147,7 +146,7 @@ extension BusCore {
 
     /// Waits until the mailbox of a handler has a slot for a message.
     ///
-    /// - Returns: The reason to give up, or nil when the sender has the slot.
+    /// - Returns: The reason to stop waiting, or nil when the sender has the slot.
     private nonisolated(nonsending) func waitForSlot(
         _ request: Request,
         _ handler: Handler
@@ -158,7 +157,7 @@ extension BusCore {
             return .deadlock(url: request.url)
         }
         while await !mailbox.waitForSlot(by: self.time, until: request.expiry) {
-            // The deadline cancels a running handler, and is the reason then.
+            // The deadline cancels the handler that sends, and is then the reason.
             if request.expiry.hasPassed(by: self.time) { return .deadlineExceeded(url: request.url) }
             if Task.isCancelled { return .cancelled(url: request.url) }
             if handler.isGone { return handler.reason(request.url) }

@@ -5,9 +5,9 @@ internal import WaybillRouting
 
 /// The obligation to end one message exactly once.
 ///
-/// ``BusCore/open(on:)`` creates a ticket and counts the message as sent. ``BusCore/settle(_:as:of:for:at:isInFlight:on:)``
-/// consumes the ticket; no other code can. A ticket that is dropped belongs to a message without an outcome,
-/// which traps in debug builds.
+/// ``BusCore/open(on:)`` creates a ticket and counts the message as sent. Only
+/// ``BusCore/settle(_:as:of:for:at:isInFlight:on:)`` can consume the ticket. If a ticket is dropped, its
+/// message has no outcome, and a debug build traps.
 struct MessageTicket: ~Copyable, Sendable {
     /// The ID of the message.
     let id: CorrelationID
@@ -19,21 +19,21 @@ struct MessageTicket: ~Copyable, Sendable {
     deinit { assertionFailure("message \(self.id) was dropped without an outcome") }
 }
 
-/// Who learns how a message ended.
+/// The recipient of an outcome.
 enum Recipient: Sendable {
-    /// A caller in this process, which gets the outcome.
+    /// A caller in this process, which receives the outcome.
     case caller
-    /// A peer in another process; `awaits` is whether it gets the outcome.
+    /// A peer in another process. `awaits` states whether it receives the outcome.
     case peer(awaits: Bool)
-    /// A publisher, which waits until its subscribers are done. A subscriber's failure is logged.
+    /// A publisher, which waits until its subscribers have finished. A failure is logged.
     case publisher
-    /// Nobody: the message was sent, and a failure makes it a dead letter.
+    /// No recipient, because the message was sent. A failure makes it a dead letter.
     case nobody
-    /// Nobody: the message was published to a subscriber that did not get it. `isLogged` is false where the
-    /// end of a whole subscription is logged at once.
+    /// No recipient, because the message was published to a subscriber that did not receive it. `isLogged` is
+    /// false when one log entry covers all messages of a subscription.
     case subscriber(isLogged: Bool)
 
-    /// Whether the failure is returned to code that waits for it.
+    /// Whether code waits for the outcome.
     var isAwaited: Bool {
         switch self {
         case .caller, .peer(awaits: true), .publisher: true
@@ -41,7 +41,7 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether the value of the reply goes to the return URL of the message.
+    /// Whether the return URL of the message receives the value of the reply.
     @inline(__always)
     var hasReturnLeg: Bool {
         switch self {
@@ -58,7 +58,7 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether the uncaught handler of the program gets a message that no pattern matches.
+    /// Whether the uncaught handler of the program receives a message that no pattern matches.
     fileprivate var tellsUncaught: Bool {
         switch self {
         case .caller, .nobody: true
@@ -75,14 +75,14 @@ enum Recipient: Sendable {
     }
 }
 
-/// What is known of a message when it ends: the message, or the request that did not become one.
+/// The content of a message at its end: the message, or the request if it did not become a message.
 protocol SettledContent {
     var url: String { get }
     var extras: MessageExtras? { get }
     /// Whether a reply may have to be sent to a return URL.
     var hasReturnURL: Bool { get }
 
-    /// Returns the message as observers see it; nil when the URL cannot be read.
+    /// Returns the message for observers, or nil when the URL is invalid.
     func message(_ id: CorrelationID, in core: BusCore) -> Message?
 }
 
@@ -99,7 +99,7 @@ extension Request: SettledContent {
 }
 
 extension BusCore {
-    /// Counts a message as sent and names it.
+    /// Counts a message as sent and assigns its ID.
     ///
     /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
     /// - Returns: The obligation to end the message.
@@ -112,13 +112,14 @@ extension BusCore {
         return MessageTicket(id: shard.nextMessage())
     }
 
-    /// Ends a message: sends its return leg, shows it to the observers of dead letters, counts it.
+    /// Ends a message: sends its return leg, reports a dead letter, and counts the outcome.
     ///
     /// - Parameters:
     ///   - ticket: The obligation to end the message.
-    ///   - outcome: How the message ended. A failure names its route already, as ``RoutingError/at(_:)-(Handler?)`` does.
-    ///   - content: The message, as far as it is known.
-    ///   - recipient: Who learns the outcome.
+    ///   - outcome: The outcome. A failure already names its route, through
+    ///     ``RoutingError/at(_:)-(Handler?)``.
+    ///   - content: The message, or the request when there is no message.
+    ///   - recipient: The recipient of the outcome.
     ///   - handler: The handler that the message reached; nil if it reached none.
     ///   - isInFlight: Whether the counters of the handler's route count the message as in flight.
     ///   - shard: The shard of the calling thread.
@@ -180,7 +181,7 @@ extension BusCore {
                 )
             )
         }
-        // A handler may have failed with the very code of a missing route.
+        // A handler may itself have thrown `noRoute`, which is not a missing route.
         if recipient.tellsUncaught, handler == nil, error.code == .noRoute,
             let message = content.message(id, in: self), self.tellUncaught(message)
         {

@@ -3,15 +3,16 @@ internal import WaybillEventLoop
 extension MessageBus {
     /// The messages whose handlers wait for the calling code to end.
     ///
-    /// What must not wait for itself looks here: a task that a handler makes by `Task { }` is waited for by
-    /// none.
+    /// Code that could wait for itself checks this set. No handler waits for a task that it creates with
+    /// `Task { }`, so the set is empty in that task.
     package static var waitingMessages: Set<CorrelationID> { DeliveryContext.waiting?.messages ?? [] }
 
-    /// Runs code as the handler of a message, where the caller is isolated, so that what it awaits on the bus
-    /// has that message among its ``waitingMessages``.
+    /// Runs code as the handler of a message, with the isolation of the caller.
     ///
-    /// - Parameter body: gets the message's ID.
-    /// - Returns: what `body` returns.
+    /// Within the code, ``waitingMessages`` contains the ID of the message.
+    ///
+    /// - Parameter body: Receives the ID of the message.
+    /// - Returns: The result of `body`.
     package nonisolated(nonsending) func withMessageID<Result>(
         _ body: (CorrelationID) async throws -> Result
     ) async rethrows -> Result {
@@ -27,6 +28,8 @@ extension MessageBus {
         return try await DeliveryContext.with(.record(record), isolation: #isolation) { try await body(id) }
     }
 
-    /// A face of this bus for what the bus itself holds, which does not keep it open.
+    /// A handle of this bus for objects that the bus retains.
+    ///
+    /// The handle does not keep the bus open.
     package var unowned: MessageBus { MessageBus(sharing: self.core) }
 }

@@ -167,7 +167,7 @@ extension RoutingError {
     ///
     /// The code, for example a connector, may pass on errors that other code has reported about the message.
     package static func thrown(_ error: any Error, at url: String) -> Self {
-        if let error = error as? RoutingError, let own = error.said(about: url) { return own }
+        if let error = error as? RoutingError, let own = error.attributed(to: url) { return own }
         if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
         return self.failed(by: error, at: url)
     }
@@ -179,7 +179,7 @@ extension RoutingError {
     /// Returns the error as an error about the message of a URL.
     ///
     /// An error without a URL gets this URL. Returns nil when the error is about another URL.
-    private func said(about url: String) -> Self? {
+    private func attributed(to url: String) -> Self? {
         if self.url == url { return self }
         guard self.url.isEmpty else { return nil }
         return Self(self.code, url: url, message: self.message, cause: self.cause)
@@ -191,7 +191,7 @@ extension RoutingError {
     /// message's URL. Any other error becomes the cause of a `handlerFailed` error.
     static func thrown(_ error: any Error, around message: Message) -> Self {
         let url = message.parameters.url
-        if let error = error as? RoutingError, let own = error.said(about: url) { return own }
+        if let error = error as? RoutingError, let own = error.attributed(to: url) { return own }
         if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
         return Self(
             .handlerFailed,

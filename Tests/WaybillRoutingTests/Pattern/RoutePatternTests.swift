@@ -18,9 +18,10 @@ import WaybillRouting
 
     @Test(arguments: [
         ("", "empty"), ("/a/<itn:id>", "`itn` is not a type"), ("/a(/b", "not closed"),
-        ("/a<path:b>", "segment of its own"),
-        ("/:id((", "a/b"), ("/:id([)", "a/b"), ("/:id(\\1)", "not known"), ("/:id((?=a))", "only `(?:`"),
-        ("/:id(a{600})", "more than 512 states"), ("/:id(*a)", "repeats nothing"),
+        ("/a<path:b>", "whole segment"),
+        ("/:id((", "a/b"), ("/:id([)", "a/b"), ("/:id(\\1)", "not known"),
+        ("/:id((?=a))", "`(?:` is the only"),
+        ("/:id(a{600})", "more than 512 states"), ("/:id(*a)", "follows no expression"),
         ("/:id(a^b)", "never match"),
         ("/:id(^)", "empty text"), ("/%FF", "not UTF-8"),
         ("/a(/b)(/b)(/b)(/b)(/b)(/b)(/b)", "more than 6 optional groups"),

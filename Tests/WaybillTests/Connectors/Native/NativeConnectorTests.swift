@@ -52,7 +52,7 @@ struct NativeConnectorTests {
         ("app://orderlist/all", ["`orderlist`", "`all`", "did you mean `OrderList`?"]),
         ("app://nobody/x", ["`nobody`", "`x`", "`OrderList`, `User`"]),
         ("app://user/", ["`user`", "no action"]), ("app:///detail?x=1", ["`detail`", "no action"]),
-        ("app://", ["no target and no action"]), ("app:?uid=1", ["no target and no action"]),
+        ("app://", ["neither a target nor an action"]), ("app:?uid=1", ["neither a target nor an action"]),
         ("app://ß/\u{1}%00", ["`ß`"]),
     ])
     func `names the target and the action that are not there`(url: String, words: [String]) async throws {
