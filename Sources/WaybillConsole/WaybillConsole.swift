@@ -6,10 +6,10 @@ public import Waybill
 internal import WaybillDocuments
 internal import WaybillEventLoop
 
-/// A page that shows what a bus is and what it does, as routes of Hummingbird.
+/// A web page that shows the state of a bus, as routes of Hummingbird.
 ///
-/// Make one to look into a running program: its routes, its messages as they pass with all that each leads
-/// to, its dead letters, figures, and the nodes of its cluster.
+/// Use it to look into a running program: its routes, its messages with all messages that they cause, its
+/// dead letters, statistics, and the nodes of its cluster.
 ///
 /// ```swift
 /// import Hummingbird
@@ -21,20 +21,19 @@ internal import WaybillEventLoop
 /// print(console.link(at: "http://127.0.0.1:8080/console"))
 /// ```
 ///
-/// It is for the operators of a program, on a server that listens to the machine itself: a person with the
-/// link, which ``link(at:)`` makes, sees every URL that passes. It shows no values, and acts on nothing,
-/// unless its ``Configuration`` says so. While no page is open the bus is not observed, and a message costs
-/// what it costs without a console. <doc:TheConsole> says what it shows, what it costs, how it is kept safe,
-/// and where it fails.
+/// The console is for the operators of a program, on a server that listens on the local machine. A person
+/// with the link from ``link(at:)`` sees the URL of every message. The console shows no values and performs
+/// no actions, unless its ``Configuration`` permits them. While no page is open, the bus is not observed and
+/// messages cost nothing more. <doc:TheConsole> describes the page, its cost, its protection and its limits.
 public struct WaybillConsole: Sendable {
-    /// What a console shows, to whom, and how much of it is kept.
+    /// The contents, the access and the limits of a console.
     public struct Configuration: Sendable {
-        /// What the page calls the program; `waybill` by default.
+        /// The name of the program on the page; `waybill` by default.
         public var name = "waybill"
 
-        /// What opens the page: 128 random bits by default, new each time.
+        /// The secret that opens the page; by default 128 random bits, which are new each time.
         ///
-        /// A token of a program's own has to be as hard to guess.
+        /// A token that the program sets must be as hard to guess.
         public var token: String
 
         /// Whether the page may call routes and send dead letters once more; false by default.
@@ -59,12 +58,12 @@ public struct WaybillConsole: Sendable {
             "apikey", "credential", "signature",
         ]
 
-        /// The names that the server is reached by, without ports; those of the machine itself by default.
+        /// The host names of the server, without ports; by default the names of the local machine.
         ///
-        /// Nil stands for any name, where a proxy in front has checked it.
+        /// Nil permits any name, for a server behind a proxy that has checked the name.
         public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"]
 
-        /// About how many bytes are kept of what has passed; 32 MiB by default.
+        /// The approximate number of bytes for recorded messages; 32 MiB by default.
         public var memoryLimit = 32 << 20
 
         /// How often a page learns what has changed, in a second; 20 by default.
@@ -73,7 +72,7 @@ public struct WaybillConsole: Sendable {
         /// Whether the server speaks HTTP/2, in which a response must not have the header `Connection`.
         public var isHTTP2 = false
 
-        /// Where acts are logged, and what goes wrong.
+        /// The logger of actions and errors.
         public var logger: Logger
 
         /// How long a bus is observed after the last page was closed.
@@ -91,15 +90,15 @@ public struct WaybillConsole: Sendable {
 
     let core: ConsoleCore
 
-    /// Makes a console for a bus, which it holds.
+    /// Creates a console for a bus, which it retains.
     ///
-    /// Dead letters are kept from now on; everything else is recorded while a page is open. The console
-    /// describes all routes here and after each change: a type of a parameter or a reply that traps in
-    /// `init(from:)` on small values ends the program here, and never when a page asks.
+    /// The console keeps dead letters from now on. It records other messages while a page is open. It
+    /// describes all routes here and after each change. If `init(from:)` of a parameter or reply traps on
+    /// small values, the program ends here and never because of a request of the page.
     ///
     /// - Parameters:
-    ///   - bus: the bus.
-    ///   - configuration: what is shown, and to whom.
+    ///   - bus: The bus.
+    ///   - configuration: The contents, the access and the limits.
     public init(_ bus: MessageBus, configuration: Configuration = Configuration()) {
         self.core = ConsoleCore(bus, configuration)
     }
@@ -116,10 +115,10 @@ public struct WaybillConsole: Sendable {
     /// The routes, for a router whose context is `BasicRequestContext`.
     public var routes: RouteCollection<BasicRequestContext> { self.routes(for: BasicRequestContext.self) }
 
-    /// The routes, for a router with a context of its own.
+    /// Returns the routes for a router with its own context type.
     ///
-    /// - Parameter context: the type of the context.
-    /// - Returns: what is added to the router.
+    /// - Parameter context: The type of the context.
+    /// - Returns: The routes to add to the router.
     public func routes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
         let routes = RouteCollection(context: context)
         let server = ConsoleServer(self.core)
@@ -146,7 +145,7 @@ public struct WaybillConsole: Sendable {
     }
 }
 
-/// What a console is made of.
+/// The state of a console.
 final class ConsoleCore: Sendable {
     let bus: MessageBus
     let configuration: WaybillConsole.Configuration
@@ -166,7 +165,7 @@ final class ConsoleCore: Sendable {
             showsPayloads: configuration.showsPayloads
         )
         var limits = configuration.recording
-        // What is kept of messages, and a part of it for dead letters.
+        // Six eighths of the memory are for messages, and a part of the rest is for dead letters.
         let memory = max(1 << 20, configuration.memoryLimit)
         limits.bytes = memory / 8 * 6
         let catalog = RouteCatalog(bus)

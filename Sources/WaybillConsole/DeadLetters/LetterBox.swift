@@ -7,7 +7,7 @@ internal import WaybillRouting
 /// The dead letters of a bus since the console was made, grouped by reason and route; of each group the
 /// latest are kept, and all are counted.
 final class LetterBox: Sendable {
-    /// What letters have in common.
+    /// The properties by which dead letters are grouped.
     struct Key: Hashable, Sendable {
         let code: String
         let pattern: String?
@@ -51,9 +51,9 @@ final class LetterBox: Sendable {
     private static let quota = 100.0
 
     /// - Parameters:
-    ///   - recorder: says what may be shown.
-    ///   - bytes: about how many bytes letters may occupy.
-    ///   - keepsMessages: whether messages are kept, so that they can be sent once more.
+    ///   - recorder: The recorder, which decides what may be shown.
+    ///   - bytes: The approximate number of bytes that dead letters may occupy.
+    ///   - keepsMessages: Whether messages are kept, so that they can be sent again.
     init(_ recorder: Recorder, bytes: Int, keepsMessages: Bool) {
         self.recorder = recorder
         self.bytes = bytes
@@ -86,7 +86,7 @@ final class LetterBox: Sendable {
             return (key, state.groups[key]?.quota.take(at: time) == true)
         }
         guard isKept else { return }
-        // Outside the lock: what values are is asked of the program's types.
+        // Describe values outside of the lock, because the description uses types of the program.
         let shown = self.shown(letter, time)
         self.state.withLock { $0.keep(shown, key, bytes: self.bytes, limit: Self.letterLimit) }
     }
@@ -103,7 +103,7 @@ final class LetterBox: Sendable {
         )
         let texts = 512 + url.utf8.count + failure.message.utf8.count
         let size = self.keepsMessages ? letter.message.map(Self.size(of:)) ?? 0 : 0
-        // What was published would be routed when it is sent once more, and may be for no route.
+        // A published message cannot be sent again, because it would be routed and may have no route.
         let isKept = self.keepsMessages && !letter.isPublication && size < Self.messageLimit
         return Letter(
             id: letter.id,

@@ -29,7 +29,7 @@ struct FlowDiagram {
         self.root = root
         self.dropped = flow.dropped
         let names = Dictionary(flow.messages.map { ($0.id, $0.participant) }) { first, _ in first }
-        // What happened on two loops may have been recorded the other way round.
+        // Events on two loops may have been recorded in another order than they happened.
         let ordered = flow.events.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
         }

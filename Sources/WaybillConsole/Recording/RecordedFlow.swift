@@ -1,7 +1,7 @@
 #if HTTP
 internal import Waybill
 
-/// A message as the console keeps it: no value of it, only what may be shown.
+/// A message as the console keeps it: descriptions instead of values.
 struct RecordedMessage: Sendable {
     let id: CorrelationID
     /// Seconds since the console was made.
@@ -26,7 +26,7 @@ struct RecordedMessage: Sendable {
 
     /// How many changes of messages there had been when this one changed last.
     var revision = 0
-    /// The readers whose pattern matches it, and those that have had it, by their bits.
+    /// The readers whose pattern matches the message, and the readers that have received it, as bits.
     var readers: UInt32 = 0
     var shownTo: UInt32 = 0
 
@@ -47,7 +47,7 @@ struct RecordedMessage: Sendable {
     }
 }
 
-/// What happened to a message of a flow.
+/// An event of a message in a flow.
 struct FlowEvent: Sendable {
     enum Kind: String, Sendable {
         case message, progress, answer, reply, failure
@@ -63,7 +63,7 @@ struct FlowEvent: Sendable {
     var size: Int { 96 + self.text.utf8.count }
 }
 
-/// A message that no recorded message led to, with all that it led to.
+/// A message that no recorded message caused, together with all messages that it caused.
 struct RecordedFlow: Sendable {
     let number: Int
     /// The pattern of its first message, by which it is evicted.

@@ -3,9 +3,9 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Records what passes through a bus, for as long as an observer calls it.
+/// Records the messages of a bus while an observer calls it.
 ///
-/// It is called where things happen, on the loops of the bus: what is not kept costs one lock and no text.
+/// The recorder is called on the loops of the bus. A message that is not kept costs one lock and no text.
 final class Recorder: Sendable {
     let writer: ValueWriter
     let catalog: RouteCatalog
@@ -27,7 +27,7 @@ final class Recorder: Sendable {
     /// Seconds since the console was made.
     func seconds(at instant: ContinuousClock.Instant = .now) -> Double { (instant - self.start).seconds }
 
-    /// Takes what happened to a message.
+    /// Records an event of a message.
     func take(_ event: MessageTrace.Event) {
         let message = event.message
         let time = self.seconds(at: event.time)
@@ -50,7 +50,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Takes a dead letter; one that was delivered is known already.
+    /// Records a dead letter, unless its message was delivered and is known.
     func take(_ letter: DeadLetter) {
         let time = self.seconds(at: letter.time)
         let route = letter.pattern ?? ""
@@ -90,7 +90,7 @@ final class Recorder: Sendable {
             )
         }
         guard decision.isKept else { return }
-        // Outside the lock: what values are is asked of the program's types.
+        // Describe values outside of the lock, because the description uses types of the program.
         let recorded = self.recorded(message, pattern: pattern, time: time, readers: readers)
         self.state.withLock { $0.keep(recorded, decision) }
     }
@@ -119,7 +119,7 @@ extension RecorderState.Decision {
     }
 }
 
-// What is kept of a message.
+// Descriptions of messages.
 extension Recorder {
     private func recorded(
         _ message: Message,

@@ -3,16 +3,18 @@ internal import DequeModule
 internal import Waybill
 internal import WaybillRouting
 
-/// What is recorded of a bus while it is watched; a value that decides, and runs no code of the program.
+/// The recorded messages of a bus.
 ///
-/// Every message is counted, and timed. Whether one is kept is decided when it begins: by the quota of its
-/// route if it begins a flow, and together with the message that led to it otherwise. A loud route evicts its
-/// own flows.
+/// The value decides what to keep, and runs no code of the program.
+///
+/// Every message is counted and timed. Its beginning decides whether it is kept. A message that begins a flow
+/// is kept within the quota of its route. Any other message is kept together with the message that caused it.
+/// A busy route evicts only its own flows.
 struct RecorderState: Sendable {
-    /// What becomes of a message.
+    /// The decision about a message.
     enum Decision: Sendable {
         case count
-        /// It begins a flow of its own.
+        /// The message begins a new flow.
         case begin
         /// It is part of this flow.
         case join(Int)

@@ -3,7 +3,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The routes of a bus as they were when the console last looked, for code that must not ask the bus.
+/// A copy of the routes of a bus, for code that must not call the bus.
 final class RouteCatalog: Sendable {
     private struct State {
         var modules: [String: String] = [:]
@@ -41,7 +41,7 @@ final class RouteCatalog: Sendable {
             return ranges
         }
         let fragment = url[url.utf8.index(after: hash)...]
-        // A return URL without a scheme has that of the request, and may begin with a slash.
+        // A return URL without a scheme has the scheme of the request, and may begin with a slash.
         let path = fragment.drop { $0 == "/" }
         for (prefix, rest) in [("", fragment), ("\(parameters.address.scheme)://", path)] {
             let match = self.state.withLock { state in (try? state.table.match(prefix + rest)) ?? nil }

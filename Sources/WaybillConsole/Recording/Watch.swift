@@ -20,9 +20,9 @@ final class Watch: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - bus: the bus, without keeping it open.
-    ///   - recorder: what is told.
-    ///   - lingering: how long the bus is observed after the last reader.
+    ///   - bus: The bus, which is not retained.
+    ///   - recorder: The recorder of the messages.
+    ///   - lingering: The time for which the bus is observed after the last reader has gone.
     init(_ bus: MessageBus, _ recorder: Recorder, lingering: Duration) {
         self.bus = bus
         self.recorder = recorder

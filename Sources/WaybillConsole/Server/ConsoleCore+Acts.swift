@@ -6,7 +6,7 @@ internal import WaybillHTTP
 internal import WaybillJSON
 internal import WaybillRouting
 
-// What the page does, if it may. Each act is a line in the log.
+// The actions of the page, if the configuration permits them. Each action is logged.
 extension ConsoleCore {
     /// How long an act may take, in milliseconds.
     private static let (shortestTimeout, usualTimeout, longestTimeout) = (1, 5000, 60_000)

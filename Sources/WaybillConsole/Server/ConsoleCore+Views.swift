@@ -3,7 +3,7 @@ internal import Waybill
 internal import WaybillDocuments
 internal import WaybillRouting
 
-// What the views of the page ask for.
+// The data for the views of the page.
 extension ConsoleCore {
     var about: [UInt8] {
         var json = JSONFields()
@@ -15,7 +15,7 @@ extension ConsoleCore {
         return json.bytes
     }
 
-    /// The routes with all that is known of them, and their schemas.
+    /// Returns the routes with their registrations and schemas.
     func routeList(_ document: BusDocument) -> [UInt8] {
         let places = Dictionary(self.bus.routes.map { ($0.pattern.text, $0) }) { first, _ in first }
         let loads = Dictionary(self.bus.routeLoads.map { ($0.pattern, $0) }) { first, _ in first }

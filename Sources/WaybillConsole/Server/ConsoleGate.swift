@@ -7,7 +7,9 @@ internal import WaybillJSON
 /// Decides which requests are answered: host, origin, and the token or the cookie that a browser got for it.
 struct ConsoleGate: Sendable {
     private let token: String
-    /// What the cookie says: it is new each time the program starts, and does not tell the token.
+    /// The value of the cookie.
+    ///
+    /// It is new at each start of the program, and does not reveal the token.
     private let session = Self.newSecret()
     private let checks: WaybillGateway.Configuration
 
@@ -50,7 +52,7 @@ struct ConsoleGate: Sendable {
     /// Whether a text is the token.
     func accepts(_ token: String) -> Bool { Self.isSame(token.utf8, self.token.utf8) }
 
-    /// Refuses a request that would act, unless it comes from a page of this server and says that it is JSON.
+    /// Rejects an action, unless the request comes from a page of this server and its content type is JSON.
     func checkAct(_ request: Request) throws(Problem) {
         guard request.headers[.origin] != nil else {
             throw Problem(
@@ -80,7 +82,7 @@ struct ConsoleGate: Sendable {
         return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// What every response says to the browser: nothing from elsewhere is loaded, and nothing is kept.
+    /// Adds the headers that forbid the browser to load anything from elsewhere, and to store the response.
     static func protect(_ response: inout Response) {
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

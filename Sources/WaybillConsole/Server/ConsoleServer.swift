@@ -15,7 +15,9 @@ struct ConsoleServer: Sendable {
     let core: ConsoleCore
     private let streams: EventStreams
 
-    /// All methods: one that a path does not take is refused, and not unknown.
+    /// All methods.
+    ///
+    /// A method that a path does not accept is then rejected as such, and not as an unknown path.
     static var methods: [HTTPRequest.Method] {
         [.get, .post, .put, .patch, .delete, .head, .options, .trace, .connect]
             + [HTTPRequest.Method("QUERY")].compactMap(\.self)
@@ -36,9 +38,9 @@ struct ConsoleServer: Sendable {
     /// Answers a request.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - path: what of its path is below the mount.
-    /// - Returns: the response, with what protects the page.
+    ///   - request: The request.
+    ///   - path: The part of its path below the path of the console.
+    /// - Returns: The response, with the headers that protect the page.
     func respond(to request: Request, _ path: [Substring]) async -> Response {
         var response: Response
         do {

@@ -9,7 +9,9 @@ enum PageFiles {
     static let index = File(type: "text/html; charset=utf-8", content: PackageResources.index_html)
     static let signIn = File(type: "text/html; charset=utf-8", content: PackageResources.signin_html)
 
-    /// What both pages load: it tells nothing about the program.
+    /// The files that both pages load.
+    ///
+    /// They reveal nothing about the program.
     static let assets: [String: File] = [
         "console.css": File(type: "text/css; charset=utf-8", content: PackageResources.console_css)
     ].merging(Self.scripts.map { ($0.0, File(type: "text/javascript; charset=utf-8", content: $0.1)) }) { $1 }

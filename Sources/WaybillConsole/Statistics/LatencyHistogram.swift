@@ -1,11 +1,11 @@
 #if HTTP
-/// How long messages took, in microseconds: counts in buckets that are within 7 % of what they count.
+/// The durations of messages in microseconds, as counts in buckets with an error of at most 7 %.
 ///
-/// A histogram has two kilobytes, so that each of a thousand routes can have one.
+/// A histogram takes two kilobytes, so that each of a thousand routes can have one.
 struct LatencyHistogram: Sendable, Equatable {
     /// 16 buckets for each power of two.
     private static let (bits, steps) = (4, 16)
-    /// What takes longer, more than an hour, counts as the longest.
+    /// A longer duration, of more than an hour, counts as the longest.
     private static let powers = 32
 
     private var counts: [UInt32] = []

@@ -3,10 +3,12 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillHTTP
 
-/// What a page gets while it is open: snapshots of what has changed.
+/// The snapshots that an open page receives.
 ///
-/// They come as often as the page takes them, and no more often than the configuration says. Nothing is
-/// queued for a page that is slow.
+/// Each snapshot has the changes since the previous one.
+///
+/// A snapshot is created when the page has read the previous one, but not more often than the configuration
+/// permits. No snapshots are queued for a slow page.
 struct SnapshotStream {
     let recorder: Recorder
     let board: StatisticsBoard
@@ -19,7 +21,7 @@ struct SnapshotStream {
 
     /// Sends snapshots until the task is cancelled.
     func run(_ sink: EventSink) async {
-        // What the page was sent last.
+        // The state that the page has received.
         var known: [String: StatisticsBoard.Row] = [:]
         var (sample, sentAt) = (0, -Double.infinity)
         while !Task.isCancelled {

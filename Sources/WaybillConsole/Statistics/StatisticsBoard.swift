@@ -30,7 +30,7 @@ final class StatisticsBoard: Sendable {
     private struct State {
         var sample: Sample?
         var time = -Double.infinity
-        /// What was sent on each route at some time within the last seconds, the latest last.
+        /// The number of messages of each route at some times within the last seconds, oldest first.
         var sent: [(time: Double, counts: [String: Int])] = []
     }
 
@@ -48,7 +48,7 @@ final class StatisticsBoard: Sendable {
         self.lag = LoopLag(bus.eventLoops)
     }
 
-    /// The figures as they are now, or were a moment ago.
+    /// The present figures, which may be a moment old.
     var current: Sample {
         let now = self.recorder.seconds()
         let known = self.state.withLock { state -> Sample? in

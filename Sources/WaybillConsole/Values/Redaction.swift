@@ -3,7 +3,7 @@ internal import WaybillRouting
 
 /// Hides values by their names before anything is kept: `password=hunter2` becomes `password=…`.
 struct Redaction: Sendable {
-    /// What stands for a hidden value.
+    /// The replacement of a hidden value.
     static let mark = "…"
 
     /// The most bytes of a URL that are kept.
@@ -14,7 +14,7 @@ struct Redaction: Sendable {
     /// - Parameter names: the names; case, `-` and `_` make no difference.
     init(_ names: Set<String>) { self.names = names.map { Self.plain($0) }.filter { !$0.isEmpty }.sorted() }
 
-    /// Whether a name is one of those, or contains one.
+    /// Returns whether a name is a hidden name or contains one.
     func hides(_ name: some StringProtocol) -> Bool {
         let plain = Self.plain(name)
         return self.names.contains { plain.hasBytes(of: $0) }
@@ -25,7 +25,7 @@ struct Redaction: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A URL as it may be shown, and what was hidden in it.
+    /// A URL that may be shown, and the values that were hidden in it.
     struct ShownURL: Sendable {
         let text: String
         /// The hidden values as the URL has them, and as handlers read them.
@@ -71,7 +71,7 @@ struct Redaction: Sendable {
         }
     }
 
-    /// How a value stands in sentences: as it is, on one line, and cut there.
+    /// Returns the forms in which a value can occur in a sentence: unchanged, on one line, and shortened.
     private static func spellings(of value: String) -> [String] {
         let cut = String(String.UnicodeScalarView(value.unicodeScalars.prefix(SafeText.limit)))
         return [value, SafeText.line(value), SafeText.line(cut)]
@@ -84,7 +84,7 @@ struct Redaction: Sendable {
             let mark = section.firstIndex(of: UInt8(ascii: "?"))
             guard let start = mark.map({ $0 + 1 }) ?? (section.startIndex > 0 ? section.startIndex : nil)
             else { continue }
-            // As the bus reads a query: what ends a value is `&` alone.
+            // Only `&` ends a value, as in the parser of the bus.
             for item in section[start...].split(separator: UInt8(ascii: "&")) {
                 guard let equals = item.firstIndex(of: UInt8(ascii: "=")), equals + 1 < item.endIndex,
                     self.hides(PercentEscapes.decoded(item[..<equals]))

@@ -1,10 +1,12 @@
 #if HTTP
 internal import WaybillRouting
 
-/// A value's type with counts, and without its content: `String(12)`, `[Order](3)`, `Receipt{total: Money}`.
+/// The type of a value with counts, but without contents: `String(12)`, `[Order](3)`, `Receipt{total:
+/// Money}`.
 ///
-/// It is made when a value is recorded, so that no value is held. No code of the program runs for it: what
-/// describes itself is shown by its type, and so is an object, whose properties another thread may change.
+/// The shape is created when a value is recorded, so that the value need not be retained. It runs no code of
+/// the program. An object, and a value that describes itself, are shown by their types only. Another thread
+/// could change the properties of an object.
 struct Shape {
     private let redaction: Redaction
     private var text = ""
@@ -72,7 +74,7 @@ struct Shape {
         self.text += "}"
     }
 
-    /// What came as bytes, by what the bytes say.
+    /// Adds the shape of an encoded value, from its bytes.
     private mutating func add(_ encoded: any EncodedValue) {
         switch encoded.plain {
         case let text as String: self.add(count: text.utf8.count, of: "String")

@@ -2,18 +2,17 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// Says of values what may be shown: their shapes, or, if the configuration allows it, short JSON without
-/// what is hidden by name.
+/// Describes values: by their shapes or, if the configuration permits it, as short JSON without hidden names.
 struct ValueWriter: Sendable {
     let redaction: Redaction
     let showsPayloads: Bool
 
     /// How deep, how wide and how long JSON is, and how long its strings.
     private static let (depth, width, length, stringLength) = (6, 20, 2000, 200)
-    /// What is larger is not encoded.
+    /// The greatest size of a value that is encoded.
     private static let sizeLimit = 1 << 16
 
-    /// What is shown of a value.
+    /// Returns the description of a value.
     func text(_ value: any Sendable) -> String {
         guard self.showsPayloads, let json = self.json(value) else {
             return Shape.of(value, hiding: self.redaction)
@@ -21,7 +20,7 @@ struct ValueWriter: Sendable {
         return json
     }
 
-    /// The same for the value of a parameter.
+    /// Returns the description of a parameter's value, or the mark when the name is hidden.
     func text(_ value: any Sendable, named name: String) -> String {
         self.redaction.hides(name) ? Redaction.mark : self.text(value)
     }
@@ -88,14 +87,14 @@ struct ShownFailure: Sendable, Equatable {
     /// How much of a sentence is looked at.
     private static let length = 8192
 
-    /// What is shown of an error.
+    /// Creates the description of an error.
     ///
-    /// What a handler says may be about the content of a message: it is shown if payloads are.
+    /// The message of a handler's error may contain values, so it is shown only if payloads are.
     ///
     /// - Parameters:
-    ///   - error: the error.
-    ///   - writer: what may be shown.
-    ///   - hidden: values that are hidden elsewhere.
+    ///   - error: The error.
+    ///   - writer: The writer, which decides what may be shown.
+    ///   - hidden: The values that are hidden in the message.
     init(_ error: RoutingError, _ writer: ValueWriter, hiding hidden: [String]) {
         self.code = error.code.description
         guard writer.showsPayloads else {
@@ -103,7 +102,7 @@ struct ShownFailure: Sendable, Equatable {
             return
         }
         let cause = error.shownCause.map { " (\(Self.described($0)))" } ?? ""
-        // What is hidden is looked for before anything is cut off, within what could be shown.
+        // Search hidden values before the text is shortened.
         let text = String((error.message + cause).prefix(Self.length))
         self.message = SafeText.line(writer.redaction.sentence(text, without: hidden), limit: 500)
     }
@@ -112,7 +111,7 @@ struct ShownFailure: Sendable, Equatable {
         (cause as? RoutingError).map { "\($0.code): \($0.message)" } ?? "\(cause)"
     }
 
-    /// A sentence for a code, which says nothing about the message.
+    /// Returns a sentence for a code that does not reveal the content of the message.
     private static func sentence(for error: RoutingError) -> String {
         let sentence =
             switch error.code {

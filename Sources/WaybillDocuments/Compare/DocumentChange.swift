@@ -1,6 +1,6 @@
 internal import Waybill
 
-/// What is different in a document since an older one.
+/// One difference between a document and an older one.
 public struct DocumentChange: Sendable, Hashable {
     /// Whether callers of the old routes fail, or get what they do not expect.
     public let isBreaking: Bool
@@ -8,7 +8,7 @@ public struct DocumentChange: Sendable, Hashable {
     /// The pattern of the route that it is about.
     public let pattern: String
 
-    /// What has changed, in a sentence.
+    /// A sentence that describes the change.
     public let message: String
 }
 
@@ -20,14 +20,14 @@ extension DocumentChange: CustomStringConvertible {
 }
 
 extension BusDocument {
-    /// What is different since an older document, in the order of the patterns.
+    /// Returns the differences from an older document, in the order of the patterns.
     ///
-    /// A change breaks callers if a route is gone, takes less or exposes less than before, asks for more, or
-    /// answers with what they have not seen yet: a value that may be missing, another type, a case more. What
-    /// is opaque in both documents is taken to be the same.
+    /// A change breaks callers if a route is missing, accepts or exposes less than before, or requires more.
+    /// It also breaks them if a reply can have a value that they do not expect: a missing value, another
+    /// type, or a new case. A type that is opaque in both documents is assumed to be unchanged.
     ///
-    /// - Parameter old: the older document.
-    /// - Returns: what breaks callers, and what does not.
+    /// - Parameter old: The older document.
+    /// - Returns: All differences, with and without an effect on callers.
     public func changes(since old: BusDocument) -> [DocumentChange] {
         let routes = Dictionary(self.routes.map { ($0.identity, $0) }) { first, _ in first }
         let oldRoutes = Dictionary(old.routes.map { ($0.identity, $0) }) { first, _ in first }
@@ -49,7 +49,7 @@ extension BusDocument {
 }
 
 extension BusDocument.Route {
-    /// What makes it the same route as an older one: its URLs, whatever their parameters are called there.
+    /// The identity of a route: its URLs, independent of the names of their parameters.
     fileprivate var identity: String { self.templates.map(\.identity).joined(separator: " ") }
 }
 

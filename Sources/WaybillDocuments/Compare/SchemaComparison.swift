@@ -1,13 +1,13 @@
 /// Compares the schemas of two documents.
 ///
-/// For what callers send, a schema that takes less than before breaks them. For what they receive, it is one
-/// that gives more.
+/// Callers break when the schema of a value that they send accepts less than before, or when the schema of a
+/// value that they receive permits more.
 struct SchemaComparison {
     private let old: [String: ValueSchema]
     private let new: [String: ValueSchema]
     private let isRequest: Bool
     private var found: [Difference] = []
-    /// The types that have been compared; those that hold themselves would be compared for ever.
+    /// The types that have been compared, which ends the comparison of recursive types.
     private var seen: Set<[String]> = []
 
     init(old: [String: ValueSchema], new: [String: ValueSchema], isRequest: Bool) {
@@ -21,7 +21,7 @@ struct SchemaComparison {
         let message: String
     }
 
-    /// What is different between two schemas.
+    /// Returns the differences between two schemas.
     func differences(_ old: ValueSchema, _ new: ValueSchema, at place: String) -> [Difference] {
         var comparison = self
         comparison.compare(old.tree, new: new.tree, place: place)
@@ -48,7 +48,7 @@ struct SchemaComparison {
         if let first = before.name, let second = now.name, !self.seen.insert([first, second]).inserted {
             return
         }
-        // What is opaque may be null as well.
+        // An opaque value may be null as well.
         if before.isNullable, !now.isNullable, now.type != nil {
             self.narrowed("\(place) \(self.isRequest ? "may not be null any more" : "is never null now")")
         }
@@ -80,7 +80,7 @@ struct SchemaComparison {
         }
     }
 
-    /// The values of enumerations, and what strings have to look like.
+    /// Compares the values of enumerations, and the constraints of strings.
     private mutating func compareValues(_ before: JSONTree, now: JSONTree, place: String) {
         let first = before["enum"]?.elements?.filter { $0 != .null }
         let second = now["enum"]?.elements?.filter { $0 != .null }
@@ -98,7 +98,7 @@ struct SchemaComparison {
         }
         for name in ["format", "pattern", "contentEncoding", "x-waybill-regex"]
         where before[name] != now[name] {
-            // The format of a number says how it is stored, and its bounds say the rest.
+            // The format of a number is only its storage. Its bounds are compared separately.
             if name == "format", before["type"] != "string", now["type"] != "string" { continue }
             let words = name.replacing("x-waybill-", with: "")
             if before[name] == nil {
@@ -131,7 +131,7 @@ struct SchemaComparison {
         for (name, schema) in first.sorted(by: { $0.key < $1.key }) {
             let member = "`\(name)` of \(place)"
             guard let other = second[name] else {
-                // What is sent in vain is ignored, but callers meant it.
+                // The bus ignores a member that it does not know, but callers depend on its effect.
                 self.breaking("\(member) is gone")
                 continue
             }
@@ -157,11 +157,11 @@ struct SchemaComparison {
     }
 }
 
-/// A schema apart from references, and from what says that it may be null.
+/// A schema after its references are resolved and its null alternative is removed.
 private struct PlainSchema {
     private(set) var tree: JSONTree
     private(set) var isNullable = false
-    /// The type that it refers to, if it does.
+    /// The name of the type to which the schema refers, or nil.
     private(set) var name: String?
 
     init(_ tree: JSONTree, _ schemas: [String: ValueSchema]) {

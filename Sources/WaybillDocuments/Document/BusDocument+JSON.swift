@@ -8,13 +8,13 @@ extension BusDocument {
     /// The document as JSON, which ``init(json:)`` reads.
     public var json: String { self.tree.written() }
 
-    /// The same on one line, as messages of a protocol have to be.
+    /// The document as JSON on one line, for messages of a protocol.
     package var jsonLine: String { self.tree.written(isPretty: false) }
 
     /// Reads a document.
     ///
-    /// - Parameter json: what ``json`` has written.
-    /// - Throws: an error that says what is not as a document has it.
+    /// - Parameter json: The text of ``json``.
+    /// - Throws: An error that describes the first part that is not valid in a document.
     public init(json: String) throws {
         let tree = try JSONTree(json: json)
         guard let format = tree["waybill"]?.double, format <= Double(Self.format) else {
@@ -36,7 +36,7 @@ extension BusDocument {
     package var schemaTree: JSONTree { .object(self.schemas.mapValues(\.tree)) }
 }
 
-/// Why a text is no document.
+/// The reason why a text is not a document.
 enum DocumentError: Error, CustomStringConvertible {
     case notDocument(String)
 

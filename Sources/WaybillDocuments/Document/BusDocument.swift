@@ -1,15 +1,15 @@
 public import Waybill
 internal import WaybillRouting
 
-/// What a bus handles, as a value: every route with its URLs, parameters, reply and schemas.
+/// A description of a bus: every route with its URLs, parameters, reply and schemas.
 ///
-/// ``Waybill/MessageBus/document(title:version:of:)`` makes one from the registrations; nothing is written by
-/// hand. ``text(as:)`` writes it as AsyncAPI, OpenAPI, JSON, Markdown or a page, and
-/// ``changes(since:)`` says what of it breaks callers of an older one.
+/// ``Waybill/MessageBus/document(title:version:of:)`` creates a document from the registrations.
+/// ``text(as:)`` writes it as AsyncAPI, OpenAPI, JSON, Markdown or a page. ``changes(since:)`` compares it
+/// with an older document, and finds the changes that break callers.
 public struct BusDocument: Sendable, Hashable {
     /// One route.
     public struct Route: Sendable, Hashable {
-        /// The pattern, as it is registered.
+        /// The registered pattern.
         public let pattern: String
 
         /// The name of the module, or nil for a plain closure.
@@ -21,10 +21,10 @@ public struct BusDocument: Sendable, Hashable {
         /// The documentation comment.
         public let documentation: String
 
-        /// What it reads: what the pattern captures, and what comes with the query or the call.
+        /// The parameters of the pattern, the query and the call.
         public let parameters: [Parameter]
 
-        /// The type of the reply, as it is written in Swift; empty if it is not known.
+        /// The type of the reply in Swift; empty when it is unknown.
         public let replyType: String
 
         /// The values that come back.
@@ -33,7 +33,7 @@ public struct BusDocument: Sendable, Hashable {
         /// The errors that the route declares for its callers.
         public let failures: [RouteDescription.Failure]
 
-        /// What peers may do with all URLs of the pattern.
+        /// The operations that peers may perform on all URLs of the pattern.
         public let exposure: ExposedOperations
 
         /// The forms of the pattern's URLs, the longest first.
@@ -45,10 +45,10 @@ public struct BusDocument: Sendable, Hashable {
         /// The name under which the value is looked for.
         public let name: String
 
-        /// The type, as it is written in Swift, or in the pattern.
+        /// The type in Swift or in the pattern.
         public let type: String
 
-        /// The value that stands in for a missing one, as it is written in Swift.
+        /// The default value, as Swift source text; nil when there is none.
         public let defaultValue: String?
 
         /// Whether a message without the parameter fails.
@@ -62,7 +62,7 @@ public struct BusDocument: Sendable, Hashable {
     struct AddressTemplate: Sendable, Hashable {
         let scheme: String
         let segments: [String]
-        /// What stands in braces, in the order of the segments.
+        /// The placeholders, in the order of the segments.
         let parameters: [Placeholder]
         /// Whether each `{name}` stands for one value of one segment.
         let isExact: Bool
@@ -79,7 +79,7 @@ public struct BusDocument: Sendable, Hashable {
         let schema: ValueSchema
     }
 
-    /// What the program is called.
+    /// The name of the program.
     public let title: String
 
     /// Which version of the program it is about.
@@ -91,7 +91,7 @@ public struct BusDocument: Sendable, Hashable {
     /// The schemas that others refer to as `#/components/schemas/NAME`.
     public let schemas: [String: ValueSchema]
 
-    /// The same document under another title.
+    /// Returns the document with another title and version.
     package func named(_ title: String, version: String) -> Self {
         Self(title: title, version: version, routes: self.routes, schemas: self.schemas)
     }
@@ -106,22 +106,23 @@ public struct DocumentScope: Sendable, Hashable {
     /// Every route.
     public static let all = Self(storage: .all)
 
-    /// What peers of other processes reach by calls and sends.
+    /// The routes that other processes can call or send to.
     public static let exposed = Self(storage: .exposed)
 }
 
 extension MessageBus {
-    /// Describes the routes that are registered now.
+    /// Describes the registered routes.
     ///
-    /// Nothing is run but the `init(from:)` of types that routes take and return, with small values, to see
-    /// what it reads; registering costs nothing more for it. A document of 1,000 routes takes some ten
-    /// milliseconds. It can be called from any thread.
+    /// The function calls `init(from:)` of the types of parameters and replies with small values, to find the
+    /// properties that they decode. It runs no other code of the program. Registrations cost nothing more for
+    /// it. A document of 1,000 routes takes about ten milliseconds. The function can be called from any
+    /// thread.
     ///
     /// - Parameters:
-    ///   - title: what the program is called.
-    ///   - version: which version of the program it is.
-    ///   - scope: which routes; all by default.
-    /// - Returns: the document, which is the same for the same routes.
+    ///   - title: The name of the program.
+    ///   - version: The version of the program.
+    ///   - scope: The routes to describe; all by default.
+    /// - Returns: The document. Equal routes give equal documents.
     public func document(
         title: String = "Waybill",
         version: String = "1.0.0",
@@ -144,7 +145,7 @@ extension MessageBus {
         return BusDocument(title: title, version: version, routes: routes, schemas: registry.named)
     }
 
-    /// What peers may do with all of some URLs that a pattern matches.
+    /// Returns the operations that peers may perform on all example URLs of a pattern.
     private func exposure(of pattern: RoutePattern) -> ExposedOperations {
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)
@@ -171,7 +172,7 @@ extension BusDocument.Route {
                 name: parameter.name,
                 type: parameter.type,
                 defaultValue: parameter.defaultValue,
-                // A closure's are those of the pattern, and may be in an optional group.
+                // The parameters of a closure come from its pattern, and may be in an optional group.
                 isRequired: parameter.isRequired && (route.action != nil || isInAll(parameter.name)),
                 schema: parameter.defaultValue == nil ? schema : schema.orNull
             )

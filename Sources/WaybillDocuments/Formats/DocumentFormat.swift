@@ -21,18 +21,18 @@ public struct DocumentFormat: Sendable, Hashable {
     /// One page of HTML with a search, that needs no network.
     public static let site = Self(storage: .site)
 
-    /// OpenAPI 3.1 of what an HTTP gateway answers: the routes that are exposed for calls.
+    /// OpenAPI 3.1 for an HTTP gateway, with the routes that are exposed for calls.
     ///
-    /// - Parameter path: where the gateway is: `/bus`.
-    /// - Returns: the format.
+    /// - Parameter path: The path of the gateway, for example `/bus`.
+    /// - Returns: The format.
     public static func openAPI(path: String = "/bus") -> Self {
         Self(storage: .openAPI(streams: false, path: path))
     }
 
-    /// OpenAPI 3.2, which also says what the events of a stream are.
+    /// OpenAPI 3.2 for an HTTP gateway, which also describes the events of streams.
     ///
-    /// - Parameter path: where the gateway is: `/bus`.
-    /// - Returns: the format.
+    /// - Parameter path: The path of the gateway, for example `/bus`.
+    /// - Returns: The format.
     public static func openAPIWithStreams(path: String = "/bus") -> Self {
         Self(storage: .openAPI(streams: true, path: path))
     }
@@ -67,13 +67,17 @@ extension BusDocument.Route {
         return lines.joined(separator: "\n")
     }
 
-    /// What a template's address does not say, and so comes with the query or the call.
+    /// Returns the parameters that the path of a template does not contain.
+    ///
+    /// They come with the query or the call.
     func parameters(besides template: BusDocument.AddressTemplate) -> [BusDocument.Parameter] {
         let names = Set(template.parameters.lazy.filter(\.isCaptured).map(\.name))
         return self.parameters.filter { !names.contains($0.name) }
     }
 
-    /// The schema of a value in the address; what the method reads says more than the pattern.
+    /// Returns the schema of a placeholder.
+    ///
+    /// The schema of the method is more precise than the pattern.
     func schema(of placeholder: BusDocument.Placeholder) -> ValueSchema {
         let parameter = self.parameters.first { $0.name == placeholder.name && placeholder.isCaptured }
         guard let schema = parameter?.schema, placeholder.type == "string", !schema.isOpaque else {
@@ -141,7 +145,7 @@ extension ValueSchema {
 }
 
 extension BusDocument.Parameter {
-    /// The schema, with what stands in for a missing value.
+    /// The schema with the default value.
     var describedSchema: ValueSchema {
         guard let defaultValue, defaultValue != "nil" else { return self.schema }
         var tree = self.schema.tree

@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillJSON
 
-/// Writes OpenAPI of what an HTTP gateway answers: 3.1, or 3.2 with the events of streams.
+/// Writes OpenAPI 3.1 for an HTTP gateway, or OpenAPI 3.2 with the events of streams.
 struct OpenAPIWriter {
     private let document: BusDocument
     private let path: String

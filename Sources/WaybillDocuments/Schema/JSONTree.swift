@@ -4,7 +4,7 @@ package import WaybillJSON
 package indirect enum JSONTree: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// A number as it is spelled.
+    /// A number with its original spelling.
     case number(String)
     case string(String)
     case array([JSONTree])

@@ -2,12 +2,12 @@ internal import Waybill
 internal import WaybillRouting
 
 extension SchemaRegistry {
-    /// The schema of a parameter: what a URL can say counts as well as what JSON can.
+    /// Returns the schema of a parameter, which may come from a URL or from JSON.
     ///
     /// - Parameters:
-    ///   - type: the type; nil if only the type's name in patterns is known.
-    ///   - name: the name of the type, as it is written.
-    /// - Returns: the schema.
+    ///   - type: The type; nil when only its name in a pattern is known.
+    ///   - name: The name of the type in Swift.
+    /// - Returns: The schema.
     mutating func parameter(of type: (any Any.Type)?, named name: String) -> ValueSchema {
         guard let type else { return Self.pattern(type: name, expression: nil) ?? .opaque(name, "not known") }
         if let optional = type as? any AnyOptional.Type {
@@ -32,7 +32,7 @@ extension SchemaRegistry {
         return .opaque(TypeName.of(type), "passed with the call, within the process alone")
     }
 
-    /// The schema of what a pattern captures; nil for a type that patterns do not have.
+    /// Returns the schema of a placeholder, or nil for a type that patterns do not have.
     static func pattern(type: String, expression: String?) -> ValueSchema? {
         switch type {
         case "int": .integer(Int.self)

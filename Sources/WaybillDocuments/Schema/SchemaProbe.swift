@@ -1,20 +1,21 @@
 internal import WaybillRouting
 
-/// A decoder that has nothing to decode, and notes what a type asks it for.
+/// A decoder without input that records the values for which a type asks.
 ///
-/// The probe answers each question with a value of the type that is asked for, so that the type's `init(from:)`
-/// gets to its end. A value is a literal, or one that its own type has made: where a type makes none, the
-/// types around it are known up to that property. Conditions on values and cases with values are opaque.
+/// The probe answers each request with a value of the requested type, so that `init(from:)` of the type
+/// completes. A value is a literal or was created by its own type. If a type creates no value, the types that
+/// contain it are known up to that property. Types whose decoding depends on values are opaque, and so are
+/// enumerations with associated values.
 final class SchemaProbe {
     /// The schemas of the types that are asked for; they outlive the probe.
     fileprivate var registry: SchemaRegistry
     fileprivate var shape = Shape.nothing
-    /// Why the type is opaque, if it is.
+    /// The reason why the type is opaque, or nil.
     fileprivate var obstacle: String?
     /// Whether texts and collections are empty, and numbers 0.
     private let isEmpty: Bool
 
-    /// What a type asked for.
+    /// The container for which a type has asked.
     fileprivate enum Shape {
         case nothing
         case object(ObjectShape)
@@ -26,10 +27,10 @@ final class SchemaProbe {
         self.isEmpty = isEmpty
     }
 
-    /// What is found of a type.
+    /// The result for a type.
     struct Finding {
         let schema: ValueSchema
-        /// Whether it is worth a name of its own.
+        /// Whether the schema should have a name.
         let isNamed: Bool
     }
 
@@ -129,7 +130,7 @@ private final class ObjectShape {
 
 private struct ProbingDecoder: Decoder {
     let probe: SchemaProbe
-    /// The object that is looked into, if it is not the type's own.
+    /// The nested object that is decoded, or nil for the object of the type itself.
     let object: ObjectShape?
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]

@@ -7,20 +7,21 @@ struct SchemaRegistry {
     /// The schemas that others refer to, by name.
     private(set) var named: [String: ValueSchema] = [:]
     private var known: [ObjectIdentifier: KnownType] = [:]
-    /// Types that are being looked into, and what refers to them meanwhile.
+    /// The types whose schema is being determined, and the types to which they refer meanwhile.
     private var begun: [ObjectIdentifier: String] = [:]
     private var isReferred: Set<ObjectIdentifier> = []
     /// Types that state their schema and have been asked for a value.
     private var sampled: Set<ObjectIdentifier> = []
 
-    /// What is known of a type: its schema, and a value that a type around it can be made of; the values of
-    /// compound types and of types that state their schema are made when one is asked for.
+    /// The schema of a type, and a value from which types that contain it can be created.
+    ///
+    /// The values of compound types, and of types that state their schemas, are created on demand.
     private struct KnownType {
         let schema: ValueSchema
         let sample: Any?
     }
 
-    /// The schema of values as they are written into JSON, and read from it.
+    /// Returns the schema of the JSON form of a type's values.
     mutating func schema(of type: any Any.Type) -> ValueSchema { self.look(into: type).schema }
 
     /// A value of a type, and its schema; the value is nil if none could be made.
@@ -92,7 +93,7 @@ struct SchemaRegistry {
         let (found, made) = SchemaProbe.look(into: type, &self)
         let sample = made ?? EnumerationValues.first(of: type)
         self.begun[id] = nil
-        // What is not an object of its own, a number in a wrapper perhaps, needs no name unless it is
+        // A type without its own object, for example a wrapper of a number, needs a name only if it is
         // recursive.
         guard found.isNamed || self.isReferred.contains(id) else {
             self.named[name] = nil

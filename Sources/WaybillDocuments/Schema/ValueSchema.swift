@@ -1,16 +1,18 @@
-/// What JSON values of a type look like, as a JSON Schema.
+/// The JSON Schema of a type's values.
 ///
-/// Documents get it from the types of parameters and replies: structures by their properties, enumerations by
-/// their cases if they are `CaseIterable`, and the types of the standard library and Foundation. A type whose
-/// `init(from:)` hides what it reads is called opaque; one that knows better says so by
-/// ``DocumentedValue``.
+/// Documents derive it from the types of parameters and replies. Structures are described by their
+/// properties, enumerations by their cases if they are `CaseIterable`. The types of the standard library and
+/// Foundation are known. If `init(from:)` hides the properties of a type, the type is opaque. It can then
+/// state its schema with ``DocumentedValue``.
 public struct ValueSchema: Sendable, Hashable {
     /// The schema; types of a program are references to `#/components/schemas/`.
     package let tree: JSONTree
 
     init(_ tree: JSONTree) { self.tree = tree }
 
-    /// A schema that a program has written; it is opaque if the text is no JSON object.
+    /// Creates a schema from a text of the program.
+    ///
+    /// The schema is opaque if the text is not a JSON object.
     init(stated json: String, of type: String) {
         if let tree = try? JSONTree(json: json), case .object = tree {
             self.tree = tree
@@ -25,7 +27,7 @@ public struct ValueSchema: Sendable, Hashable {
 
 /// A type that states its schema itself.
 ///
-/// Use it where documents cannot see what a type's `init(from:)` accepts:
+/// Use it where documents cannot find out which values `init(from:)` accepts:
 ///
 /// ```swift
 /// import WaybillDocuments
@@ -37,8 +39,9 @@ public struct ValueSchema: Sendable, Hashable {
 /// }
 /// ```
 public protocol DocumentedValue {
-    /// The schema of the type's values, a JSON Schema of version 2020-12; a text that is no JSON object is
-    /// called opaque.
+    /// The schema of the type's values, a JSON Schema of version 2020-12.
+    ///
+    /// A text that is not a JSON object makes the type opaque.
     static var documentedSchema: String { get }
 }
 

@@ -6,7 +6,9 @@ struct ExampleValues {
 
     init(_ schemas: [String: ValueSchema]) { self.schemas = schemas }
 
-    /// A value; `depth` ends those that hold themselves.
+    /// Returns an example value.
+    ///
+    /// `depth` limits the nesting of recursive types.
     func value(of schema: JSONTree, depth: Int = 4) -> JSONTree {
         if let name = ValueSchema(schema).referenced {
             return depth > 0 ? self.value(of: self.schemas[name]?.tree ?? [:], depth: depth - 1) : .null
@@ -40,9 +42,9 @@ struct ExampleValues {
 
 /// Calls of a route that can be copied.
 struct RouteExamples {
-    /// The URL, with what a query can say.
+    /// The URL, with the parameters that a query can express.
     let url: String
-    /// What the query cannot say, as members of an object.
+    /// The parameters that a query cannot express, as members of an object.
     let others: [String: JSONTree]
     private let route: BusDocument.Route
 
@@ -73,7 +75,7 @@ struct RouteExamples {
         self.others = others
     }
 
-    /// A value as it stands in a URL; nil for one that cannot.
+    /// Returns the text of a value in a URL, or nil when a URL cannot express it.
     private static func text(of value: JSONTree) -> String? {
         switch value {
         case .string(let text): text.replacing(":", with: "%3A").replacing("/", with: "%2F")

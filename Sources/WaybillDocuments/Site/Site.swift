@@ -70,7 +70,7 @@ extension BusDocument {
         return html + "</article>\n"
     }
 
-    /// The name of a type, as a link to what it is made of.
+    /// Returns the name of a type, as a link to its schema.
     private static func type(_ name: String, _ schema: ValueSchema) -> String {
         let tree = schema.withoutNull.tree
         let target = ValueSchema(tree).referenced ?? tree["items"].flatMap { ValueSchema($0).referenced }

@@ -5,13 +5,13 @@ internal import WaybillRouting
 // Requests of programs that know the values as JSON only, such as the command line, over what a bus has
 // joined.
 extension MessageBus {
-    /// Routes a URL with parameters that are JSON, and waits for the reply.
+    /// Routes a URL with JSON parameters, and waits for the reply.
     ///
     /// - Parameters:
-    ///   - url: Where to.
-    ///   - options: What goes with it.
+    ///   - url: The URL.
+    ///   - options: The options of the request.
     /// - Returns: The reply, as JSON.
-    /// - Throws: What `options.progress` throws, and ``RPCRequestError``.
+    /// - Throws: The error of `options.progress`, or ``RPCRequestError``.
     package nonisolated(nonsending) func request(
         _ url: String,
         _ options: RPCRequestOptions

@@ -38,7 +38,7 @@ package struct OutgoingCall: Sendable {
         self.attachment = attachment
     }
 
-    /// What stands beside the parameters, whatever becomes of the message.
+    /// Returns the members beside the parameters, which do not depend on how the message is delivered.
     private static func attachment(
         of message: Message,
         forwardsReturn: Bool
@@ -127,7 +127,7 @@ package struct OutgoingCall: Sendable {
             }
             isFirst = false
         }
-        // Most have nothing beside them but what all have.
+        // Most messages need only the members that all messages have.
         if timeLeft != nil || ownURL != nil || message.hasMore {
             var attachment = try Self.attachment(of: message, forwardsReturn: true)
             attachment.url = ownURL

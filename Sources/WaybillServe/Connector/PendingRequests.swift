@@ -1,7 +1,7 @@
 package import WaybillEventLoop
 package import WaybillJSON
 
-/// What comes for a request to a server.
+/// An event of a request to a server.
 package enum PendingEvent: Sendable {
     /// A progress reply, which has to be answered.
     case progress(JSONText)
@@ -14,12 +14,13 @@ package enum PendingEvent: Sendable {
     case cancelled
 }
 
-/// The requests to a server that have not been answered, and what has come for them; a value that performs no
-/// I/O.
+/// The unanswered requests to a server and their events.
 ///
-/// What comes for a request is taken in its order. A request whose caller waits gets it at once.
+/// The value performs no I/O.
 ///
-/// It is not generic: another module would look up the types of what it stores for each call.
+/// The events of a request are read in order. If the caller waits, it receives an event immediately.
+///
+/// The type is not generic, because another module would look up its type metadata for each call.
 package struct PendingRequests: Sendable {
     package typealias Waiter = LoopContinuation<PendingEvent>
 
@@ -61,12 +62,12 @@ package struct PendingRequests: Sendable {
     /// Whether a request has not ended.
     package func contains(_ id: Int) -> Bool { self.requests[id] != nil }
 
-    /// Ends a request; what comes for it afterwards is dropped.
+    /// Ends a request and drops its later events.
     package mutating func close(_ id: Int) { self.requests[id] = nil }
 
-    /// Takes what has come for a request, or has its caller wait.
+    /// Takes the next event of a request, or registers a waiter for it.
     ///
-    /// - Returns: What has come; nil if the waiter will get it.
+    /// - Returns: The event, or nil when the waiter will receive it.
     package mutating func take(_ id: Int, _ waiter: Waiter) -> PendingEvent? {
         guard var request = self.requests[id] else { return .cancelled }
         guard request.events.isEmpty else {
@@ -87,7 +88,7 @@ package struct PendingRequests: Sendable {
         defer { self.requests[id] = request }
         if let waiter = request.waiter.take() { return (waiter, event) }
         if case .cancelled = event {
-            // Nothing of what came before is of use to the caller.
+            // The last event makes all earlier events irrelevant.
             request.events = [event]
         } else if request.events.count < Self.limit {
             request.events.append(event)

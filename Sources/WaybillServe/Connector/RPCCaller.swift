@@ -3,10 +3,10 @@ package import WaybillEventLoop
 package import WaybillJSON
 package import WaybillRouting
 
-/// The caller's side of requests, whatever carries them: an actor that sends each, and takes what comes for
-/// it.
+/// The caller's side of requests, independent of the transport: an actor that sends requests and receives
+/// events.
 ///
-/// ``PendingRequests`` knows what is awaited; what is common to all transports is here.
+/// ``PendingRequests`` keeps the requests. This protocol has the code that all transports share.
 package protocol RPCCaller: LoopBound {
     var pending: PendingRequests { get set }
 
@@ -16,7 +16,7 @@ package protocol RPCCaller: LoopBound {
     /// The error of a request whose peer cannot be reached any more.
     func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError
 
-    /// The peer said something that is no answer to a request.
+    /// Records a message of the peer that does not answer a request.
     func note(objection: String)
 }
 
@@ -73,7 +73,7 @@ extension RPCCaller {
         waiter.resume(returning: event)
     }
 
-    /// What the caller answers to a progress reply.
+    /// Returns the caller's answer to a progress reply.
     private static func answer(of message: Message, to value: JSONText) async -> Result<JSONText, RPCFailure>
     {
         do throws(RoutingError) {
@@ -91,7 +91,7 @@ extension RPCCaller {
     }
 }
 
-// What peers send.
+// Messages from peers.
 extension RPCCaller {
     /// Takes a message.
     package func take(_ message: RPCMessage) {

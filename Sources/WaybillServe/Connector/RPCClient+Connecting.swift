@@ -49,7 +49,7 @@ extension RPCClient {
         waiter?.resume(returning: .failure(RoutingError(.cancelled, message: "the caller was cancelled")))
     }
 
-    /// Tries once to connect, and tells those that wait.
+    /// Tries once to connect, and resumes the tasks that wait for the connection.
     private func attempt() async {
         let outcome: Result<Void, RoutingError>
         do {

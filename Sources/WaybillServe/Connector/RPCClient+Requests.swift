@@ -3,7 +3,7 @@ package import WaybillEventLoop
 internal import WaybillJSON
 package import WaybillRouting
 
-/// What stands beside the method of a request that a program without a bus writes itself.
+/// The options of a request that a program without a bus sends.
 package struct RPCRequestOptions: Sendable {
     /// The parameters: the text of a JSON object or array.
     package var parameters = "{}"
@@ -17,15 +17,15 @@ package struct RPCRequestOptions: Sendable {
     package init() {}
 }
 
-/// The failure of a request, with all that the server says of it.
+/// The failure of a request, with all members of the server's error.
 package struct RPCRequestError: Error {
     package let code: RoutingError.Code
     package let message: String
     /// Exposed patterns that are like the URL.
     package var suggestions: [String] = []
-    /// What the server's log has the cause under.
+    /// The reference of the cause in the server's log.
     package var reference: String?
-    /// Why there is no connection, where there is none.
+    /// The error of the connection, if there is no connection.
     package var streamError: StreamError?
 
     package init(_ code: RoutingError.Code, _ message: String) {
@@ -36,7 +36,9 @@ package struct RPCRequestError: Error {
 
 // Requests of programs without a bus, such as the command line.
 extension RPCClient {
-    /// Makes a client with a loop of its own, which does not connect yet.
+    /// Creates a client with its own loop.
+    ///
+    /// The client does not connect yet.
     package init(_ address: StreamAddress, _ configuration: RPCConnector.Configuration) {
         self.init(address, configuration, on: nil)
     }
@@ -45,9 +47,9 @@ extension RPCClient {
     ///
     /// - Parameters:
     ///   - method: A URL, or a method of the protocol.
-    ///   - options: What stands beside it.
+    ///   - options: The options of the request.
     /// - Returns: The result, as JSON.
-    /// - Throws: `CancellationError` when the caller is cancelled, what `options.progress` throws, and
+    /// - Throws: `CancellationError` when the caller is cancelled, the error of `options.progress`, or
     ///   ``RPCRequestError``.
     package func request(
         _ method: String,
@@ -98,7 +100,7 @@ extension RPCClient {
         )
     }
 
-    /// Connects, if there is no connection.
+    /// Connects, unless the client is already connected.
     private func reach() async throws(RoutingError) {
         do {
             try await self.connect(for: "")

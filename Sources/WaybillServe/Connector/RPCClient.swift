@@ -70,7 +70,7 @@ package actor RPCClient: RPCCaller {
     }
 }
 
-// What the server sends.
+// Messages from the server.
 extension RPCClient {
     /// Reads until the connection ends, and then fails what is in flight.
     func read(_ channel: FrameChannel) async {

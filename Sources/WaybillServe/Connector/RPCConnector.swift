@@ -3,28 +3,29 @@ public import Waybill
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// Makes the URLs of a scheme those of another process, which serves them with an ``RPCServer``.
+/// A connector that delivers the URLs of a scheme to another process with an ``RPCServer``.
 ///
 /// ```swift
 /// try bus.connect("billing", to: RPCConnector(.unix("/run/billing.sock")))
 /// let invoice: Invoice = try await bus.route("billing://invoice/7")
 /// ```
 ///
-/// All requests share one connection. It is made for the first request; when it is lost, the requests in
-/// flight fail with `unreachable` at once, and the next one connects again. After an attempt that failed,
-/// requests wait for the next attempt, at most ``Configuration/longestPause``.
+/// All requests share one connection, which the first request opens. When the connection is lost, the
+/// requests in flight fail with `unreachable` immediately, and the next request connects again. After a
+/// failed attempt, requests wait for the next attempt, at most ``Configuration/longestPause``.
 ///
-/// Parameters and replies travel as JSON: a value has to be `Encodable`, and is decoded where it is read as a
-/// type. One that is not fails with `notTransferable` before a byte is sent. Headers, the time that is left
-/// and the number of hops travel beside them; cancelling the caller cancels the handler; progress replies and
-/// their answers travel, and the value for a return URL crosses back and is routed on by this process.
+/// Parameters and replies travel as JSON. A value must be `Encodable`, and is decoded when it is read as a
+/// type. A value that cannot be encoded fails with `notTransferable` before a byte is sent. Headers, the
+/// remaining time and the number of hops travel with the request. Cancelling the caller cancels the handler.
+/// Progress replies and their answers travel. The value for a return URL comes back, and this process routes
+/// it.
 ///
-/// A failure has the code that the other process's bus gave it. Its sentence says nothing of the inside of
-/// that process: where it has a reference, the log of the server has the cause.
+/// A failure has the code of the other process's bus. Its message does not reveal the inside of that process.
+/// If it has a reference, the log of the server has the cause.
 public final class RPCConnector: Connector {
     /// How a connector connects.
     public struct Configuration: Sendable {
-        /// What the server wants to be sent with `$/authenticate`; nil if nothing.
+        /// The token for `$/authenticate`; nil when the server needs none.
         public var token: String?
 
         /// How long connecting may take; 5 seconds by default.

@@ -4,9 +4,9 @@ internal import WaybillRouting
 
 /// The frames of a connection in both directions.
 ///
-/// It belongs to the actor that made it, which is on the connection's loop. What is enqueued while frames are
-/// read is written at once before the next bytes are awaited, so that a peer with many requests in flight
-/// costs few system calls.
+/// The channel belongs to the actor that created it, which is on the connection's loop. Frames that are
+/// enqueued while frames are read are written together before the next read. A peer with many requests in
+/// flight therefore costs few system calls.
 final class FrameChannel: RPCChannel {
     let connection: StreamConnection
     private let time: TimeSource
@@ -22,12 +22,12 @@ final class FrameChannel: RPCChannel {
         self.writer = FrameWriter(connection)
     }
 
-    /// The next frame, or nil when the peer has finished.
+    /// Returns the next frame, or nil when the peer has finished.
     ///
-    /// - Parameter isFlushing: Whether what was enqueued is written first, so that a peer that takes none of
-    ///   it gets nothing more read. Of two peers only one may do so, or each would wait for the other.
+    /// - Parameter isFlushing: Whether enqueued frames are written first. A peer that does not read is then
+    ///   not read from either. Only one of two peers may do this, or each would wait for the other.
     /// - Returns: The frame.
-    /// - Throws: ``FrameError``, or ``WaybillEventLoop/StreamError`` as reading does.
+    /// - Throws: ``FrameError``, or the ``WaybillEventLoop/StreamError`` of reading.
     nonisolated(nonsending) func next(isFlushing: Bool) async throws -> JSONText? {
         while true {
             if let frame = try self.reader.next() { return frame }
@@ -59,12 +59,12 @@ final class FrameChannel: RPCChannel {
         return .nanoseconds(wait + (self.awaitsSince.map { self.time.now - $0 } ?? 0))
     }
 
-    /// Since when the peer has taken nothing of what is being written, by the looks so far.
+    /// Returns the time since which the peer has read nothing, as far as earlier calls have observed it.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         self.writer.assumeOnLoop { $0.stalledSince(at: now) }
     }
 
-    /// Appends a message to what is written next.
+    /// Appends a message to the next write.
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool {
         let framing = self.reader.framing ?? .lines

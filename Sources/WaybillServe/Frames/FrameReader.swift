@@ -1,11 +1,11 @@
 internal import WaybillJSON
 
-/// Cuts a stream of bytes into the frames of JSON-RPC messages; a value that performs no I/O.
+/// Splits a stream of bytes into the frames of JSON-RPC messages.
 ///
-/// The first byte that is no white space tells how a peer frames: `{` or `[` begins a message that ends with
-/// its line, `C` a header with `Content-Length`, as language servers have it. The peer keeps to that, and the
-/// answers follow it. Anything else, an HTTP request for example, is ``FrameError/notRPC``: bytes that were
-/// meant for another protocol are never searched for messages.
+/// The value performs no I/O. The first byte that is not white space determines the framing of a peer. `{` or
+/// `[` begins a message that ends with its line. `C` begins a header with `Content-Length`, as in language
+/// servers. The peer and the answers keep that framing. Any other byte, for example of an HTTP request, is
+/// ``FrameError/notRPC``: the reader does not search for messages in another protocol.
 struct FrameReader: Sendable {
     /// How messages are told apart.
     enum Framing: Sendable {
@@ -17,7 +17,9 @@ struct FrameReader: Sendable {
 
     /// The maximum size of a frame, in bytes.
     var limit: Int
-    /// What was received; the bytes before ``start`` have been read.
+    /// The received bytes.
+    ///
+    /// The bytes before ``start`` have been read.
     private var bytes: [UInt8] = []
     private var start = 0
     /// How far the bytes have been searched for the end of a line.
@@ -33,10 +35,10 @@ struct FrameReader: Sendable {
     /// The most bytes that a header may have.
     static let headerLimit = 4096
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes that a frame may have.
+    ///   - limit: The greatest number of bytes in a frame.
     ///   - framing: The framing, if it is known beforehand.
     ///   - time: The present time, in nanoseconds.
     init(limit: Int, framing: Framing? = nil, at time: Int64 = 0) {
@@ -169,7 +171,7 @@ struct FrameReader: Sendable {
         return nil
     }
 
-    /// The value of a line, if it is `Content-Length`; other fields are skipped, `Content-Type` for example.
+    /// Returns the value of a `Content-Length` line, or nil for another field such as `Content-Type`.
     private static func contentLength(_ line: ArraySlice<UInt8>) throws(FrameError) -> Int? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .malformedHeader }
         let name = String(decoding: line[..<colon], as: UTF8.self)
@@ -186,7 +188,7 @@ struct FrameReader: Sendable {
     }
 }
 
-/// Why no more frames can be told apart in what a peer sends.
+/// The reason why the bytes of a peer cannot be split into frames.
 enum FrameError: Error, Hashable {
     /// The first byte begins neither a message nor a header.
     case notRPC
@@ -195,7 +197,7 @@ enum FrameError: Error, Hashable {
     /// A frame is longer than the limit, in bytes.
     case tooLarge(limit: Int)
 
-    /// What is wrong, for the peer.
+    /// The message for the peer.
     var message: String {
         switch self {
         case .notRPC: "this is neither JSON nor a Content-Length header"

@@ -1,9 +1,9 @@
 internal import WaybillEventLoop
 
-/// Writes frames in the order in which they were enqueued: all that wait go out together.
+/// Writes frames in the order in which they were enqueued. Waiting frames are written together.
 ///
-/// What the connection takes is written at once. For the rest one task waits at a time, and it belongs to no
-/// caller: a caller that is cancelled takes nothing with it of what others have enqueued.
+/// The bytes that the connection accepts are written immediately. One task waits to write the rest. It
+/// belongs to no caller, so a cancelled caller does not affect frames that other callers have enqueued.
 actor FrameWriter: LoopBound {
     nonisolated let eventLoop: EventLoop
     private let connection: StreamConnection
@@ -11,7 +11,7 @@ actor FrameWriter: LoopBound {
     private var isWriting = false
     private var isFlushDue = false
     private var waiting: [SuspendedTask] = []
-    /// What the peer had left unread at the last look, and since when it has been as much.
+    /// The number of unread bytes at the last observation, and the time since which it has not decreased.
     private var backlog: (count: Int, since: ContinuousClock.Instant)?
 
     init(_ connection: StreamConnection) {
@@ -19,7 +19,7 @@ actor FrameWriter: LoopBound {
         self.connection = connection
     }
 
-    /// Appends a message to what is written next.
+    /// Appends a message to the next write.
     func enqueue(_ body: [UInt8], _ framing: FrameReader.Framing) { framing.append(body, to: &self.output) }
 
     /// The number of bytes that are enqueued and that the system has not taken.
@@ -58,9 +58,10 @@ actor FrameWriter: LoopBound {
         return self.connection.writeAtOnce(bytes)
     }
 
-    /// Since when the peer has taken nothing of what is being written; nil if nothing waits for it.
+    /// Returns the time since which the peer has read nothing, or nil when nothing waits for it.
     ///
-    /// A peer that is slow gets on from one look to the next, so this must be called again and again.
+    /// The function compares with its previous call, so it must be called repeatedly. A slow peer makes
+    /// progress from one call to the next.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard self.isWriting else { return nil }
         let count = self.connection.unsentBytes

@@ -1,7 +1,9 @@
 package import WaybillJSON
 package import WaybillRouting
 
-/// How what is said to a peer gets there; it belongs to the actor that uses it.
+/// The transport of messages to one peer.
+///
+/// A channel belongs to the actor that uses it.
 package protocol RPCChannel: AnyObject {
     /// The peer, for the log.
     var peer: String { get }
@@ -11,9 +13,9 @@ package protocol RPCChannel: AnyObject {
     /// Whether nothing reaches the peer any more, although messages of it may still come.
     var isBroken: Bool { get }
 
-    /// Appends a message to what is sent next.
+    /// Appends a message to the next write.
     ///
-    /// - Returns: False if too much waits already, and the message is not sent.
+    /// - Returns: False when too many bytes already wait. The message is then not sent.
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool
 
@@ -35,10 +37,10 @@ package protocol RPCChannel: AnyObject {
     /// Notes that a request has been answered.
     func ended(_ id: RPCID, _ failure: RPCFailure?)
 
-    /// Why a result cannot be sent, if so.
+    /// Returns the reason why a result cannot be sent, or nil.
     func objection(to result: JSONText) -> RoutingError?
 
-    /// Closes the channel; what was flushed is still sent.
+    /// Closes the channel. Flushed messages are still sent.
     func close()
 
     /// Closes it at once.

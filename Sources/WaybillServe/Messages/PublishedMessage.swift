@@ -15,12 +15,12 @@ extension Message {
 }
 
 extension JSONWriter {
-    /// Appends the members of a published message: its URL, its parameters, and what travels beside them.
+    /// Appends the members of a published message: its URL, its parameters and its attachment.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - isFirst: Whether no member stands before them.
-    ///   - failure: What stands in the place of values that cannot be encoded.
+    ///   - isFirst: Whether these are the first members of the object.
+    ///   - failure: The error that replaces values that cannot be encoded.
     mutating func published(
         _ message: Message,
         isFirst: Bool,
@@ -47,7 +47,7 @@ extension JSONWriter {
 }
 
 extension Parameters {
-    /// The values of path and query as text, and those of the call as they are.
+    /// The values of path and query as text, and the values of the call unchanged.
     fileprivate var values: [String: any Sendable] {
         var values: [String: any Sendable] = self.query
         for (name, value) in self.path { values[name] = value }

@@ -9,7 +9,7 @@ package struct RPCFailure: Error, Sendable {
     var name: String?
     /// Patterns that are like the URL.
     var suggestions: [String] = []
-    /// What the server's log has the cause under.
+    /// The reference of the cause in the server's log.
     var reference: String?
     /// The pattern of the route that failed, and its module; nodes of a cluster say so to each other.
     var route: String?
@@ -49,13 +49,14 @@ package struct RPCFailure: Error, Sendable {
         RPCFailure(code: RoutingError.Code.mailboxFull.rpcCode, message: message, name: "mailboxFull")
     }
 
-    /// What is sent instead of what there is no room for.
+    /// The failure that replaces a message for which there is no room.
     package static let overflow = Self.limit("too much waits to be sent")
 }
 
 extension RoutingError.Code {
-    /// The code in a JSON-RPC response; several codes share those that JSON-RPC defines, and the response
-    /// names the bus's code in `data.code`.
+    /// The code in a JSON-RPC response.
+    ///
+    /// Several codes share a code that JSON-RPC defines. The response names the bus's code in `data.code`.
     var rpcCode: Int {
         switch self {
         case .invalidURL: RPCFailure.invalidRequest
@@ -86,8 +87,9 @@ extension RoutingError.Code {
         }
     }
 
-    /// What a peer is told of it, where the sentence of the error may tell about the inside of the program;
-    /// nil where the sentence is meant for the caller.
+    /// The message for a peer, if the message of the error could reveal the inside of the program.
+    ///
+    /// The value is nil when the message of the error is meant for the caller.
     var sentenceForPeers: String? {
         switch self {
         case .invalidURL, .noRoute, .refused, .missingParameter, .invalidParameter, .deadlineExceeded,

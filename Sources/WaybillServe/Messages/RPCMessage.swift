@@ -2,13 +2,13 @@ package import WaybillJSON
 
 /// One JSON-RPC message: its envelope is read, its values are not.
 package struct RPCMessage: Sendable {
-    /// What a message is.
+    /// The content of a message.
     package enum Content: Sendable {
         case request(RPCID, method: String, params: JSONNode?)
         case notification(method: String, params: JSONNode?)
         case result(RPCID, JSONText)
         case failure(RPCID, JSONText)
-        /// It is no message; the ID is null if it cannot be told.
+        /// An invalid message. The ID is null if it cannot be read.
         case invalid(RPCID, String)
     }
 
@@ -54,14 +54,15 @@ private struct RPCEnvelope {
         }
     }
 
-    /// Notes a member, and says whether it is there for the second time: it would be read in two ways by two
-    /// programs.
+    /// Sets a member and returns whether it occurs twice.
+    ///
+    /// Two programs could read such a message differently.
     private static func set(_ member: inout JSONNode?, _ value: JSONNode) -> Bool {
         defer { member = value }
         return member != nil
     }
 
-    /// What the message is.
+    /// The content of the message.
     var content: RPCMessage.Content {
         let id = self.id.map { RPCID($0.text) }
         let known = (id ?? nil) ?? .null
@@ -86,13 +87,13 @@ private struct RPCEnvelope {
     }
 }
 
-/// What one frame holds.
+/// The content of one frame.
 package enum RPCFrame: Sendable {
     case message(RPCMessage)
     case batch([RPCMessage])
     /// A batch of more messages than are allowed.
     case largeBatch(count: Int)
-    /// The bytes are no JSON that is accepted.
+    /// The bytes are not JSON that the server accepts.
     case malformed(JSONError)
 
     /// Reads a frame.
@@ -103,7 +104,7 @@ package enum RPCFrame: Sendable {
     ///   - batchLimit: The maximum number of messages in a batch.
     package init(_ text: JSONText, depth: Int, batchLimit: Int = .max) {
         do throws(JSONError) {
-            // The members of a message, those of its parameters, and of what is in there.
+            // The outline has four levels: the message, its parameters, and two levels below them.
             let root = try JSONOutline(text, depthLimit: depth, levels: 4).root
             guard root.isArray else {
                 self = .message(RPCMessage(root))
@@ -122,7 +123,7 @@ package enum RPCFrame: Sendable {
         }
     }
 
-    /// The messages; none where the bytes are no JSON.
+    /// The messages; empty when the bytes are not JSON.
     package var messages: [RPCMessage] {
         switch self {
         case .message(let message): [message]

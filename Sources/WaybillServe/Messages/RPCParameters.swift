@@ -2,7 +2,7 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The parameters of a call, and what stands beside them under the reserved key `$waybill`.
+/// The parameters of a call, and its attachment under the reserved key `$waybill`.
 struct RPCParameters: Sendable {
     /// The reserved key.
     static let reservedKey = "$waybill"
@@ -17,7 +17,7 @@ struct RPCParameters: Sendable {
         case object(JSONNode)
     }
 
-    /// Reads parameters, if there are any.
+    /// Reads parameters; nil stands for a call without parameters.
     init(_ node: JSONNode?) throws(RPCFailure) {
         guard let node, node.isObject else {
             self.content = (node?.text.elements).map { .elements($0) } ?? .none
@@ -30,9 +30,11 @@ struct RPCParameters: Sendable {
             ?? RPCAttachment()
     }
 
-    /// The values by name; those of an array are named by their position, from "0" on.
+    /// The values by name.
     ///
-    /// They are decoded here: what a method of the protocol asks for is ``subscript(_:)``.
+    /// The elements of an array are named by their positions, beginning with "0".
+    ///
+    /// The property decodes all values. A method of the protocol reads a single value with ``subscript(_:)``.
     var values: PassedValues? {
         switch self.content {
         case .none: return nil
@@ -44,7 +46,7 @@ struct RPCParameters: Sendable {
         }
     }
 
-    /// The values of an object by name, and what is beside them under the reserved key.
+    /// Returns the values of an object by name, and the attachment under the reserved key.
     static func content(
         of node: JSONNode,
         hasReservedKey: Bool = true
@@ -61,7 +63,7 @@ struct RPCParameters: Sendable {
         return (list.values, reserved)
     }
 
-    /// A value as it came.
+    /// Returns a value without decoding it.
     subscript(name: String) -> JSONNode? {
         guard case .object(let node) = self.content else { return nil }
         return node[name]
@@ -90,9 +92,9 @@ private struct ValueList {
     var values: PassedValues? { .make(self.more, over: self.list) }
 }
 
-/// What travels beside the parameters.
+/// The attachment of a message: the properties beside its parameters.
 struct RPCAttachment: Sendable {
-    /// The URL of one of several messages that come as one, if it is not that of all.
+    /// The URL of one message in a list, if it differs from the URL of the list.
     var url: String?
     var headers: [String: String] = [:]
     /// How long the caller waits, from the moment that the message arrives.

@@ -5,11 +5,11 @@ internal import WaybillRouting
 package struct RPCPublications: Sendable {
     /// The URL of each message that does not say another one.
     private let url: String
-    /// What is beside each message that does not say it itself.
+    /// The attachment of each message that does not have its own.
     private let attachment: RPCAttachment
     /// Whether each may have its own under the reserved key, which only `messages` do.
     private let areMessages: Bool
-    /// The parameters of each; nil for one that has none.
+    /// The parameters of each message; nil for a message without parameters.
     private var rest: ArraySlice<JSONNode?>
 
     /// How many may come as one.

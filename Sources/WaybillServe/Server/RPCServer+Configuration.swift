@@ -19,10 +19,10 @@ extension RPCServer {
         /// The permissions of a Unix socket's file; 0600 by default.
         public var permissions: UInt32 = 0o600
 
-        /// What a peer has to send with `$/authenticate` before anything else; nil for nothing.
+        /// The token that a peer must send with `$/authenticate` before any other message; nil for none.
         ///
-        /// A server on TCP needs one, unless ``admitsLoopbackWithoutToken`` says otherwise. The token goes
-        /// over the connection as it is: between machines, tunnel it.
+        /// A server on TCP needs a token, unless ``admitsLoopbackWithoutToken`` is set. The token is sent
+        /// without encryption. Use a tunnel between machines.
         public var token: String?
 
         /// Whether a server on a loopback address of TCP does without a token: every process of the machine,
@@ -46,7 +46,7 @@ extension RPCServer {
         public init() {}
     }
 
-    /// What a server has done so far.
+    /// The counters of a server.
     public struct Statistics: Sendable, Hashable {
         /// Connections that are open.
         public internal(set) var openConnections = 0

@@ -49,8 +49,9 @@ extension RPCServer {
 
         /// The maximum number of bytes that may wait for all peers together; 64 MiB by default.
         ///
-        /// Above it, connections are closed: those that have not read for a second first, and of these the ones
-        /// with the most unread bytes. A single answer of more than half of it is replaced by an error.
+        /// Above this limit, the server closes connections. Connections that have not read for a second are
+        /// closed first, in the order of their unread bytes. An answer of more than half of the limit is
+        /// replaced by an error.
         public var unreadBytesOfAll = 64 << 20
 
         /// The maximum number of subscriptions of a connection; 64 by default.

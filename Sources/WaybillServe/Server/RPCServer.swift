@@ -4,7 +4,7 @@ internal import WaybillDocuments
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// Answers the URLs of a bus that were exposed, over a Unix socket or TCP, in JSON-RPC 2.0.
+/// A server that answers the exposed URLs of a bus over a Unix socket or TCP, in JSON-RPC 2.0.
 ///
 /// ```swift
 /// try bus.expose("app://user/**")
@@ -13,11 +13,12 @@ internal import WaybillRouting
 /// ```
 ///
 /// The method of a request is the URL, and its `params` are the parameters:
-/// `{"jsonrpc":"2.0","id":7,"method":"app://user/1","params":{"name":"Lili"}}`. What was not exposed does not
-/// exist for a peer. <doc:Serving> has the wire format, the error codes and the limits.
+/// `{"jsonrpc":"2.0","id":7,"method":"app://user/1","params":{"name":"Lili"}}`. For a peer, a URL that is not
+/// exposed does not exist. <doc:Serving> has the wire format, the error codes and the limits.
 ///
-/// The server runs on the bus's loop: a request to a module there is handled without a change of thread. Use
-/// it as a service of swift-service-lifecycle, named after the bus, or call ``run()``; it may run once.
+/// The server runs on the bus's loop, so a request to a module there needs no change of thread. Use the
+/// server as a service of swift-service-lifecycle, named after the bus, or call ``run()``. A server can run
+/// only once.
 public final class RPCServer: Sendable {
     private let core: RPCServerCore
 
@@ -52,22 +53,23 @@ public final class RPCServer: Sendable {
 
     /// Serves until the task is cancelled or, in a service group, until graceful shutdown.
     ///
-    /// At graceful shutdown it takes no more connections and requests, and waits for those in flight, for
-    /// ``Configuration/drainLimit`` at most. When the task is cancelled they are cancelled, too.
+    /// At graceful shutdown the server rejects new connections and requests, and waits for requests in
+    /// flight, at most ``Configuration/drainLimit``. When the task is cancelled, the requests in flight are
+    /// cancelled as well.
     ///
-    /// - Throws: what ``start()`` throws, and `StreamError` with the code `shutDown` when the loop shuts
+    /// - Throws: The errors of ``start()``, and `StreamError` with the code `shutDown` when the loop shuts
     ///   down.
     public func run() async throws { try await self.core.run() }
 
-    /// Takes no more connections and requests; ``run()`` returns when those in flight have ended, or after
-    /// ``Configuration/drainLimit``.
+    /// Rejects new connections and requests.
     ///
-    /// May be called from any context, and does not wait.
+    /// ``run()`` returns when the requests in flight have ended, or after ``Configuration/drainLimit``. The
+    /// function may be called from any context, and does not wait.
     public func beginGracefulShutdown() { self.core.beginGracefulShutdown() }
 
-    /// What the server has done so far.
+    /// The counters of the server.
     ///
-    /// May be read from any context.
+    /// You can read them from any context.
     public var statistics: Statistics { self.core.ledger.statistics }
 }
 
@@ -80,7 +82,7 @@ final class ServerLedger: Sendable {
     func note(_ change: (inout RPCServer.Statistics) -> Void) { self.counts.withLock { change(&$0) } }
 }
 
-/// What a server is made of, on the loop of its bus.
+/// The state of a server, on the loop of its bus.
 actor RPCServerCore: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let bus: MessageBus
@@ -110,7 +112,7 @@ actor RPCServerCore: LoopBound {
         var options = StreamOptions()
         options.permissions = self.configuration.permissions
         let listener = try await StreamListener.bind(self.address, on: self.eventLoop, options: options)
-        // A name such as `localhost` is judged by what it was resolved to.
+        // Check the address again, because a name such as `localhost` is now resolved.
         if let objection = self.objection(to: listener.address) {
             listener.close()
             throw objection

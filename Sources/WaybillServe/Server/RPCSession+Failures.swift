@@ -5,7 +5,7 @@ package import WaybillRouting
 
 // Errors as the peer sees them.
 extension RPCSession {
-    /// What the peer is told of an error; the cause goes to the log.
+    /// Returns the failure for the peer, and logs the cause.
     func failure(_ error: any Error) -> RPCFailure {
         if let failure = error as? RPCFailure { return failure }
         let error = error as? RoutingError ?? RoutingError(.handlerFailed, message: "it failed", cause: error)
@@ -35,7 +35,7 @@ extension RPCSession {
 }
 
 extension RPCFailure {
-    /// What a peer is told of an error.
+    /// Creates the failure of an error for a peer.
     init(_ error: RoutingError, reference: String?) {
         self.init(
             code: error.code.rpcCode,
@@ -48,7 +48,7 @@ extension RPCFailure {
     /// The most characters of a cause: a message that is too large would not arrive.
     private static let causeLimit = 1000
 
-    /// What a node of the same cluster is told of an error: all of it.
+    /// Creates the failure of an error for a node of the same cluster, with all details.
     package init(wholly error: RoutingError) {
         self.init(code: error.code.rpcCode, message: error.message, name: error.code.description)
         self.route = error.route
@@ -63,7 +63,7 @@ extension RPCFailure {
         self.declared = declared
     }
 
-    /// What a peer is told of a frame that is no JSON.
+    /// Creates the failure of a frame that is not JSON.
     init(_ error: JSONError) {
         self.init(code: Self.parseError, message: "the message is rejected: \(error)")
     }

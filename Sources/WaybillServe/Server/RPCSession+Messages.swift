@@ -120,7 +120,7 @@ extension RPCSession {
         return self.phase == .open
     }
 
-    /// Runs code for a request, at once as far as that goes, and answers with what it returns.
+    /// Runs code for a request, as far as possible without suspending, and answers with the result.
     func answer(
         _ number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
@@ -188,7 +188,9 @@ extension RPCSession {
         self.closeIfDrained()
     }
 
-    /// Enqueues an answer; the one to a batch has no ID of its own.
+    /// Enqueues an answer.
+    ///
+    /// The answer to a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
         if !self.channel.enqueue(answer) {
             let isBatch = answer.first == UInt8(ascii: "[")

@@ -17,7 +17,7 @@ package enum SystemMethod: String, Sendable {
     case document = "$/document"
     case explain = "$/explain"
 
-    // What a server sends.
+    // Methods of messages from the server.
     package static let progress = "$/progress"
     static let message = "$/message"
     /// A node tells the one that has sent a request that it is being handled.
@@ -66,7 +66,7 @@ extension RPCSession {
         }
     }
 
-    /// Handles a notification; what is wrong with it is logged.
+    /// Handles a notification, and logs its errors.
     func notify(_ method: String, _ params: JSONNode?, size: Int) {
         guard self.takesNotifications else { return }
         do {
@@ -94,7 +94,7 @@ extension RPCSession {
         }
     }
 
-    /// What the bus is asked for.
+    /// Returns the request for the bus.
     private func request(
         _ url: String,
         values: PassedValues?,

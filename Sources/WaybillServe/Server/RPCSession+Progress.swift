@@ -4,7 +4,7 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A handler that waits for what the peer answers to a progress reply.
+/// A handler that waits for the peer's answer to a progress reply.
 struct AwaitedAnswer {
     let continuation: LoopContinuation<Result<JSONText, RoutingError>>
     let timer: ScheduledTimer?
@@ -12,10 +12,9 @@ struct AwaitedAnswer {
 
 // Progress replies, their answers, and values on their way to the peer's own return URLs.
 extension RPCSession {
-    /// Sends a progress reply, and waits for the answer if the peer gives any.
+    /// Sends a progress reply, and waits for the answer if the peer gives answers.
     ///
-    /// - Throws: `notTransferable`; what the peer says instead of an answer; and, if the peer answers
-    ///   nothing, that it does not.
+    /// - Throws: `notTransferable`, the error of the peer, or an error when the peer does not answer.
     func offer(
         _ value: any Sendable,
         number: ServedRequests.Number,
@@ -38,15 +37,16 @@ extension RPCSession {
         }
         switch await self.awaitAnswer(to: writer.bytes, number, timeLeft: attachment.timeLeft) {
         case .success(let answer): return answer
-        // The peer's caller does not listen, which is no failure for a handler that wants no answer.
+        // The peer's caller does not listen. A handler that needs no answer does not fail because of it.
         case .failure(let error) where error.code == .noHandler: return try await noListener(value)
         case .failure(let error): throw error
         }
     }
 
-    /// Whether a handler waits for the answer to a progress reply.
+    /// Returns whether a handler waits for the answer to a progress reply.
     ///
-    /// A client of the nodes' network may be gone without a trace, so it is awaited only if it says how long.
+    /// A client in the nodes' network may disappear without notice, so the handler waits only if the client
+    /// has set a deadline.
     private func isAwaited(_ attachment: RPCAttachment) -> Bool {
         attachment.answersProgress
             && (self.audience == .peers || self.tellsTypes || attachment.timeLeft != nil)
@@ -103,9 +103,9 @@ extension RPCSession {
         return self.resume(number, with: .success(parameters["value"]?.kept ?? .null))
     }
 
-    /// Sends the peer a value that is on its way to a return URL of its own.
+    /// Sends the peer a value for a return URL of the peer.
     ///
-    /// Called from any thread; on the loop it is written before the response.
+    /// The function may be called from any thread. On the loop, the value is written before the response.
     nonisolated func takeReturn(
         _ url: String,
         value: any Sendable,
@@ -136,7 +136,7 @@ extension RPCSession {
             }
             writer.attachment(attachment, isFirst: id == nil)
             writer.raw("}}")
-            // With what stands around the value, headers among it.
+            // Check the whole message, with headers and all other members.
             if let error = self.channel.objection(to: JSONText(writer.bytes)) { throw error }
             guard self.channel.enqueue(writer.bytes) else { throw RPCFailure.overflow }
             self.channel.flushSoon()

@@ -3,7 +3,7 @@ internal import WaybillDocuments
 internal import WaybillJSON
 internal import WaybillRouting
 
-// What a peer may know of the routes: only what is exposed, and nothing of the code behind it.
+// The description of the routes for a peer: only exposed routes, without details of the code.
 extension RPCSession {
     /// The exposed routes, as `$/routes` answers.
     func describeRoutes() -> JSONText {

@@ -149,7 +149,7 @@ extension RPCSession {
         start(self)
     }
 
-    /// Gives the place of a request back, if it has one.
+    /// Releases the place of a request, or has no effect when the request has no place.
     func leavePlace(_ number: ServedRequests.Number) {
         guard self.running.remove(number) != nil else { return }
         self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }

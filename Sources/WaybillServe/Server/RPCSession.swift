@@ -4,11 +4,11 @@ package import WaybillDocuments
 package import WaybillEventLoop
 internal import WaybillRouting
 
-/// The requests of one peer: it reads messages, asks the bus, and writes answers.
+/// The requests of one peer. A session reads messages, passes them to the bus, and writes answers.
 ///
 /// It runs on the loop of the bus, so a request to a handler there that cannot suspend is answered before the
-/// next one is read. ``ServedRequests`` decides what is admitted and what is due; this actor acts. The peer
-/// is at the other end of a connection, which the session serves, or of an ``RPCChannel`` of another kind.
+/// next request is read. ``ServedRequests`` decides which requests are admitted and which answers are due,
+/// and this actor acts. The peer is at the other end of a connection, or of another kind of ``RPCChannel``.
 package actor RPCSession: LoopBound {
     package nonisolated let eventLoop: EventLoop
     let bus: MessageBus
@@ -19,14 +19,14 @@ package actor RPCSession: LoopBound {
     /// Whether values for the peer come with the names of their types.
     let tellsTypes: Bool
     let channel: any RPCChannel
-    /// The channel, if it is a connection.
+    /// The channel, if it is a connection; otherwise nil.
     private let connection: FrameChannel?
     let ledger: ServerLedger
     let document: LiveDocument
     let token: BearerToken?
 
     var requests: ServedRequests
-    /// What the connections of the server share; nil for a peer that is not a connection.
+    /// The state that all connections of the server share; nil for a peer without a connection.
     let load: ServerLoad?
     private(set) lazy var connectionNumber = self.load?.assumeOnLoop { $0.open(self) } ?? 0
     /// The calls and messages that wait for a turn of this connection.
@@ -59,7 +59,8 @@ package actor RPCSession: LoopBound {
         /// The peer has yet to send its first message.
         case silent
         case open
-        /// No new requests are taken; the connection is closed when those in flight have been answered.
+        /// New requests are rejected. The connection is closed when the requests in flight have been
+        /// answered.
         case draining
         case closed
     }
@@ -212,7 +213,7 @@ package actor RPCSession: LoopBound {
         self.subscriptions = [:]
     }
 
-    /// What the peer has asked for is lost: cancels it, and says so, since the peer may be there.
+    /// Cancels all requests of the peer, and tells the peer, which may still be there.
     package func abandon(_ reason: String) {
         let error = RoutingError(.unreachable, message: reason)
         for number in self.requests.all { self.finish(number, with: RPCFailure(wholly: error)) }
@@ -226,7 +227,7 @@ package actor RPCSession: LoopBound {
 
 // How a connection ends from this side.
 extension RPCSession {
-    /// Takes no more requests, and closes the connection when those in flight have been answered.
+    /// Rejects new requests, and closes the connection when the requests in flight have been answered.
     package func drain() {
         guard self.phase != .closed else { return }
         self.phase = .draining
@@ -241,14 +242,14 @@ extension RPCSession {
     func closeIfDrained() {
         guard self.phase == .draining, self.requests.isEmpty, self.waitingCalls.isEmpty else { return }
         self.phase = .closed
-        // What has been written is still sent; a task that reads ends.
+        // Written bytes are still sent, and a task that reads ends.
         Task {
             await self.channel.flush()
             self.channel.close()
         }
     }
 
-    /// The size of the answers that the peer has not read, in bytes, and of those that batches keep back.
+    /// The size of the unread answers in bytes, including answers that batches keep back.
     var unreadBytes: Int { self.channel.unsentBytes + self.requests.batchBytes }
 
     /// Since when the peer has taken nothing of the bytes that wait for it; nil when none wait.

@@ -1,8 +1,7 @@
-/// The requests of one peer that are being handled, their batches, and how many there may be; a value that
-/// performs no I/O.
+/// The requests of one peer that are being handled, their batches, and their limits.
 ///
-/// Every request that is admitted is answered once. Those of a batch are answered together, when the last one
-/// is.
+/// The value performs no I/O. Every admitted request is answered once. The requests of a batch are answered
+/// together, after the last one has ended.
 struct ServedRequests: Sendable {
     /// Which of the admitted requests it is.
     typealias Number = Int
@@ -15,7 +14,7 @@ struct ServedRequests: Sendable {
 
     private struct Batch: Sendable {
         var missing: Int
-        /// The answers so far, as they stand in an array.
+        /// The answers so far, as elements of a JSON array.
         var text: [UInt8] = []
         var answerBytes = 0
     }
@@ -64,9 +63,9 @@ struct ServedRequests: Sendable {
         return self.lastNumber
     }
 
-    /// Takes the answer to a request.
+    /// Records the answer to a request.
     ///
-    /// - Returns: What to send, if anything is due.
+    /// - Returns: The bytes to send, or nil when the rest of a batch is not answered yet.
     mutating func finish(_ number: Number, _ answer: [UInt8]) -> [UInt8]? {
         guard let request = self.requests.removeValue(forKey: number) else { return nil }
         self.numbers[request.id] = nil
@@ -82,7 +81,7 @@ struct ServedRequests: Sendable {
     /// The batch that a request is in.
     func batch(of number: Number) -> Int? { self.requests[number]?.batch }
 
-    /// All that are in flight.
+    /// All requests in flight.
     var all: [Number] { self.requests.keys.sorted() }
 
     /// Begins a batch of a number of messages, notifications included.

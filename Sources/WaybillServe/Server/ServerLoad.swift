@@ -1,8 +1,8 @@
 internal import WaybillEventLoop
 
-/// What the connections of a server share: places for running calls, memory for unread bytes, subscriptions.
+/// The state that the connections of a server share: places for running calls, unread bytes, subscriptions.
 ///
-/// It runs on the loop of the server, as all its sessions do.
+/// It runs on the loop of the server, like all its sessions.
 actor ServerLoad: LoopBound {
     nonisolated let eventLoop: EventLoop
     private let limits: RPCServer.Limits
@@ -66,7 +66,7 @@ extension ServerLoad {
         self.due += numbers
         guard !self.isStarting, !self.due.isEmpty else { return }
         self.isStarting = true
-        // A job of its own, since a call that ends in place makes room for the next one, and so on.
+        // A new job avoids recursion, because a call that ends in place makes room for the next call.
         Task { await self.startDue() }
     }
 
@@ -99,7 +99,9 @@ extension ServerLoad {
         if self.unreadOfAll > self.limits.unreadBytesOfAll { self.cutOff(at: now) }
     }
 
-    /// Closes connections until a quarter of the limit is free: those that do not read come first.
+    /// Closes connections until a quarter of the limit is free.
+    ///
+    /// Connections that do not read are closed first.
     private func cutOff(at now: ContinuousClock.Instant) {
         let connections = self.unread.map { number, bytes in
             (number: number, bytes: bytes, isStalled: self.isStalled(number, at: now))
