@@ -64,12 +64,12 @@ package struct DocumentOptions: ParsableArguments {
     /// Which version of the program it is.
     package var version: String { self.programVersion }
 
-    /// Writes a document where the options say.
+    /// Writes a document to the destination that the options name.
     ///
     /// - Parameters:
-    ///   - document: the document.
-    ///   - print: takes what is printed.
-    /// - Throws: an error if the folder of a site cannot be written.
+    ///   - document: The document.
+    ///   - print: Receives the printed text.
+    /// - Throws: An error if the folder of a site cannot be written.
     package func write(_ document: BusDocument, _ print: (String) throws -> Void) throws {
         if let site {
             try FileManager.default.createDirectory(atPath: site, withIntermediateDirectories: true)

@@ -14,7 +14,7 @@ public struct RouteList: Sendable {
 
     /// The list as text.
     ///
-    /// - Throws: nothing that the caller can mend.
+    /// - Throws: An encoding error, which a caller cannot repair.
     public func text(as format: RouteListFormat) throws -> String {
         switch format {
         case .table: self.table

@@ -7,9 +7,10 @@ public protocol RouteProviding {
     /// Makes the program's bus with everything registered, and starts nothing else.
     static func makeBus() async throws -> MessageBus
 
-    /// The protocols of the services that the program asks for: `(any TimeService).self`; none by default.
+    /// The protocols of the services that the program uses, for example `(any TimeService).self`; none by
+    /// default.
     ///
-    /// `routes --check` finds those that no module provides.
+    /// `routes --check` reports the services that no module provides.
     static var neededServices: [any Any.Type] { get }
 }
 

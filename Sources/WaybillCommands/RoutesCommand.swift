@@ -15,7 +15,7 @@ internal import WaybillDocuments
 /// }
 /// ```
 public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
-    /// The name, and what `--help` says.
+    /// The name and the help text of the command.
     public static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "routes",
@@ -83,7 +83,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
         if !problems.isEmpty { throw ExitCode.failure }
     }
 
-    /// What the program is called, by its file.
+    /// The name of the program's file.
     private static var programName: String {
         CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "Waybill"
     }

@@ -1,24 +1,24 @@
 public import Waybill
 internal import WaybillRouting
 
-/// Forwards URLs as COCRouter does: each ends with one completion, and then a filter sees what failed.
+/// Forwards URLs as COCRouter does: each URL ends with one completion, and then a filter sees failures.
 ///
 /// ```swift
 /// let forwarder = COCRouterForwarder(bus) { url, mode in print(url, mode.rawValue) }
 /// await forwarder.forward("order://detail/") { completion in print(completion.mode.rawValue) }
 /// ```
 ///
-/// Use it for code that counts on the modes, or on the filter's place behind the completion. The filter of a
-/// forwarder sees the URLs of that forwarder; ``Waybill/MessageBus/setForwardFilter(_:)`` sets one for every
-/// forwarder of a bus. Both see text that is not a URL, as 400. A `FilterMiddleware` is around every delivery
-/// of a bus, whatever forwards it, but comes before the caller has its answer, and does not see such text.
+/// Use it for code that depends on the modes, or on a filter that runs after the completion. The filter of a
+/// forwarder sees the URLs of that forwarder. ``Waybill/MessageBus/setForwardFilter(_:)`` sets a filter for
+/// every forwarder of a bus. Both filters also see text that is not a URL, as 400. A `FilterMiddleware`
+/// intercepts every delivery of a bus before the caller has its reply, and does not see such text.
 public struct COCRouterForwarder: Sendable {
     /// How a forwarded URL ended.
     public struct Completion: Sendable {
         /// The mode.
         public let mode: COCRouterMode
 
-        /// What the action returned; nil if the URL failed.
+        /// The value that the action returned; nil if the URL failed.
         public let value: (any Sendable)?
 
         /// Why the URL failed; nil if it did not.
@@ -44,10 +44,10 @@ public struct COCRouterForwarder: Sendable {
     /// Forwards a URL.
     ///
     /// - Parameters:
-    ///   - url: where to.
-    ///   - parameters: what the action gets beside the values of the URL: typed values, closures among them.
-    ///   - completion: called once, before the filter, where the caller is isolated.
-    /// - Returns: what the completion was called with.
+    ///   - url: The URL.
+    ///   - parameters: More parameters for the action. They can have any type, including closures.
+    ///   - completion: Called once, before the filter, with the isolation of the caller.
+    /// - Returns: The argument of the completion.
     @discardableResult
     public nonisolated(nonsending) func forward(
         _ url: String,

@@ -1,14 +1,14 @@
 public import WaybillRouting
 
-/// How COCRouter says what became of a forwarded URL, for programs that bring its completions along.
+/// The result of a forwarded URL as COCRouter's number, for programs that keep their completions.
 ///
 /// ```swift
 /// let mode = COCRouterMode(error.code)                      // 401 for `noRoute`
 /// let code = RoutingError.Code(COCRouterMode(rawValue: 401))  // and back
 /// ```
 ///
-/// There are five of them, and more codes: every code has a mode, and the way back gives the code that the
-/// mode is named for. Any other number is kept as it is, and is a failure.
+/// COCRouter has five modes, and Waybill has more codes. Every code has a mode, and a mode is converted to
+/// the code for which it is named. Any other number is kept unchanged, and is a failure.
 public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int
@@ -20,21 +20,21 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     public static let done = Self(rawValue: 200)
     /// 400: the URL could not be parsed.
     public static let urlNotParsed = Self(rawValue: 400)
-    /// 401: there is no route.
+    /// 401: no route matches.
     public static let noRoute = Self(rawValue: 401)
     /// 402: there is a route, and no handler.
     public static let noHandler = Self(rawValue: 402)
-    /// 403: the arguments are not those that the action takes.
+    /// 403: the arguments do not fit the action.
     public static let wrongArguments = Self(rawValue: 403)
 }
 
 extension COCRouterMode {
-    /// The mode of a failure.
+    /// Creates the mode of a failure.
     ///
-    /// What COCRouter does not know, since its actions neither fail nor take time, is a route without a
-    /// handler: 402.
+    /// Actions of COCRouter neither fail nor take time. A failure that COCRouter does not have becomes 402, a
+    /// route without a handler.
     ///
-    /// - Parameter code: the failure's code, or nil for a reply, which is ``done``.
+    /// - Parameter code: The code of the failure, or nil for a reply, which is ``done``.
     public init(_ code: RoutingError.Code?) {
         switch code {
         case nil: self = .done
@@ -47,12 +47,12 @@ extension COCRouterMode {
 }
 
 extension RoutingError.Code {
-    /// The code that a mode of COCRouter is named for; nil for ``COCRouterMode/done``, which is no failure.
+    /// Creates the code for which a mode of COCRouter is named.
     ///
-    /// A number that COCRouter does not have is `handlerFailed`: the action says that it failed, and nothing
-    /// else is known.
+    /// The result is nil for ``COCRouterMode/done``, which is not a failure. A number that COCRouter does not
+    /// have becomes `handlerFailed`, because only the action knows its meaning.
     ///
-    /// - Parameter mode: the mode that a completion was given.
+    /// - Parameter mode: The mode of a completion.
     public init?(_ mode: COCRouterMode) {
         switch mode {
         case .done: return nil

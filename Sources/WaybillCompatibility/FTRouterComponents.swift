@@ -1,7 +1,7 @@
 public import Waybill
 internal import WaybillRouting
 
-/// The parts of a routed URL and what was passed with it, as FTRouter hands them to its destinations.
+/// The parts of a routed URL and the passed parameters, as FTRouter gives them to its destinations.
 ///
 /// ```swift
 /// try bus.register("ft://market/detail") { message in
@@ -10,13 +10,15 @@ internal import WaybillRouting
 /// }
 /// ```
 ///
-/// Use it in handlers that take any URL, the uncaught handler among them. A handler that knows its values
-/// reads them from the message: `message.parameters`, or `message.decode(_:)` for a type with properties.
+/// Use it in handlers of arbitrary URLs, such as the uncaught handler. A handler with known parameters reads
+/// them with `message.parameters`, or with `message.decode(_:)` for a type with properties.
 public struct FTRouterComponents: Sendable {
     /// The scheme, in lower case.
     public let scheme: String
 
-    /// The host, where it is no part of the path: one with a dot, or any, as the bus's conventions say.
+    /// The host, if it is not part of the path.
+    ///
+    /// By the bus's conventions, this is a host with a dot, or any host.
     public let host: String?
 
     /// The path, decoded, without host, transition and slashes around it.
@@ -38,7 +40,7 @@ public struct FTRouterComponents: Sendable {
     /// The name of the destination; nil if the URL leads nowhere, or ``init(_:destination:)`` got none.
     public let destination: String?
 
-    /// What the caller passed beside the URL.
+    /// The parameters that the caller passed separately from the URL.
     public let parameters: [String: any Sendable]
 
     /// The values of the URL and of the call as one; a passed value wins.

@@ -2,12 +2,12 @@ public import Waybill
 internal import WaybillRouting
 
 extension MessageBus {
-    /// Whether a URL can be opened, as YFRouter says it: `canRoute(_:)` for a URL that names its scheme, in
-    /// the lower case in which URLs are compared (RFC 3986, 6.2.2.1).
+    /// Returns whether a URL can be opened, as YFRouter's `canOpenURL` does.
     ///
-    /// A text without a scheme may be routed by the default scheme, and is no URL that another program could
-    /// open. One whose scheme is in another case is routed as well, and is not found by YFRouter's
-    /// `canOpenURL`, which compares it as it stands.
+    /// This is `canRoute(_:)` for a URL that names its scheme in lower case (RFC 3986, 6.2.2.1). The bus may
+    /// route a text without a scheme by its default scheme, but another program could not open that text. The
+    /// bus also routes a URL whose scheme is in another case, but YFRouter's `canOpenURL` does not find it,
+    /// because it compares the scheme exactly.
     public func canOpenURL(_ url: String) -> Bool {
         guard let address = try? Address(url), address.hasScheme, url.hasPrefix("\(address.scheme):") else {
             return false

@@ -34,7 +34,7 @@ struct ConfigurationFile {
         return name.dropLast(suffix.count).lowercased()
     }
 
-    /// The files that a URL means: itself, or what is in it.
+    /// Returns the file at a URL, or the files in the folder at the URL.
     static func files(at url: URL) throws(ConfigurationError) -> [Self] {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw ConfigurationError(.init(file: url.path), "there is no such file")

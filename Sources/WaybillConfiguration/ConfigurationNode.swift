@@ -1,12 +1,12 @@
 #if Configuration
 
-/// What a file of a configuration says, whatever its format, and on which line.
+/// A value in a configuration file with its line, independent of the file's format.
 struct ConfigurationNode {
     enum Value {
         case text(String)
         case list([ConfigurationNode])
         case map([(key: String, value: ConfigurationNode)])
-        /// Something that has no place in a configuration, as it is called.
+        /// A value that a configuration cannot have, with its description.
         case other(String)
     }
 

@@ -2,7 +2,7 @@
 
 internal import Waybill
 
-/// Makes entries of what a file says.
+/// Creates the entries of a configuration from the values of a file.
 struct EntryReader {
     let file: String
 
@@ -11,8 +11,9 @@ struct EntryReader {
 
     private static let sections: Set<String> = ["scheme", "actions", "destinations"]
 
-    /// Whether a map has sections, and is not a flat one of paths, which may be called as sections are: a
-    /// destination is a text, and what a section of routes holds is not.
+    /// Returns whether a map has sections, and is not a flat map of paths.
+    ///
+    /// A path may have the name of a section. A destination is a text, and the content of a section is not.
     private static func hasSections(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
         pairs.contains { key, node in
             guard key != "scheme", Self.sections.contains(key) else { return false }

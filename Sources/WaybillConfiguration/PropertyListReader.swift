@@ -3,7 +3,9 @@
 internal import Foundation
 internal import Waybill
 
-/// Reads property lists; those that are XML tell on which line a key stands.
+/// Reads property lists.
+///
+/// In an XML property list, it also finds the line of each key.
 struct PropertyListReader {
     let file: String
 
@@ -29,14 +31,14 @@ struct PropertyListReader {
             )
         case .map(let map):
             let pairs = map.map { (key: $0, value: self.convert($1, lines: lines, line: lines.line(of: $0))) }
-            // A property list's map has no order; what is written first comes first.
+            // The dictionary of a property list has no order, so the order of the lines is used.
             let inOrder = pairs.sorted { ($0.value.line ?? 0, $0.key) < ($1.value.line ?? 0, $1.key) }
             return ConfigurationNode(value: .map(inOrder), line: line)
         case .other: return ConfigurationNode(value: .other("a number, a date or data"), line: line)
         }
     }
 
-    /// What a property list may hold.
+    /// A value of a property list.
     private enum Value: Decodable {
         case text(String)
         case list([Value])

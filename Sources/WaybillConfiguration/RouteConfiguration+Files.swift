@@ -4,10 +4,10 @@ public import Foundation
 public import Waybill
 
 extension RouteConfiguration {
-    /// Reads a configuration from a file, or from every file of a folder: JSON, YAML or a property list, as
-    /// the file's name ends.
+    /// Reads a configuration from a file, or from every file of a folder.
     ///
-    /// A file says which actions handle which patterns, and which destinations lie behind which paths:
+    /// The suffix of a file's name selects JSON, YAML or a property list. A file maps actions to patterns,
+    /// and paths to destinations:
     ///
     /// ```yaml
     /// scheme: order
@@ -18,16 +18,16 @@ extension RouteConfiguration {
     ///   "app://start": Catalog.featured
     /// ```
     ///
-    /// A pattern without a scheme gets the file's: the one that it names, or its own name, so that
-    /// `order.yaml` is about `order://`, and `OrderConfig.yaml` too. A file may also be nothing but a list of
-    /// actions (`[{ "detail": "detail/<id>" }]`) or of actions below descriptions
-    /// (`{ "an order": { "detail": "detail/<id>" } }`), as COCRouter has them, or nothing but destinations
-    /// (`{ "user/profile": "Profile" }`, as FTRouter has them, which get the scheme of the bus).
+    /// A pattern without a scheme gets the scheme of the file. This is the scheme that the file names, or the
+    /// name of the file: `order.yaml` and `OrderConfig.yaml` are about `order://`. A file can also be a list
+    /// of actions (`[{ "detail": "detail/<id>" }]`), or actions below descriptions (`{ "an order": {
+    /// "detail": "detail/<id>" } }`), as in COCRouter. It can also consist of destinations (`{
+    /// "user/profile": "Profile" }`), as in FTRouter. These destinations get the scheme of the bus.
     ///
-    /// Files of a folder are read in the order of their names; those that end otherwise are left alone, and
-    /// so are folders in it. A file may have up to ``maximumFileSize`` bytes.
+    /// The files of a folder are read in the order of their names. Files with other suffixes and nested
+    /// folders are ignored. A file may have up to ``maximumFileSize`` bytes.
     ///
-    /// - Parameter url: a file or a folder.
+    /// - Parameter url: The URL of a file or a folder.
     /// - Throws: ``ConfigurationError`` with file, line and key.
     public init(contentsOf url: URL) throws(ConfigurationError) {
         self.init()

@@ -3,7 +3,7 @@ public import Metrics
 public import Waybill
 internal import WaybillEventLoop
 
-/// Counts and times every delivery, with swift-metrics.
+/// A middleware that counts and times every delivery, with swift-metrics.
 ///
 /// ```swift
 /// bus.use(MetricsMiddleware())
@@ -15,19 +15,19 @@ internal import WaybillEventLoop
 /// | `waybill_message_duration` | timer | `route`, `outcome` |
 /// | `waybill_messages_in_flight` | meter | none |
 ///
-/// `route` is the pattern that matched, and empty if none did; `outcome` is `replied`, or the code of the
-/// failure. URLs are no dimensions: their number has no bound.
+/// `route` is the pattern that matched, and empty if none did. `outcome` is `replied`, or the code of the
+/// failure. URLs are not dimensions, because their number is not bounded.
 ///
-/// It measures what comes after it: use it first to measure what callers see.
+/// The middleware measures the following middlewares and the handler. Add it first to measure the time that
+/// callers see.
 public struct MetricsMiddleware: Middleware {
     private let instruments: Instruments
 
-    /// Makes a middleware that measures.
+    /// Creates a middleware that measures.
     ///
     /// - Parameters:
-    ///   - factory: where the metrics come from; nil for the one that the program has chosen with
-    ///     `MetricsSystem.bootstrap`.
-    ///   - prefix: what the labels begin with.
+    ///   - factory: The source of the metrics; nil for the factory of `MetricsSystem.bootstrap`.
+    ///   - prefix: The prefix of the labels.
     public init(factory: (any MetricsFactory)? = nil, prefix: String = "waybill") {
         self.instruments = Instruments(factory: factory ?? MetricsSystem.factory, prefix: prefix)
     }

@@ -2,18 +2,19 @@ public import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A destination that is brought to the front, with new parameters, instead of being made once more.
+/// A destination that can be brought to the front with new parameters instead of being created again.
 ///
-/// A request reuses the topmost destination that was registered for the same pattern, if that conforms to
-/// this protocol; what is above it goes.
+/// A request reuses the topmost destination that was registered for the same pattern, if it conforms to this
+/// protocol. The destinations above it are removed.
 public protocol ReusableDestination: Sendable {
-    /// The destination for another request: itself, changed, or a new value in its place.
+    /// Returns the destination for another request: the same object after a change, or a new value in its
+    /// place.
     ///
-    /// When a presenter fails afterwards it is called once more, with the request from before.
+    /// If a presenter fails afterwards, the method is called again with the previous request.
     ///
-    /// - Parameter request: what is wanted now.
-    /// - Returns: what is shown from now on.
-    /// - Throws: the reason that it cannot be reused for this request, which fails with it.
+    /// - Parameter request: The new request.
+    /// - Returns: The destination to show.
+    /// - Throws: The reason why the destination cannot be reused. The request fails with it.
     nonisolated(nonsending) func reused(for request: NavigationRequest) async throws -> Self
 }
 
@@ -25,7 +26,7 @@ extension ReusableDestination where Self: Decodable {
 }
 
 extension Navigator {
-    /// Registers a destination that a closure makes.
+    /// Registers a destination that a closure creates.
     ///
     /// ```swift
     /// import WaybillNavigation
@@ -39,18 +40,18 @@ extension Navigator {
     /// }
     /// ```
     ///
-    /// A caller that routes the URL gets the destination as the reply's value, once it is shown; one that
-    /// listens for progress replies gets those that the destination sends, and the last reply when it is
-    /// gone.
+    /// A caller that routes the URL receives the destination as the value of the reply when it is shown. A
+    /// caller that listens for progress replies receives the progress replies of the destination, and the
+    /// last reply when the destination is removed.
     ///
     /// - Parameters:
-    ///   - pattern: what URLs it is for, without a transition.
-    ///   - name: what it is called, for observers and inspectors; the pattern if nil.
-    ///   - fileID: where it is registered, for the message of a conflict.
-    ///   - line: where it is registered, for the message of a conflict.
-    ///   - make: makes the destination, on the navigator's loop.
-    /// - Returns: what unregisters it; what is shown stays.
-    /// - Throws: what ``Waybill/MessageBus/register(_:fileID:line:_:)`` throws.
+    ///   - pattern: The pattern of the URLs, without a transition.
+    ///   - name: The name of the destination for observers and inspectors; the pattern if nil.
+    ///   - fileID: The file of the registration, for the message of a conflict.
+    ///   - line: The line of the registration, for the message of a conflict.
+    ///   - make: Creates the destination, on the navigator's loop.
+    /// - Returns: The registration. Cancelling it does not remove shown destinations.
+    /// - Throws: The errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
     @discardableResult
     public nonisolated func register<Destination: Sendable>(
         _ pattern: String,
@@ -79,17 +80,17 @@ extension Navigator {
     /// }
     /// ```
     ///
-    /// Parameters that the type does not name are ignored; one that is missing or of another type fails the
-    /// request with its name.
+    /// Parameters without a property are ignored. If a parameter is missing or has another type, the request
+    /// fails, and the error names the parameter.
     ///
     /// - Parameters:
-    ///   - pattern: what URLs it is for, without a transition.
-    ///   - destination: the type.
-    ///   - name: what it is called, for observers and inspectors; the type's name if nil.
-    ///   - fileID: where it is registered, for the message of a conflict.
-    ///   - line: where it is registered, for the message of a conflict.
-    /// - Returns: what unregisters it; what is shown stays.
-    /// - Throws: what ``Waybill/MessageBus/register(_:fileID:line:_:)`` throws.
+    ///   - pattern: The pattern of the URLs, without a transition.
+    ///   - destination: The type of the destination.
+    ///   - name: The name of the destination for observers and inspectors; the name of the type if nil.
+    ///   - fileID: The file of the registration, for the message of a conflict.
+    ///   - line: The line of the registration, for the message of a conflict.
+    /// - Returns: The registration. Cancelling it does not remove shown destinations.
+    /// - Throws: The errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
     @discardableResult
     public nonisolated func register<Destination: Decodable & Sendable>(
         _ pattern: String,
@@ -154,7 +155,7 @@ extension Navigator {
     }
 }
 
-/// What makes the destinations of one registration.
+/// The factory of the destinations of one registration.
 final class DestinationFactory: Sendable {
     let name: String
     let make: @Sendable (NavigationRequest) async throws -> any Sendable
@@ -171,7 +172,8 @@ struct LivingDestination: Sendable {
     /// The request whose parameters it has.
     var request: NavigationRequest
     let factory: DestinationFactory
-    /// The callers that wait for its end: of the request that it was made for, and of those that reused it.
+    /// The callers that wait for the removal of the destination: the caller that created it, and the callers
+    /// that reused it.
     var lives: [NavigationLife]
 
     init(_ value: any Sendable, request: NavigationRequest, factory: DestinationFactory) {

@@ -4,39 +4,41 @@ public import WaybillRouting
 ///
 /// Inspectors are asked in the order in which they were added. All methods have defaults that change nothing.
 public protocol NavigationInspector: Sendable {
-    /// Whether the request may go on; false refuses it, and what is thrown is the cause of the refusal.
+    /// Decides whether a request may proceed.
+    ///
+    /// False rejects the request. A thrown error rejects it as well, and becomes the cause of the rejection.
     ///
     /// - Parameters:
-    ///   - request: what is wanted.
-    ///   - source: what is on top.
-    /// - Returns: whether the request may go on.
-    /// - Throws: why it may not.
+    ///   - request: The request.
+    ///   - source: The destination on top.
+    /// - Returns: Whether the request may proceed.
+    /// - Throws: The reason to reject the request.
     nonisolated(nonsending) func shouldTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?
     ) async throws -> Bool
 
-    /// Supplies another destination, or wraps the one that `make` makes.
+    /// Supplies another destination, or wraps the destination that `make` creates.
     ///
-    /// It is asked where a destination is made, and not where one is reused.
+    /// The method is called when a destination is created, and not when one is reused.
     ///
     /// - Parameters:
-    ///   - request: what is wanted.
-    ///   - source: what is on top.
-    ///   - make: the inspectors behind this one, and the factory.
-    /// - Returns: what is shown; nil for what `make` makes.
-    /// - Throws: why there is none, and what `make` throws.
+    ///   - request: The request.
+    ///   - source: The destination on top.
+    ///   - make: Calls the following inspectors and the factory.
+    /// - Returns: The destination to show, or nil for the result of `make`.
+    /// - Throws: The reason why there is no destination, or the error of `make`.
     nonisolated(nonsending) func willTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?,
         make: nonisolated(nonsending) () async throws -> any Sendable
     ) async throws -> (any Sendable)?
 
-    /// Sees what became of the request.
+    /// Observes the result of a request.
     ///
     /// - Parameters:
-    ///   - request: what was wanted.
-    ///   - result: the change, or why there was none.
+    ///   - request: The request.
+    ///   - result: The change, or the reason why there was none.
     nonisolated(nonsending) func didTransition(
         _ request: NavigationRequest,
         result: Result<NavigationChange, RoutingError>
@@ -116,7 +118,7 @@ private struct ClosureInspector: NavigationInspector {
     ) async { await self.did(request, result) }
 }
 
-/// What the global handler of a navigator does with a request.
+/// The decision of a navigator's global handler about a request.
 public struct NavigationDecision: Sendable {
     let value: (any Sendable)?
 

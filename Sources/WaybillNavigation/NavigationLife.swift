@@ -2,7 +2,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// How long the destination of one request is there, and what the request's caller gets when it goes.
+/// The lifetime of the destination of one request, and the result for the request's caller at its end.
 final class NavigationLife: Sendable {
     /// A caller that waits for the end.
     private typealias Waiter = LoopContinuation<any Sendable>

@@ -1,21 +1,23 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// What a navigator does next, as a value: it decides, and ``Navigator`` acts.
+/// The state machine of a navigator.
 ///
-/// A step is begun, which changes nothing that can be seen, and then either committed or given up.
+/// It decides on changes, and ``Navigator`` performs them.
+///
+/// A step is begun without a visible change, and then either committed or abandoned.
 struct NavigationMachine {
     typealias PresenterID = NavigationState.PresenterID
 
-    /// What is wanted.
+    /// A requested change.
     enum Step: Equatable {
         /// A new destination.
         case add(Draft)
-        /// A destination that is there, with another URL; what is above it goes.
+        /// Reuses a destination with another URL, and removes the destinations above it.
         case reuse(Int, Draft)
-        /// What brought the top there is undone, so many times.
+        /// Undoes the latest transitions, as many as the number says.
         case back(Int)
-        /// What is above an entry goes.
+        /// Removes the destinations above an entry.
         case backTo(Int)
         /// One destination goes, wherever it is.
         case remove(Int)
@@ -31,16 +33,16 @@ struct NavigationMachine {
         var transition = RouteTransition.push
     }
 
-    /// What a step changes for one presenter.
+    /// The changes of a step for one presenter.
     struct Plan: Equatable {
         let presenter: PresenterID
         let before: [NavigationEntry]
         let after: [NavigationEntry]
-        /// What is new, the bottom first.
+        /// The added entries, bottom first.
         var added: [NavigationEntry] = []
-        /// What goes, the top first.
+        /// The removed entries, top first.
         var removed: [NavigationEntry] = []
-        /// What stays with another URL.
+        /// The remaining entry with another URL, or nil.
         var updated: NavigationEntry?
     }
 
@@ -85,13 +87,13 @@ struct NavigationMachine {
         self.state = next
     }
 
-    /// The step has not been taken; all is as it was.
+    /// Abandons the step and restores the previous state.
     mutating func giveUp() {
         // An ID that was given out is not given out again: the presenter may have seen it.
         if let next = self.pending.take() { self.state.lastID = next.lastID }
     }
 
-    /// Has a presenter show what says no other.
+    /// Makes a presenter the presenter of requests that name none.
     mutating func activate(_ presenter: PresenterID) { self.state.active = presenter }
 
     /// Which presenter shows an entry, and where.

@@ -1,11 +1,11 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// Something that happens to a destination, as observers see it.
+/// An event of a destination, for observers.
 ///
-/// A step that fails has a `will` and no `did`.
+/// A failed step has an event that begins with `will`, and no event that begins with `did`.
 public struct NavigationEvent: Sendable {
-    /// What happens.
+    /// The kind of an event.
     @nonexhaustive
     public enum Kind: String, Sendable, Hashable {
         /// It is going to be shown.
@@ -18,7 +18,7 @@ public struct NavigationEvent: Sendable {
         case didRemove
     }
 
-    /// What happens.
+    /// The kind of the event.
     public let kind: Kind
 
     /// The destination.
@@ -61,7 +61,7 @@ final class NavigationObservers: Sendable {
         }
     }
 
-    /// Tells of what a change does, before it is done.
+    /// Notifies observers before a change.
     func tellBefore(_ change: NavigationChange) {
         for destination in change.removed { self.tell(.willRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {
@@ -69,7 +69,7 @@ final class NavigationObservers: Sendable {
         }
     }
 
-    /// Tells of what a change has done.
+    /// Notifies observers after a change.
     func tellAfter(_ change: NavigationChange) {
         for destination in change.removed { self.tell(.didRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {

@@ -2,10 +2,10 @@ public import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// What a caller wants to see: the parts of its URL, and the line back to the caller.
+/// A request for a destination: the parts of its URL, and the connection to its caller.
 ///
-/// Destinations are made from one, and keep it to reply for as long as they live: the caller gets progress
-/// replies, each with the request's ``id``, and the last one when the destination is gone.
+/// A destination can keep its request and reply for as long as it exists. The caller receives progress
+/// replies, each with the request's ``id``, and the last reply when the destination is removed.
 ///
 /// ```swift
 /// import WaybillNavigation
@@ -19,7 +19,7 @@ public import WaybillRouting
 /// }
 /// ```
 public struct NavigationRequest: Sendable {
-    /// The URL as it was routed, with its transition and fragment.
+    /// The routed URL, with its transition and fragment.
     public var url: String { self.message.address.text }
 
     /// The scheme; the default scheme where the URL has none.
@@ -41,10 +41,10 @@ public struct NavigationRequest: Sendable {
     /// The query values, decoded.
     public var query: [String: String] { self.message.parameters.query }
 
-    /// The text after `#`: where the result goes, if it is a URL.
+    /// The text after `#`, which may be a return URL for the result.
     public var fragment: String? { self.message.address.fragment }
 
-    /// What the destination is called; nil if none is registered for the URL.
+    /// The name of the destination; nil if none is registered for the URL.
     public let destinationName: String?
 
     /// Which presenter shows it.
@@ -56,11 +56,12 @@ public struct NavigationRequest: Sendable {
     /// The values of path, query and call.
     public var parameters: Parameters { self.message.parameters }
 
-    /// The message that brought it, for what is not said here.
+    /// The message of the request, with all its other properties.
     public let message: Message
 
-    /// The header that says which presenter shows the destination; without it, the one that changed last
-    /// does.
+    /// The header with the name of the presenter.
+    ///
+    /// Without it, the presenter that changed last shows the destination.
     public static let presenterHeader = "navigation-presenter"
 
     let life: NavigationLife
@@ -82,11 +83,13 @@ public struct NavigationRequest: Sendable {
     /// The URL that brings the same destination again, without transition and fragment.
     var location: String { self.message.address.url(with: nil) }
 
-    /// All parameters as one value, by name and type; names that the type does not have are ignored.
+    /// Decodes all parameters as one value, by name and type.
     ///
-    /// - Parameter type: what the parameters are made into.
-    /// - Returns: the value.
-    /// - Throws: what ``Waybill/Message/decode(_:)`` throws, with the name of the parameter.
+    /// Names that the type does not have are ignored.
+    ///
+    /// - Parameter type: The type of the value.
+    /// - Returns: The value.
+    /// - Throws: The errors of ``Waybill/Message/decode(_:)``, with the name of the parameter.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         try self.message.decode(type)
     }
@@ -126,11 +129,11 @@ extension NavigationRequest {
     /// Sends the caller a reply, and waits for the caller's answer.
     ///
     /// - Parameters:
-    ///   - value: the reply's value.
-    ///   - expecting: the type of the answer.
-    /// - Returns: the answer.
-    /// - Throws: `noHandler` if the caller does not listen, or the destination is gone; and what
-    ///   ``Waybill/Message/reply(with:expecting:)`` throws.
+    ///   - value: The value of the reply.
+    ///   - expecting: The type of the answer.
+    /// - Returns: The answer.
+    /// - Throws: `noHandler` if the caller does not listen or the destination is removed, or an error of
+    ///   ``Waybill/Message/reply(with:expecting:)``.
     public func reply<Answer: Sendable>(
         with value: some Sendable,
         expecting: Answer.Type
@@ -147,11 +150,12 @@ extension NavigationRequest {
     /// - Parameter result: the value; the last one that was set before the destination goes.
     public func setResult(_ result: some Sendable) { self.life.setResult(result) }
 
-    /// Sets the result, and has the destination taken away; after the step that brings it, if that is still
-    /// being taken.
+    /// Sets the result and removes the destination.
     ///
-    /// - Parameter result: what the caller and the return URL get.
-    /// - Throws: what ``Navigator/remove(_:)`` throws; the result stays set.
+    /// If the step that shows the destination is still in progress, the destination is removed after it.
+    ///
+    /// - Parameter result: The value for the caller and the return URL.
+    /// - Throws: The errors of ``Navigator/remove(_:)``. The result stays set.
     public func close(returning result: some Sendable) async throws(RoutingError) {
         self.life.setResult(result)
         try await self.life.close()

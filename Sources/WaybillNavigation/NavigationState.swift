@@ -1,10 +1,10 @@
 public import WaybillRouting
 
-/// What is shown, as a value: for each presenter the destinations from the bottom to the top.
+/// The shown destinations as a value: the stack of each presenter, from bottom to top.
 ///
-/// It says nothing about views, and changes only by what a ``Navigator`` does. Read it, compare it, save it
-/// as JSON or as URLs, and give it to ``Navigator/restore(_:)``. Two states are equal if they show the same
-/// URLs in the same way, whenever each was made.
+/// The state does not contain views, and only a ``Navigator`` changes it. Read it, compare it, save it as
+/// JSON or as URLs, and restore it with ``Navigator/restore(_:)``. Two states are equal if they show the same
+/// URLs in the same way.
 public struct NavigationState: Sendable {
     /// The name of a presenter: of a window, a tab, a side of a split view.
     public typealias PresenterID = String
@@ -12,10 +12,12 @@ public struct NavigationState: Sendable {
     /// The presenter that a program with one presenter has.
     public static let mainPresenter: PresenterID = "main"
 
-    /// The presenter that changed last, which shows what says no other.
+    /// The presenter that changed last.
+    ///
+    /// It shows requests that name no presenter.
     public internal(set) var active: PresenterID
 
-    /// For each presenter that shows something, what it shows, the top last.
+    /// The stack of each presenter that shows destinations, top last.
     public internal(set) var stacks: [PresenterID: [NavigationEntry]]
 
     var lastID = 0
@@ -26,13 +28,12 @@ public struct NavigationState: Sendable {
         self.stacks = [:]
     }
 
-    /// A state that shows URLs; for ``Navigator/restore(_:)``.
+    /// Creates a state that shows URLs, for ``Navigator/restore(_:)``.
     ///
     /// - Parameters:
-    ///   - urls: for each presenter the URLs from the bottom to the top, each with its transition, as
-    ///     ``urls`` has them.
-    ///   - active: the presenter that shows what says no other.
-    ///   - conventions: how the bus reads URLs, so that transitions are seen.
+    ///   - urls: The URLs of each presenter from bottom to top, each with its transition, as in ``urls``.
+    ///   - active: The presenter of requests that name none.
+    ///   - conventions: The URL conventions of the bus, which define the transitions.
     /// - Throws: `invalidURL`.
     public init(
         urls: [PresenterID: [String]],
@@ -60,24 +61,24 @@ public struct NavigationState: Sendable {
         }
     }
 
-    /// What a presenter shows.
+    /// Returns the stack of a presenter.
     ///
-    /// - Parameter presenter: which one; nil for the active one.
-    /// - Returns: its entries, the top last.
+    /// - Parameter presenter: The presenter; nil for the active one.
+    /// - Returns: The entries, top last.
     public func stack(of presenter: PresenterID? = nil) -> [NavigationEntry] {
         self.stacks[presenter ?? self.active] ?? []
     }
 
-    /// What a presenter has on top.
+    /// Returns the top of a presenter's stack.
     ///
-    /// - Parameter presenter: which one; nil for the active one.
-    /// - Returns: the entry; nil if it shows nothing.
+    /// - Parameter presenter: The presenter; nil for the active one.
+    /// - Returns: The entry, or nil if the stack is empty.
     public func top(of presenter: PresenterID? = nil) -> NavigationEntry? { self.stack(of: presenter).last }
 
-    /// What a presenter shows, apart by what is presented in front of the rest.
+    /// Returns the stack of a presenter, split at the presented destinations.
     ///
-    /// - Parameter presenter: which one; nil for the active one.
-    /// - Returns: the layers, the one at the bottom first.
+    /// - Parameter presenter: The presenter; nil for the active one.
+    /// - Returns: The layers, bottom first.
     public func layers(of presenter: PresenterID? = nil) -> [[NavigationEntry]] {
         self.stack(of: presenter).reduce(into: []) { layers, entry in
             if layers.isEmpty || entry.transition == .present {
@@ -102,9 +103,9 @@ public struct NavigationEntry: Sendable, Codable, Identifiable {
     public internal(set) var url: String
     /// The URL that brings it again in the same way.
     public internal(set) var link: String
-    /// What the destination is called.
+    /// The name of the destination.
     public internal(set) var name: String
-    /// What brought it.
+    /// The transition that added the destination.
     public internal(set) var transition: RouteTransition
 }
 

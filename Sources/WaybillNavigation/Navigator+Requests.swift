@@ -29,9 +29,9 @@ extension Navigator {
         return await request.life.wait()
     }
 
-    /// What a request has led to.
+    /// The result of a request.
     struct Shown: Sendable {
-        /// What its caller gets, unless the caller waits for the destination's end.
+        /// The value for the caller, unless the caller waits for the end of the destination.
         let value: any Sendable
         /// Whether there is a destination with its parameters.
         var isNew = false
@@ -101,7 +101,7 @@ extension Navigator {
         return (change, Shown(value: change.added[0].value, isNew: true))
     }
 
-    /// What takes destinations away, and from which presenter.
+    /// Returns the step that removes destinations, and the presenter of the step.
     private func step(
         away request: NavigationRequest,
         isBare: Bool
@@ -127,8 +127,7 @@ extension Navigator {
         throw NavigationMachine.Refusal.notThere.error
     }
 
-    /// Brings a destination to the front that was made for the same pattern, if there is one that can be
-    /// reused.
+    /// Brings a reusable destination of the same pattern to the front, or returns nil when there is none.
     private func reuse(
         _ request: NavigationRequest,
         _ factory: DestinationFactory
@@ -156,7 +155,7 @@ extension Navigator {
             }
             return (change, Shown(value: living.value, isNew: true))
         } catch {
-            // What an object has taken over from the request must not stay.
+            // Restore the properties that the object has taken from the failed request.
             _ = try? await Self.reused(old, for: before)
             throw error
         }

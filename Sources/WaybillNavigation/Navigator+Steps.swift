@@ -30,16 +30,16 @@ extension Navigator {
         }
     }
 
-    /// Takes a step: decides it, has the presenter do it, and makes it known.
+    /// Performs a step: decides it, calls the presenter, and publishes the change.
     ///
     /// - Parameters:
-    ///   - step: what is wanted.
-    ///   - transition: how it came to this.
-    ///   - name: which presenter.
-    ///   - request: the request for the step; nil when a program or a view asks for it.
-    ///   - make: makes what is new, or changes.
-    /// - Returns: what has changed.
-    /// - Throws: why nothing has.
+    ///   - step: The step.
+    ///   - transition: The transition of the step.
+    ///   - name: The name of the presenter.
+    ///   - request: The request for the step; nil when a program or a view asks for the step.
+    ///   - make: Creates or changes destinations.
+    /// - Returns: The change.
+    /// - Throws: The reason why the step failed.
     @discardableResult
     func take(
         _ step: NavigationMachine.Step,

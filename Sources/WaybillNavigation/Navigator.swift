@@ -2,7 +2,7 @@ public import Waybill
 public import WaybillEventLoop
 public import WaybillRouting
 
-/// Keeps what is shown: makes destinations for URLs, has presenters show them, and goes back.
+/// A navigator creates destinations for URLs, calls presenters to show them, and goes back.
 ///
 /// ```swift
 /// import WaybillNavigation
@@ -22,21 +22,21 @@ public import WaybillRouting
 /// }
 /// ```
 ///
-/// A navigator is a module on the loop of its bus. Steps are taken one at a time, in the order in which they
-/// came; what is called within a step must not wait for another one, which is refused, but may send it. The
-/// bus holds the navigator as long as anything is registered with it.
+/// A navigator is a module on the loop of its bus. It performs one step at a time, in the order of the
+/// requests. Code within a step must not wait for another step of the same navigator. Such a request is
+/// rejected, but the code may send it. The bus retains the navigator while a destination is registered.
 ///
-/// | URL | what happens |
+/// | URL | effect |
 /// | --- | --- |
-/// | `app://push/product/7`, `app://product/7` | a new destination on top |
-/// | `app://present/product/7` | a new layer in front; going back from its bottom dismisses it |
-/// | `app://root/product/7` | it takes the place of everything |
-/// | `app://embed/product/7` | a part of what is on top; goes with it |
-/// | `app://show/product/7`, kinds of your own | on top; the presenter knows what it means |
-/// | `app://back`, `app://back?count=2` | undoes whatever brought the top there |
-/// | `app://back/product/7` | takes away what is above it |
-/// | `app://root` | takes away everything but the bottom |
-/// | `app://remove/product/7` | takes it away, wherever it is: a layer with what is above it |
+/// | `app://push/product/7`, `app://product/7` | adds a destination on top |
+/// | `app://present/product/7` | adds a layer; going back from its bottom dismisses it |
+/// | `app://root/product/7` | replaces all destinations |
+/// | `app://embed/product/7` | adds a part of the top destination |
+/// | `app://show/product/7`, other transitions | adds a destination on top; the presenter interprets them |
+/// | `app://back`, `app://back?count=2` | undoes the latest transitions |
+/// | `app://back/product/7` | removes the destinations above it |
+/// | `app://root` | removes all destinations except the bottom |
+/// | `app://remove/product/7` | removes it; a layer is removed with the destinations above it |
 public actor Navigator: LoopBound {
     /// The loop of the bus.
     public nonisolated let eventLoop: EventLoop
@@ -51,7 +51,7 @@ public actor Navigator: LoopBound {
     /// The step that is being taken, as a message.
     var step: CorrelationID?
 
-    /// What looks at requests before they are taken.
+    /// The inspectors and handlers that examine requests before the navigator performs them.
     struct Rules: Sendable {
         var inspectors: [any NavigationInspector] = []
         var handler: (@Sendable (NavigationRequest) async throws -> NavigationDecision)?
@@ -59,15 +59,15 @@ public actor Navigator: LoopBound {
         var uncaughtSchemes: Set<String> = []
     }
 
-    /// Makes a navigator that shows nothing yet, and registers `back`, `root` and `remove` for schemes.
+    /// Creates an empty navigator, and registers `back`, `root` and `remove` for its schemes.
     ///
-    /// The transitions of URLs are seen if the bus's conventions have them:
-    /// ``WaybillRouting/RoutingConventions/navigation``, or FTRouter's.
+    /// URLs have transitions if the bus's conventions define them:
+    /// ``WaybillRouting/RoutingConventions/navigation`` or the conventions of FTRouter.
     ///
     /// - Parameters:
-    ///   - bus: what brings the requests; the navigator does not keep it open.
-    ///   - presenter: shows what says no other presenter, as ``NavigationState/mainPresenter``.
-    ///   - schemes: those of its URLs; the bus's default scheme if nil.
+    ///   - bus: The bus of the requests. The navigator does not keep it open.
+    ///   - presenter: The presenter of requests that name none, as ``NavigationState/mainPresenter``.
+    ///   - schemes: The schemes of the navigator's URLs; the bus's default scheme if nil.
     /// - Throws: `conflict` if a handler is registered for `scheme://` alone.
     public init(bus: MessageBus, presenter: some Presenter, schemes: [String]? = nil) throws(RoutingError) {
         self.eventLoop = bus.eventLoop
@@ -79,42 +79,42 @@ public actor Navigator: LoopBound {
     }
 }
 
-// What is shown.
+// The shown destinations.
 extension Navigator {
-    /// What is shown, as a value.
+    /// The shown destinations as a value.
     public var state: NavigationState { self.machine.state }
 
-    /// What a presenter shows, with the destinations themselves.
+    /// Returns the destinations of a presenter.
     ///
-    /// - Parameter presenter: which one; nil for the active one.
-    /// - Returns: the destinations, the top last.
+    /// - Parameter presenter: The presenter; nil for the active one.
+    /// - Returns: The destinations, top last.
     public func destinations(of presenter: NavigationState.PresenterID? = nil) -> [PresentedDestination] {
         self.presented(self.state.stack(of: presenter))
     }
 
-    /// Adds a presenter, or sets another one in the place of a presenter of that name.
+    /// Adds a presenter, or replaces the presenter of that name.
     ///
     /// - Parameters:
-    ///   - presenter: shows what names it in ``NavigationRequest/presenterHeader``; it is not told what the
-    ///     one before it showed.
-    ///   - name: what it is called.
+    ///   - presenter: The presenter of requests that name it in ``NavigationRequest/presenterHeader``. It
+    ///     does not receive the destinations of its predecessor.
+    ///   - name: The name of the presenter.
     public func setPresenter(_ presenter: some Presenter, named name: NavigationState.PresenterID) {
         self.presenters[name] = presenter
     }
 
-    /// Has a presenter show what says no other, as a tab that was chosen.
+    /// Makes a presenter the presenter of requests that name none, for example after a tab was selected.
     ///
-    /// - Parameter presenter: which one.
-    /// - Throws: `noHandler` if there is none of that name.
+    /// - Parameter presenter: The name of the presenter.
+    /// - Throws: `noHandler` if no presenter has that name.
     public func activate(_ presenter: NavigationState.PresenterID) async throws(RoutingError) {
         _ = try self.presenter(presenter)
         try await self.takeTurn("") { self.machine.activate(presenter) }
     }
 }
 
-// What looks at requests, and sees what happens.
+// Inspectors and observers.
 extension Navigator {
-    /// Adds an inspector behind those that there are.
+    /// Adds an inspector after the existing ones.
     public nonisolated func addInspector(_ inspector: some NavigationInspector) {
         self.rules.withLock { $0.inspectors.append(inspector) }
     }
@@ -135,12 +135,12 @@ extension Navigator {
         self.rules.withLock { $0.handler = handler }
     }
 
-    /// Observes what is shown and taken away.
+    /// Observes shown and removed destinations.
     ///
     /// - Parameters:
-    ///   - name: the destination that is of interest, as it was named when it was registered; nil for all.
-    ///   - handler: called on the navigator's loop, in the order of the observers.
-    /// - Returns: what ends it when it is called; the observer stays if this is dropped.
+    ///   - name: The registered name of a destination; nil for all destinations.
+    ///   - handler: Called on the navigator's loop, in the order of the observers.
+    /// - Returns: A closure that ends the observation. Dropping it does not end the observation.
     @discardableResult
     public nonisolated func observe(
         _ name: String? = nil,
@@ -177,25 +177,27 @@ extension Navigator {
         }
     }
 
-    /// Takes a destination away, wherever it is: what was presented with all that is above it, any other with
-    /// what is embedded in it.
+    /// Removes a destination at any position.
     ///
-    /// - Parameter id: which one.
-    /// - Throws: `refused` if it is not there, is at the bottom, or the presenter does not; then nothing
-    ///   changes.
+    /// A presented destination is removed with the destinations above it, and any other with the destinations
+    /// embedded in it.
+    ///
+    /// - Parameter id: The ID of the destination.
+    /// - Throws: `refused` if the destination does not exist, is at the bottom, or the presenter rejects the
+    ///   change. The state is then unchanged.
     public func remove(_ id: NavigationEntry.ID) async throws(RoutingError) {
         try await self.takeTurn("") {
             _ = try await self.take(.remove(id), as: .remove, on: self.presenterID(of: id))
         }
     }
 
-    /// Shows what a state shows, in place of all that is there.
+    /// Replaces all shown destinations by the destinations of a state.
     ///
-    /// The destinations are made first; if that fails nothing changes. Then each presenter shows its own, the
-    /// new ones and nothing else; if one fails, those behind it keep what they show.
+    /// The destinations are created first, and if this fails the state is unchanged. Each presenter then
+    /// shows its new destinations. If a presenter fails, the following presenters are unchanged.
     ///
-    /// - Parameter state: what to show.
-    /// - Throws: the error of a URL or a presenter.
+    /// - Parameter state: The state to show.
+    /// - Throws: The error of a URL or a presenter.
     public func restore(_ state: NavigationState) async throws(RoutingError) {
         try await self.takeTurn("") { try await self.replace(with: state) }
     }

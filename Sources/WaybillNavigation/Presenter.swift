@@ -1,16 +1,20 @@
 public import WaybillRouting
 
-/// Shows destinations: the only part of navigation that knows views.
+/// A presenter shows destinations.
 ///
-/// A ``Navigator`` decides what is shown, and calls one of these methods for each change. When it returns,
-/// the change has happened; when it throws, nothing has, and the state of the navigator is as it was. Throw
-/// `RoutingError.refused(_:)` to say that it shall not happen.
+/// It is the only part of navigation that uses views.
 ///
-/// An actor can be a presenter, and so can a class on the main actor, with `@MainActor` before each of these
-/// methods as well: a witness of a method that runs where its caller is takes over no isolation from its
-/// type. What it calls must not wait for another step of the same navigator; that fails with `refused`.
+/// A ``Navigator`` decides on changes, and calls one of these methods for each change. When the method
+/// returns, the change has been made. When it throws an error, the state of the navigator is unchanged. Throw
+/// `RoutingError.refused(_:)` to reject a change.
+///
+/// An actor can be a presenter. A class on the main actor can be one if each of these methods has
+/// `@MainActor` as well, because a method that runs with the isolation of its caller does not take the
+/// isolation of its type. The methods must not wait for another step of the same navigator. Such a request
+/// fails with `refused`.
 public protocol Presenter: Sendable {
-    /// Shows what is new: ``NavigationChange/added``; ``NavigationChange/removed`` goes at the same time.
+    /// Shows the destinations in ``NavigationChange/added``, and removes the destinations in
+    /// ``NavigationChange/removed``.
     nonisolated(nonsending) func show(_ change: NavigationChange) async throws
 
     /// Brings a destination to the front, ``NavigationChange/updated``, that has got new parameters.
@@ -25,34 +29,36 @@ public struct PresentedDestination: Sendable, Identifiable {
     /// Which one it is.
     public var id: Int { self.entry.id }
 
-    /// What the state says of it.
+    /// The entry of the destination in the state.
     public let entry: NavigationEntry
 
-    /// The destination: what its factory made, or an inspector supplied.
+    /// The destination, from its factory or an inspector.
     public let value: any Sendable
 }
 
-/// One step from what is shown to what is shown next.
+/// One change of the shown destinations.
 public struct NavigationChange: Sendable {
     /// Which presenter it is for.
     public let presenter: NavigationState.PresenterID
 
-    /// How it came to this: the transition of the request, or `back` and `remove` for what goes.
+    /// The transition of the request, or `back` or `remove` for a removal.
     public let transition: RouteTransition
 
-    /// What is shown afterwards, the top last.
+    /// The destinations after the change, top last.
     public let stack: [PresentedDestination]
 
-    /// What is new, the bottom first; one destination, or several that are restored.
+    /// The added destinations, bottom first.
+    ///
+    /// There are several after a restoration.
     public let added: [PresentedDestination]
 
-    /// What goes, the top first.
+    /// The removed destinations, top first.
     public let removed: [PresentedDestination]
 
-    /// What stays and has got new parameters.
+    /// The remaining destination with new parameters, or nil.
     public let updated: PresentedDestination?
 
-    /// What was on top before.
+    /// The destination that was on top before the change.
     public let source: PresentedDestination?
 
     /// The request that asked for the step, with the values that its caller passed, as `animated`; nil for a

@@ -1,9 +1,10 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Makes what a router makes, as the protocol that another module requires.
+/// A router whose destinations are adapted to the protocol that another module requires.
 ///
-/// A performance has one of its own, since it takes down what it has made.
+/// Each performance has its own adapted router, because the router removes the destination that it has
+/// created.
 final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMaker {
     private let router: any DestinationMaker<Provided>
     private let adapter: @Sendable (Provided) -> Required
@@ -49,6 +50,8 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
         if let provided = self.current { try await self.router.remove(provided) }
     }
 
-    /// What was made last: the adapted destination, which the caller holds, holds it.
+    /// The latest destination of the router.
+    ///
+    /// The adapted destination retains it, and the caller retains the adapted one.
     private var current: Provided? { self.made.withLock { $0?.held } }
 }

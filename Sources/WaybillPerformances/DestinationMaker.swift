@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// What a performance acts through: a router whose type of settings is not known.
+/// A router whose type of settings is not known to the performance.
 protocol DestinationMaker<Destination>: Sendable {
     associatedtype Destination: Sendable
 
@@ -20,8 +20,9 @@ protocol DestinationMaker<Destination>: Sendable {
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
 }
 
-/// A router, as the register holds it: each performance gets a maker of its own, since one that adapts knows
-/// what it has made.
+/// A router in the register of services.
+///
+/// Each performance gets its own maker, because an adapted router keeps the destination that it has created.
 final class RouterBox<Destination: Sendable>: AdaptableMaker {
     let makeMaker: @Sendable () -> any DestinationMaker<Destination>
     private let settings: any Sendable.Type

@@ -1,6 +1,8 @@
 public import WaybillRouting
 
-/// What a performance may do next, as a value: it decides, and ``Performance`` acts.
+/// The state machine of a performance.
+///
+/// It decides on steps, and ``Performance`` performs them.
 struct PerformMachine {
     /// A step from one state to the next, for observers.
     struct Change: Equatable {
@@ -20,7 +22,7 @@ struct PerformMachine {
     static let nestingLimit = 200
 
     private(set) var state = PerformState.unrouted
-    /// What a failure goes back to.
+    /// The state before the step in progress, to which a failure returns.
     private var before = PerformState.unrouted
 
     // The depth is how many performances there are inside of one another, this one included.
@@ -69,10 +71,10 @@ struct PerformMachine {
         }
     }
 
-    /// What was begun has come to its end.
+    /// Completes the step in progress.
     mutating func finish() -> Change { self.move(to: self.state == .routing ? .routed : .removed) }
 
-    /// What was begun has failed.
+    /// Fails the step in progress.
     mutating func fail() -> Change { self.move(to: self.before) }
 
     /// The destination has been released.

@@ -1,9 +1,9 @@
 public import Waybill
 internal import WaybillEventLoop
 
-/// Something that happens to a destination that is made on demand, as the observers of a bus see it.
+/// An event of a destination that is created on demand, for the observers of a bus.
 public struct PerformEvent: Sendable {
-    /// What happens.
+    /// The kind of an event.
     @nonexhaustive
     public enum Kind: Sendable, Hashable {
         /// It has been made and prepared, and is going to be shown.
@@ -16,7 +16,7 @@ public struct PerformEvent: Sendable {
         case didRemove
     }
 
-    /// What happens.
+    /// The kind of the event.
     public let kind: Kind
 
     /// The destination.
@@ -33,15 +33,15 @@ public struct PerformEvent: Sendable {
 }
 
 extension MessageBus {
-    /// Observes what is made on demand and taken down, around each performance and each removal.
+    /// Observes destinations that are created on demand, before and after each performance and each removal.
     ///
-    /// A performance whose destination cannot be shown has a `willPerform` and no `didPerform`. A performance
-    /// that fails before has neither.
+    /// If a destination cannot be shown, its performance has a `willPerform` and no `didPerform`. A
+    /// performance that fails earlier has neither.
     ///
     /// - Parameters:
-    ///   - service: the protocol or type that is of interest; nil for all.
-    ///   - handler: called wherever the performance's caller is, in the order of the observers.
-    /// - Returns: what ends it when it is called; the observer stays if this is dropped.
+    ///   - service: The protocol or type of the observed destinations; nil for all.
+    ///   - handler: Called with the isolation of the performance's caller, in the order of the observers.
+    /// - Returns: A closure that ends the observation. Dropping it does not end the observation.
     @discardableResult
     public func observePerformances(
         of service: (any Any.Type)? = nil,
@@ -58,7 +58,7 @@ extension MessageBus {
 final class PerformObservers: Sendable {
     private let state = Locked((last: 0, handlers: [Int: @Sendable (PerformEvent) -> Void]()))
 
-    /// Those that are kept with a bus.
+    /// Returns the observers that are attached to a bus.
     static func of(_ attachments: Attachments) -> PerformObservers {
         attachments.value(of: PerformObservers.self, orSet: PerformObservers())
     }

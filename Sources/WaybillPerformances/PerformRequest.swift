@@ -1,7 +1,7 @@
 public import WaybillRouting
 
-/// What a router makes a destination for: the caller's settings, where the caller comes from, and how the
-/// destination is to appear.
+/// A request for a destination: the caller's settings, the caller's origin, and the way to present the
+/// destination.
 ///
 /// ```swift
 /// nonisolated(nonsending) func makeDestination(
@@ -11,7 +11,7 @@ public import WaybillRouting
 /// }
 /// ```
 public struct PerformRequest<Settings: Sendable>: Sendable {
-    /// What the caller said.
+    /// The settings of the caller.
     public let settings: Settings
 
     /// Where the destination is made from, a screen for one; nil if the caller did not say.
@@ -26,13 +26,13 @@ public struct PerformRequest<Settings: Sendable>: Sendable {
         self.transition = origin.transition
     }
 
-    /// A dependency without which there can be no destination.
+    /// Returns a dependency that the destination requires.
     ///
     /// - Parameters:
-    ///   - name: the dependency, for the message of the error.
-    ///   - value: the dependency, if there is one.
-    /// - Returns: the dependency.
-    /// - Throws: `missingParameter` with the name, which the performance fails with.
+    ///   - name: The name of the dependency, for the message of the error.
+    ///   - value: The dependency, or nil.
+    /// - Returns: The dependency.
+    /// - Throws: `missingParameter` with the name. The performance fails with it.
     public func require<Value>(_ name: String, _ value: Value?) throws(RoutingError) -> Value {
         guard let value else {
             throw RoutingError(

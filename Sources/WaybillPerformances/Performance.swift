@@ -46,7 +46,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         return self.progress.withLock { $0.machine.state }
     }
 
-    /// What was made, as long as it is referenced elsewhere.
+    /// The created destination, while other code references it.
     public var destination: Destination? {
         self.notice()
         return self.progress.withLock { $0.machine.state == .routed ? $0.holder?.held : nil }

@@ -1,10 +1,10 @@
 public import Waybill
 public import WaybillRouting
 
-/// A mark for a protocol that is known to be made on demand, or provided as a service: asking for one that is
-/// not marked does not compile.
+/// A marker for a protocol that a program provides on demand or as a service.
 ///
-/// The module that declares the protocol marks it, beside the declaration:
+/// Code that asks for a protocol without a marker does not compile. The module that declares the protocol
+/// declares the marker beside it:
 ///
 /// ```swift
 /// extension Routable where Service == any Player {
@@ -19,14 +19,14 @@ public struct Routable<Service: Sendable>: Sendable {
 }
 
 extension MessageBus {
-    /// A service that is to be made on demand, by its mark.
+    /// Returns a performance of a marked protocol.
     ///
     /// - Parameters:
-    ///   - service: the mark of the protocol.
-    ///   - name: which provider, if there are several.
-    ///   - configure: says what is wanted of it; called at once.
-    /// - Returns: what makes it, once or several times.
-    /// - Throws: `noHandler` if no router makes the service.
+    ///   - service: The marker of the protocol.
+    ///   - name: The name of the provider, if there are several.
+    ///   - configure: Configures the performance. It is called immediately.
+    /// - Returns: The performance, which can be performed several times.
+    /// - Throws: `noHandler` if no router creates the service.
     public func performance<Destination: Sendable>(
         of service: Routable<Destination>,
         named name: String? = nil,
@@ -54,13 +54,13 @@ extension MessageBus {
         try self.performance(of: Destination.self, named: name, settings: settings, configure)
     }
 
-    /// A service of a module, by its mark.
+    /// Returns a service of a module for a marked protocol.
     ///
     /// - Parameters:
-    ///   - service: the mark of the protocol.
-    ///   - name: which provider, if there are several.
-    /// - Returns: a proxy for the provider, or what an adapter made of one.
-    /// - Throws: `noHandler` that says which services there are.
+    ///   - service: The marker of the protocol.
+    ///   - name: The name of the provider, if there are several.
+    /// - Returns: A proxy for the provider, or the result of an adapter.
+    /// - Throws: `noHandler` with the list of existing services.
     public func service<Service: Sendable>(
         _ service: Routable<Service>,
         named name: String? = nil

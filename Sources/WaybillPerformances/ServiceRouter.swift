@@ -1,10 +1,10 @@
 public import Waybill
 public import WaybillRouting
 
-/// Makes a service on demand, and takes it down again.
+/// Creates a service on demand, and removes it again.
 ///
-/// A module exists as long as it is installed. A router is for what is made when a caller asks for it, with
-/// that caller's configuration: a screen, a session, a player.
+/// A module exists as long as it is installed. A router creates objects for which a caller asks, with the
+/// configuration of that caller: a screen, a session, a player.
 ///
 /// ```swift
 /// struct PlayerRouter: ServiceRouter {
@@ -15,12 +15,12 @@ public import WaybillRouting
 /// try bus.provide((any Player).self, by: PlayerRouter())
 /// ```
 ///
-/// A ``Performance`` calls these methods one after the other, wherever its caller is.
+/// A ``Performance`` calls these methods one after another, with the isolation of its caller.
 public protocol ServiceRouter<Destination>: Sendable {
-    /// What is made: a protocol, as `any Player`.
+    /// The type of the created object: a protocol, for example `any Player`.
     associatedtype Destination: Sendable
 
-    /// What callers say for the making: a type of the router's own, or `Void` for none.
+    /// The type of the settings from the caller; `Void` for a router without settings.
     associatedtype Settings: Sendable = Void
 
     /// The settings for callers that pass none; nil if they have to.
@@ -39,7 +39,7 @@ public protocol ServiceRouter<Destination>: Sendable {
     /// Gives the destination what it needs, after its caller has done the same.
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
 
-    /// Looks whether the destination has all that it needs; throws if not.
+    /// Checks that the destination has all its dependencies, and throws an error otherwise.
     nonisolated(nonsending) func check(_ destination: Destination) async throws
 
     /// Takes the destination down.
@@ -74,11 +74,11 @@ extension ServiceRouter {
     public var mustBeRemovedFirst: Bool { false }
 }
 
-/// How a caller configures a ``Performance``: what is done to the destination, and which handlers are called.
+/// A caller's configuration of a ``Performance``: preparations of the destination and handlers of events.
 ///
-/// These closures are called every time that it is performed; what is passed to
-/// ``Performance/perform(onSuccess:onFailure:)`` only that once. They run wherever the performance's caller
-/// does.
+/// The closures are called each time that the performance is performed. The closures of
+/// ``Performance/perform(onSuccess:onFailure:)`` are called only for that call. All closures run with the
+/// isolation of the performance's caller.
 public struct PerformConfiguration<Destination: Sendable>: Sendable {
     /// Prepares the destination before the router does: sets what this caller needs.
     public var prepare: (@Sendable (Destination) async throws -> Void)?
@@ -89,7 +89,7 @@ public struct PerformConfiguration<Destination: Sendable>: Sendable {
     /// It could not be made, prepared or removed.
     public var failed: (@Sendable (RoutingError) -> Void)?
 
-    /// The same, with what failed.
+    /// Called when an action fails, with the action and the error.
     public var actionFailed: (@Sendable (PerformAction, RoutingError) -> Void)?
 
     /// The destination has been taken down.
@@ -104,13 +104,13 @@ public struct PerformConfiguration<Destination: Sendable>: Sendable {
     /// It is over, after ``succeeded`` or ``failed``, and whether well.
     public var completed: (@Sendable (Bool) -> Void)?
 
-    /// A step from one state to the next, as it is made.
+    /// Called at each change of the state.
     public var stateChanged: (@Sendable (_ old: PerformState, _ new: PerformState) -> Void)?
 
     init() {}
 }
 
-/// What a performance does.
+/// An action of a performance.
 @nonexhaustive
 public enum PerformAction: String, Sendable, Hashable {
     /// The destination is made.
@@ -120,16 +120,16 @@ public enum PerformAction: String, Sendable, Hashable {
 }
 
 extension MessageBus {
-    /// Has a service made on demand.
+    /// Registers a router that creates a service on demand.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: which provider it is, if there are several.
-    ///   - router: makes the service.
-    ///   - fileID: where it is said, for the message of a conflict.
-    ///   - line: where it is said, for the message of a conflict.
-    /// - Returns: what takes the router out again; what it has made stays.
-    /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
+    ///   - service: The protocol of the service.
+    ///   - name: The name of the provider, if there are several.
+    ///   - router: The router.
+    ///   - fileID: The file of the registration, for the message of a conflict.
+    ///   - line: The line of the registration, for the message of a conflict.
+    /// - Returns: The registration. Cancelling it does not affect created destinations.
+    /// - Throws: `conflict` if the protocol has a provider of that name, or `shutDown`.
     @discardableResult
     public func provide<Router: ServiceRouter>(
         _ service: Router.Destination.Type,
@@ -175,8 +175,9 @@ extension MessageBus {
         return try self.provideOnDemand(service, named: name, by: box, fileID: fileID, line: line)
     }
 
-    /// Says how a router whose destination is of another type provides a service: without it, Swift 6.3 fails
-    /// to produce a diagnostic.
+    /// Explains how a router with another destination type can provide a service.
+    ///
+    /// Without this declaration, Swift 6.3 fails to produce a diagnostic.
     @available(
         *,
         unavailable,
@@ -194,17 +195,17 @@ extension MessageBus {
         fatalError("a call of it does not compile")
     }
 
-    /// A service that is to be made on demand.
+    /// Returns a performance of a service that is created on demand.
     ///
-    /// Where an adapter answers for the protocol, ``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``, what
-    /// it is made from is made, and taken down, by the router of that.
+    /// If an adapter provides the protocol (``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``), the router
+    /// of the adapted protocol creates and removes the underlying object.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: which provider, if there are several.
-    ///   - configure: says what is wanted of it; called at once.
-    /// - Returns: what makes it, once or several times.
-    /// - Throws: `noHandler` if no router makes the service.
+    ///   - service: The protocol of the service.
+    ///   - name: The name of the provider, if there are several.
+    ///   - configure: Configures the performance. It is called immediately.
+    /// - Returns: The performance, which can be performed several times.
+    /// - Throws: `noHandler` if no router creates the service.
     public func performance<Destination: Sendable>(
         of service: Destination.Type,
         named name: String? = nil,
@@ -272,7 +273,7 @@ extension MessageBus {
         self.registerPerformFailed { _, error in handler(error) }
     }
 
-    /// The same for a handler that is told which action failed.
+    /// Registers a handler of failed actions that receives the action.
     public func registerPerformFailed(
         _ handler: @escaping @Sendable (PerformAction, RoutingError) -> Void
     ) {

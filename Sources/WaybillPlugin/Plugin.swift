@@ -4,7 +4,7 @@ internal import SwiftCompilerPlugin
 internal import SwiftSyntaxMacros
 internal import WaybillMacros
 
-/// What the compiler asks for the expansion of a macro.
+/// The entry point with which the compiler expands macros.
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
@@ -12,9 +12,9 @@ struct Plugin: CompilerPlugin {
     ]
 }
 
-// The compiler looks for its macros in the plug-in's own module. What they do is in a library, which tests
-// can use: a test that uses a plug-in is built for the machine that compiles, and all tests of the package
-// with it.
+// The compiler looks for the macros in the module of the plug-in. Their code is in a library so that tests
+// can use it. A test that depends on a plug-in is built for the compiling machine, together with all tests of
+// the package.
 
 final class ModuleMacro: WaybillMacros.ModuleMacro {}
 

@@ -2,7 +2,7 @@
 public import ServiceLifecycle
 public import Waybill
 
-/// A bus as a service among others: it runs until the group shuts down, and then shuts down gracefully.
+/// A bus as a service of a group. It runs until the group shuts down, and then shuts down gracefully.
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -16,23 +16,23 @@ public import Waybill
 /// try await group.run()
 /// ```
 ///
-/// A group shuts its services down last to first, so name the bus before those that route on it: it runs
-/// until they have ended. When it is shut down it takes no new messages, what its handlers still route is
-/// delivered, and callers that still wait when the time is up fail with `shutDown`. ``MessageBusService``
-/// sets that time; a bus by itself takes five seconds.
+/// A group shuts its services down from the last to the first. Name the bus before the services that route on
+/// it, so that it runs until they have ended. During its shutdown the bus rejects new messages and delivers
+/// messages of running handlers. Callers that still wait after the time limit fail with `shutDown`. The limit
+/// is five seconds, or the limit of a ``MessageBusService``.
 extension MessageBus: Service {
-    /// Runs until graceful shutdown, and then lets what is in flight end, for five seconds at most.
+    /// Runs until graceful shutdown, and then waits at most five seconds for messages in flight.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before that; what is in flight then fails at
-    ///   once.
+    /// - Throws: `CancellationError` if the task is cancelled before that. Messages in flight then fail
+    ///   immediately.
     public func run() async throws { try await self.run(drainingFor: .seconds(5)) }
 
-    /// Runs until graceful shutdown, and then lets what is in flight end.
+    /// Runs until graceful shutdown, and then waits for messages in flight.
     ///
-    /// Cancelling the task ends the bus at once, also while it drains.
+    /// Cancelling the task ends the bus immediately, also while it drains.
     ///
-    /// - Parameter limit: how long to wait for what is in flight.
-    /// - Returns: how many messages ended in time, and how many did not.
+    /// - Parameter limit: The time to wait for messages in flight.
+    /// - Returns: The number of messages that ended in time, and of messages that did not.
     /// - Throws: `CancellationError` if the task is cancelled before graceful shutdown.
     @discardableResult
     public func run(drainingFor limit: Duration) async throws -> DrainSummary {

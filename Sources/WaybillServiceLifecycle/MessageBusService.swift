@@ -2,32 +2,32 @@
 public import ServiceLifecycle
 public import Waybill
 
-/// A bus as a service with a limit for its graceful shutdown.
+/// A bus as a service with a time limit for its graceful shutdown.
 ///
 /// ```swift
 /// let service = MessageBusService(bus, drainingFor: .seconds(30))
 /// ```
 ///
-/// Keep the time below the group's `maximumGracefulShutdownDuration`, if it has one: at that the group
-/// cancels its services, and what is in flight then fails at once.
+/// Keep the limit below the group's `maximumGracefulShutdownDuration`, if it has one. After that duration the
+/// group cancels its services, and messages in flight fail immediately.
 public struct MessageBusService: Service {
     private let bus: MessageBus
     private let limit: Duration
 
-    /// Makes a service of a bus.
+    /// Creates a service of a bus.
     ///
     /// - Parameters:
-    ///   - bus: what is to end with the group.
-    ///   - limit: how long to wait, after graceful shutdown, for what is in flight.
+    ///   - bus: The bus.
+    ///   - limit: The time to wait for messages in flight after graceful shutdown.
     public init(_ bus: MessageBus, drainingFor limit: Duration) {
         self.bus = bus
         self.limit = limit
     }
 
-    /// Runs until graceful shutdown, and then lets what is in flight end.
+    /// Runs until graceful shutdown, and then waits for messages in flight.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before that; what is in flight then fails at
-    ///   once.
+    /// - Throws: `CancellationError` if the task is cancelled before that. Messages in flight then fail
+    ///   immediately.
     public func run() async throws { try await self.bus.run(drainingFor: self.limit) }
 }
 #endif

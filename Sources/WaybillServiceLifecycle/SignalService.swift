@@ -2,8 +2,9 @@
 public import ServiceLifecycle
 public import WaybillEventLoop
 
-/// The signals of the process as a service among others: one of them ends the group, and others do what the
-/// program says.
+/// The signals of the process as a service of a group.
+///
+/// Some signals end the group, and others call handlers.
 ///
 /// ```swift
 /// let signals = SignalService(
@@ -17,23 +18,23 @@ public import WaybillEventLoop
 /// try await group.run()
 /// ```
 ///
-/// A program needs no place to keep the group in for its signal handlers: the service returns, and
-/// ``configuration`` has the group shut down gracefully when it does. Where all that a signal does is to end
-/// the program, the `gracefulShutdownSignals` of a group do as well; name no signal in both.
+/// The service returns when a signal ends it, and its ``configuration`` makes the group then shut down
+/// gracefully. Signal handlers therefore need no reference to the group. If all signals only end the program,
+/// the `gracefulShutdownSignals` of a group are sufficient. Do not name a signal in both places.
 ///
-/// The signals are caught on an event loop from the moment the service runs until it ends. Name it last: it
-/// is then the first to end, and a second Control-C ends the process that drains.
+/// An event loop catches the signals while the service runs. Name the service last, so that it ends first. A
+/// second Control-C then ends a process that is draining.
 public struct SignalService: Service {
     private let ending: Set<Signal>
     private let eventLoop: EventLoop
     private let handlers: [Signal: @Sendable () async throws -> Void]
 
-    /// Makes a service that waits for signals.
+    /// Creates a service that waits for signals.
     ///
     /// - Parameters:
-    ///   - ending: the signals that end the service, and so the group.
-    ///   - eventLoop: the loop that catches the signals; it has to run for as long as the service does.
-    ///   - handlers: what to do about other signals, one at a time and in the order of their arrival.
+    ///   - ending: The signals that end the service, and with it the group.
+    ///   - eventLoop: The loop that catches the signals. It must run as long as the service does.
+    ///   - handlers: The handlers of other signals. They run one at a time, in the order of arrival.
     public init(
         endingOn ending: Set<Signal> = [.interrupt, .terminate],
         on eventLoop: EventLoop,
@@ -49,10 +50,10 @@ public struct SignalService: Service {
         .init(service: self, successTerminationBehavior: .gracefullyShutdownGroup)
     }
 
-    /// Waits until a signal arrives that ends the service, or the group shuts down.
+    /// Waits until a signal ends the service, or the group shuts down.
     ///
-    /// - Throws: ``EventLoopError`` if a signal cannot be caught or the loop shuts down, and what a handler
-    ///   throws.
+    /// - Throws: ``EventLoopError`` if a signal cannot be caught or the loop shuts down, or the error of a
+    ///   handler.
     public func run() async throws {
         let signals = try await self.eventLoop.signals(self.ending.union(self.handlers.keys))
         for try await signal in signals.cancelOnGracefulShutdown() {

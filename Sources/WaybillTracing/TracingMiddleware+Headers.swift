@@ -11,7 +11,7 @@ extension TracingMiddleware {
         return headers
     }
 
-    /// What a message's headers tell, on top of what is known.
+    /// Returns the context from a message's headers, added to an existing context.
     func context(in headers: [String: String], inside context: ServiceContext) -> ServiceContext {
         var context = context
         self.instrument.extract(headers, into: &context, using: HeaderExtractor())

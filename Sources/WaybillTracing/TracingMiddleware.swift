@@ -5,25 +5,24 @@ public import Tracing
 public import Waybill
 internal import WaybillEventLoop
 
-/// Makes a span of each delivery, with swift-distributed-tracing.
+/// A middleware that creates a span for each delivery, with swift-distributed-tracing.
 ///
 /// ```swift
 /// bus.use(TracingMiddleware())
 /// ```
 ///
-/// A span is named for the pattern that matched. Its parent is what the message's headers carry, or else what
-/// is current where the message was sent; the handler finds the span in `ServiceContext.current`, and in its
-/// message's headers, and what it sends are its children. The message on a return URL begins a span of its
-/// own, which links to that of the message that it answers: its caller has continued by then.
+/// The name of a span is the pattern that matched. Its parent is the span in the message's headers, or else
+/// the current span at the sender. The handler finds the span in `ServiceContext.current` and in its
+/// message's headers, and the messages that it sends are children. The message to a return URL begins a new
+/// span, because the caller has already continued. The new span links to the span of the answered message.
 public struct TracingMiddleware: Middleware {
     private let tracer: (any Tracer)?
 
     var instrument: any Instrument { self.tracer ?? InstrumentationSystem.instrument }
 
-    /// Makes a middleware that traces.
+    /// Creates a middleware that traces.
     ///
-    /// - Parameter tracer: what makes the spans; nil for the one that the program has chosen with
-    ///   `InstrumentationSystem.bootstrap`.
+    /// - Parameter tracer: The tracer; nil for the tracer of `InstrumentationSystem.bootstrap`.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
     /// Writes the span that a message is sent in into its headers.

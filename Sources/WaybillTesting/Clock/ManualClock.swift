@@ -1,6 +1,6 @@
 public import WaybillEventLoop
 
-/// A clock that stands still until a test advances it, and the time of the buses and loops made with it.
+/// A clock that a test advances, and that is the time of the buses and loops created with it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -11,11 +11,10 @@ public import WaybillEventLoop
 /// await clock.advance(by: .seconds(5))      // the reply has failed with `deadlineExceeded`
 /// ```
 ///
-/// Deadlines of messages, timeouts of services, `TimeoutMiddleware`, `RetryMiddleware`, and the `clock` of a
-/// loop go by it, and it is a `Clock` for code of your own. Its instants are those of `ContinuousClock` and
-/// begin at the present one; since it stands still, write deadlines as `clock.now + ...` and not as
-/// `.now + ...`. What passes by itself all the same: the time in which a bus shuts down, and what traces and
-/// logs measure.
+/// Deadlines of messages, timeouts of services, `TimeoutMiddleware`, `RetryMiddleware` and the `clock` of a
+/// loop use this time. Your own code can use it as a `Clock`. Its instants are instants of `ContinuousClock`,
+/// and begin at the present. Write deadlines as `clock.now + ...` and not as `.now + ...`, because the clock
+/// does not run. The shutdown of a bus, traces and logs use real time.
 public final class ManualClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant
@@ -39,7 +38,7 @@ public final class ManualClock: Clock {
     /// How much waits for the clock: deadlines, and sleepers; the timers of a loop are one.
     public var pending: Int { self.time.pending }
 
-    /// A loop on a thread of its own whose timers go by the clock.
+    /// Returns a loop on its own thread, whose timers use the clock.
     public func makeEventLoop(
         name: String? = nil,
         configuration: EventLoop.Configuration = .init()
@@ -70,15 +69,15 @@ public final class ManualClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Advances the clock, and returns when what it made due has been handled.
+    /// Advances the clock, and returns when all due work is done.
     ///
-    /// It goes from one deadline to the next, in their order: what is due is called, and what that leads to
-    /// is done, with new deadlines that are due as well, before the clock continues. So messages have expired
-    /// and their handlers were cancelled, sleepers have continued, and the loops of the clock have nothing
-    /// left to do. What happens elsewhere is not waited for: a task of a caller that got a failure may still
-    /// have to handle it.
+    /// The clock moves from one deadline to the next. At each deadline, the due work and its consequences are
+    /// done before the clock continues, including new deadlines that are due. Messages have then expired,
+    /// their handlers have been cancelled, sleeping tasks have continued, and the loops of the clock are
+    /// idle. Work in other places may still be in progress, for example in the task of a caller that received
+    /// a failure.
     ///
-    /// - Parameter duration: by how much.
+    /// - Parameter duration: The duration by which to advance the clock.
     @concurrent
     public func advance(by duration: Duration) async { await self.advance(to: self.now + duration) }
 
@@ -110,7 +109,7 @@ public final class ManualClock: Clock {
             }
             for _ in 0..<10 { await Task.yield() }
             let after = loops.reduce(0) { $0 + $1.statistics.jobsRun }
-            // What was just run to wait for it counts as well.
+            // The jobs that this function has just scheduled on the loops count as well.
             let isQuiet = after == before + loops.count && self.time.haveAllResumed
             quiet = isQuiet ? quiet + 1 : 0
         }

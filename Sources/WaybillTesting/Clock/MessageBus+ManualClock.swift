@@ -1,12 +1,12 @@
 public import Waybill
 
 extension MessageBus {
-    /// Makes a bus on loops of its own whose deadlines and timers go by a clock that the test advances.
+    /// Creates a bus on its own loops, whose deadlines and timers use a clock that the test advances.
     ///
     /// - Parameters:
-    ///   - clock: what the time is had from.
-    ///   - eventLoops: how many loops, at least one.
-    ///   - configuration: how the bus behaves.
+    ///   - clock: The clock.
+    ///   - eventLoops: The number of loops, at least one.
+    ///   - configuration: The configuration of the bus.
     public convenience init(
         clock: ManualClock,
         eventLoops: Int = 1,

@@ -26,7 +26,7 @@ struct Forwarding {
         let arguments = self.arguments
         let start = ContinuousClock.now
         let race = Race<Outcome>()
-        // Tasks of their own: one that holds its loop cannot be waited for.
+        // Use an unstructured task, because a handler that blocks its loop cannot be awaited.
         let task = Task {
             do throws(RoutingError) {
                 try await bus.route(url, parameters: arguments)

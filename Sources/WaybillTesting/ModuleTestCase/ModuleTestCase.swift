@@ -1,7 +1,6 @@
 public import Waybill
 
-/// Puts a module to the test by its scheme alone: its conventions, every one of its URLs, and URLs that it
-/// should not take.
+/// Tests a module by its scheme: its conventions, all of its URLs, and URLs that it must reject.
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -10,27 +9,25 @@ public import Waybill
 /// print(report)
 /// ```
 ///
-/// **Conventions.** The scheme has routes, or is connected (`connectModules()`) and has a module that is
-/// named for it, whose methods are its URLs then; each has a handler and can be reached; each parameter that
-/// a route needs is of a type for which values can be made up, or is among the values or arguments that were
-/// given;
-/// and, if that is asked for, each route is documented and has the names that its scheme stands for, and what
-/// a configuration file says is registered.
+/// **Conventions.** The scheme has routes, or it is connected with `connectModules()` and a module has its
+/// name. In the second case the methods of the module are its URLs. Each URL has a handler that can be
+/// reached. The test can create a value for each required parameter, or finds it among the given values and
+/// arguments. If the options ask for it, each route is documented and has the names of its scheme, and all
+/// patterns of a configuration file are registered.
 ///
-/// **Right URLs.** Each route, those of a configuration included, is forwarded a URL with made-up values of
-/// the right types, some times over. It may reply, and it may fail by itself, since an order that exists
-/// cannot be made up: `handlerFailed` and `refused` are counted, and no problem unless that is asked for. Any
-/// other error is one: `missingParameter`, `invalidParameter`, `noHandler` and so on, and that of a message
-/// which the handler sent in turn; and so is a route that has not answered in time.
+/// **Correct URLs.** The test forwards URLs with generated values of the right types to each route, several
+/// times. A handler may reply. It may also fail with `handlerFailed` or `refused`, because the test cannot
+/// know which orders exist. The options can forbid these failures. Any other error is a problem, for example
+/// `missingParameter`, `invalidParameter` or `noHandler`, and so is an error of a message that the handler
+/// sent. A route that does not answer in time is a problem as well.
 ///
-/// **Wrong URLs.** In ten rounds each route is forwarded URLs with values that are missing, of the wrong
-/// type, far too long or hostile, and the scheme random ones. Any reply and any error will do, for a wrong
-/// URL must give an error and the caller must have it: a problem is a route that does not answer in time,
-/// waits for itself, or routes on and on.
+/// **Wrong URLs.** In ten rounds the test forwards URLs with missing, wrong, very long or hostile values to
+/// each route, and random URLs to the scheme. Any reply and any error is right, as long as the caller
+/// receives it. A route that does not answer in time, waits for itself, or forwards messages without end is a
+/// problem.
 ///
-/// Handlers are really called, with made-up values: give the bus stubs for what a module should not reach.
-/// What cannot be caught is a trap, which ends the test process; the seed that is printed makes the same URLs
-/// again.
+/// The test calls the handlers with generated values. Give the bus stubs for modules that the tested module
+/// must not reach. A trap ends the test process. The printed seed reproduces the URLs.
 public struct ModuleTestCase: Sendable {
     /// How a test case is run.
     public struct Options: Sendable {
@@ -53,15 +50,15 @@ public struct ModuleTestCase: Sendable {
         /// which joins a component that does not know the bus.
         public var followsNames = false
 
-        /// The configuration of the scheme, as its file says it; nil if it has none.
+        /// The configuration of the scheme from its file, or nil if it has none.
         ///
-        /// Each of its patterns has to be of the scheme, and registered.
+        /// Each pattern of the configuration must have the scheme, and must be registered.
         public var configuration: RouteConfiguration?
 
         /// Whether a handler may fail by itself, or refuse, when it is given made-up values.
         public var mayFail = true
 
-        /// What the made-up values are derived from; nil for another one each time.
+        /// The seed of the generated values; nil for a new seed in each run.
         public var seed: UInt64?
 
         /// Whether the seed is printed when the test case begins.
@@ -87,15 +84,15 @@ public struct ModuleTestCase: Sendable {
     let arguments: [String: any Sendable]
     let options: Options
 
-    /// Makes a test case.
+    /// Creates a test case.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme of the module's URLs.
-    ///   - bus: a bus on which the module is installed, and whatever it needs.
-    ///   - values: the text of parameters, by name, that goes into every URL which has them: for types whose
-    ///     values cannot be made up, an enumeration for example, and for values that have to exist.
-    ///   - arguments: what is passed with every call and is no text: closures, actors, `Codable` values.
-    ///   - options: how it is run.
+    ///   - scheme: The scheme of the module's URLs.
+    ///   - bus: A bus on which the module and its dependencies are installed.
+    ///   - values: The text of parameters by name, for every URL that has them. Use it for types whose values
+    ///     cannot be generated, such as enumerations, and for values that must exist.
+    ///   - arguments: The arguments of every call that are not text: closures, actors, `Codable` values.
+    ///   - options: The options of the test.
     public init(
         scheme: String,
         on bus: MessageBus,
@@ -110,10 +107,10 @@ public struct ModuleTestCase: Sendable {
         self.options = options
     }
 
-    /// Runs it.
+    /// Runs the test.
     ///
-    /// - Returns: what it took, and how long.
-    /// - Throws: ``ModuleTestFailure``, which holds the report and names each problem, its route and its URL.
+    /// - Returns: The report, with the number of URLs and the duration.
+    /// - Throws: ``ModuleTestFailure`` with the report. It names each problem with its route and URL.
     @discardableResult
     public func run() async throws(ModuleTestFailure) -> ModuleTestReport {
         let report = await self.report()

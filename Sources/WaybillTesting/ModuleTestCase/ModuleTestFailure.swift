@@ -1,4 +1,4 @@
-/// What a module that has problems fails its test with.
+/// The error of a module with problems.
 public struct ModuleTestFailure: Error, CustomStringConvertible {
     /// The report, with the problems.
     public let report: ModuleTestReport

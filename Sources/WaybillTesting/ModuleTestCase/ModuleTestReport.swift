@@ -1,8 +1,8 @@
 public import WaybillRouting
 
-/// What a module test case found out.
+/// The results of a module test case.
 public struct ModuleTestReport: Sendable {
-    /// Something that is not as it should be.
+    /// A problem of a module.
     public struct Problem: Sendable, CustomStringConvertible {
         /// The pattern of the route; empty if it is about the whole scheme.
         public let route: String
@@ -10,7 +10,7 @@ public struct ModuleTestReport: Sendable {
         /// The URL that showed it; empty if none was forwarded.
         public let url: String
 
-        /// What is wrong, in one sentence for a person.
+        /// A sentence that describes the problem.
         public let message: String
 
         /// The code of the error, if one showed it.
@@ -44,10 +44,12 @@ public struct ModuleTestReport: Sendable {
     /// The scheme.
     public let scheme: String
 
-    /// What the values were derived from; a test case with the same seed forwards the same URLs.
+    /// The seed of the generated values.
+    ///
+    /// A test case with the same seed forwards the same URLs.
     public let seed: UInt64
 
-    /// What is wrong; nothing, one hopes.
+    /// The problems; empty when the module passes.
     public internal(set) var problems: [Problem] = []
 
     /// The time of each route, in the order of the bus's routes.

@@ -40,7 +40,7 @@ struct ModuleTestRun {
         }
     }
 
-    /// Looks at what is registered, and calls no handler.
+    /// Checks the registrations, without calling a handler.
     mutating func checkConventions() {
         if self.routes.isEmpty {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
@@ -127,7 +127,7 @@ struct ModuleTestRun {
                     break
                 }
                 self.note(route.pattern.text, url: url, text: problem, code: outcome.error?.rootCause.code)
-                // What hangs once hangs again, and each time takes as long as it may.
+                // A route that hangs would hang again, and take the whole time limit each time.
                 break
             }
             guard !times.isEmpty else { continue }
@@ -187,7 +187,7 @@ struct ModuleTestRun {
         )
     }
 
-    /// What is wrong about how a right URL ended.
+    /// Returns the problem in the outcome of a correct URL, or nil.
     private func problem(of outcome: Forwarding.Outcome) -> String? {
         if outcome.isHanging { return self.hang }
         guard let error = outcome.error?.rootCause else { return nil }

@@ -16,10 +16,10 @@ struct RouteSamples {
         self.ungiven(of: route).filter { $0.isRequired || route.named.contains($0.name) }
     }
 
-    /// An array that a route may have failed without.
+    /// Returns an array whose absence may have made a route fail.
     ///
-    /// An array of what is made from text may be missing, an array of structures may not; its type as it is
-    /// written does not tell them apart, and the route does.
+    /// An array of values from text may be missing, but an array of structures may not. The description of
+    /// the type does not distinguish them, but the route does.
     func missingArray(of route: SampledRoute) -> RouteDescription.Parameter? {
         self.ungiven(of: route).first { $0.defaultValue == nil && $0.type.hasSuffix("]") }
     }
@@ -48,12 +48,12 @@ struct RouteSamples {
         {
             texts[parameter.name] = self.values.text(of: parameter.type)
         }
-        // Only what the route has; what a plain handler reads from the query is unknown.
+        // Use the parameters of the route only. The query parameters of a plain handler are unknown.
         let isPlain = route.description.action == nil
         let declared = Set(route.description.parameters.map(\.name))
         for (name, value) in self.test.values where isPlain || declared.contains(name) { texts[name] = value }
         if path != nil { return try route.pattern.url(with: texts) }
-        // What has no name cannot be printed.
+        // A parameter without a name cannot be printed.
         return Self.url(example, query: texts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
 

@@ -1,7 +1,7 @@
 public import Waybill
 public import WaybillRouting
 
-/// Records every message of a bus, and how each ended.
+/// Records every message of a bus with its outcome.
 ///
 /// ```swift
 /// let recorder = MessageRecorder(on: bus)
@@ -10,16 +10,15 @@ public import WaybillRouting
 /// let sent = try await recorder.wait(for: "app://log/**", count: 2)
 /// ```
 ///
-/// It sees what is routed, sent, published, and every return leg, in the order in which the bus takes them,
-/// outside of all middlewares; a message that no pattern matches, and one that fails before that, as a text
-/// that is no URL does. When a caller has its reply, so has the recorder. A message that is published is
-/// there once for each subscriber, and not at all where there is none; one that is sent is there when its
-/// turn has come.
+/// The recorder sees routed, sent and published messages and every return leg, in the order in which the bus
+/// accepts them. It is outside of all middlewares. It also records messages that no pattern matches, and
+/// texts that are not URLs. When a caller has its reply, the recorder has it as well. A published message is
+/// recorded once for each subscriber, and not at all without one. A sent message is recorded when its turn
+/// has come.
 ///
-/// It records from when it is made until it is dropped or ``stop()`` is called, and keeps everything: it is
-/// for tests.
+/// The recorder keeps all messages until it is dropped or ``stop()`` is called, so use it in tests only.
 public final class MessageRecorder: Sendable {
-    /// What a message that is waited for has come to.
+    /// The stage of a message for which a test waits.
     public enum DeliveryBounds: Sendable {
         /// The bus has taken it.
         case sent
@@ -46,25 +45,25 @@ public final class MessageRecorder: Sendable {
     /// All messages so far, in the order in which the bus took them.
     public var messages: [RecordedMessage] { self.log.messages }
 
-    /// The messages to a URL, or to those that a pattern matches.
+    /// Returns the messages to a URL, or to the URLs that a pattern matches.
     ///
-    /// - Parameter pattern: the URL as it was sent, or a pattern as handlers have it: `app://user/**`.
-    /// - Returns: the messages, in the order in which the bus took them.
+    /// - Parameter pattern: The URL of the message, or a pattern such as `app://user/**`.
+    /// - Returns: The messages, in the order in which the bus accepted them.
     /// - Throws: `invalidPattern`.
     public func messages(to pattern: String) throws(RoutingError) -> [RecordedMessage] {
         let scope = try self.configuration.scope(of: pattern)
         return self.log.messages.filter { $0.url == pattern || scope.canRoute($0.url) }
     }
 
-    /// Waits for a message, one that was recorded already included.
+    /// Waits for a message, which may have been recorded already.
     ///
     /// - Parameters:
-    ///   - pattern: the URL as it is sent, or a pattern.
-    ///   - stage: whether it is enough that it was sent.
-    ///   - count: which one, if there are several: the second has the count two.
-    ///   - limit: how long to wait, in the system's time.
-    /// - Returns: the message.
-    /// - Throws: `deadlineExceeded` that says what has come instead, `cancelled`, or `invalidPattern`.
+    ///   - pattern: The URL of the message, or a pattern.
+    ///   - stage: The stage that the message must reach.
+    ///   - count: The number of the message; 2 waits for the second message.
+    ///   - limit: The time to wait, in real time.
+    /// - Returns: The message.
+    /// - Throws: `deadlineExceeded` with the list of recorded messages, `cancelled`, or `invalidPattern`.
     @discardableResult
     public func wait(
         for pattern: String,
@@ -102,7 +101,9 @@ public final class MessageRecorder: Sendable {
     /// Forgets what was recorded.
     public func clear() { self.log.clear() }
 
-    /// Ends the recording; what was recorded stays.
+    /// Ends the recording.
+    ///
+    /// The recorded messages are kept.
     public func stop() {
         self.registration.cancel()
         self.forget()

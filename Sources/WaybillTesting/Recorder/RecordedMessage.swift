@@ -1,7 +1,7 @@
 public import Waybill
 public import WaybillRouting
 
-/// A message that went over a bus, and what became of it so far.
+/// A message of a bus, and its outcome so far.
 public struct RecordedMessage: Sendable {
     /// How a message ended.
     public enum Outcome: Sendable {
@@ -22,7 +22,7 @@ public struct RecordedMessage: Sendable {
     /// The pattern that it matched, if one did.
     public let pattern: String?
 
-    /// The message as its sender gave it, before any middleware; nil if the text is no URL.
+    /// The message from its sender, before any middleware; nil if the text is not a URL.
     public let message: Message?
 
     /// How it ended, if it has.
@@ -31,13 +31,13 @@ public struct RecordedMessage: Sendable {
     /// The progress replies.
     public internal(set) var progress: [any Sendable] = []
 
-    /// The ID of the message that this one answers, if it is a return leg.
+    /// The ID of the answered message, if this message is a return leg.
     public var correlationID: CorrelationID? { self.message?.correlationID }
 
     /// The values of path, query and call, as text.
     public var parameters: [String: String] { self.message?.parameters.all ?? [:] }
 
-    /// What was sent along with it.
+    /// The headers of the message.
     public var headers: [String: String] { self.message?.headers ?? [:] }
 
     /// Whether it has ended.
@@ -45,7 +45,7 @@ public struct RecordedMessage: Sendable {
         if case .pending = self.outcome { false } else { true }
     }
 
-    /// Why it failed, if it did.
+    /// The failure of the message, or nil.
     public var error: RoutingError? {
         if case .failed(let error) = self.outcome { error } else { nil }
     }

@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// What a recorder has noted, and the tasks that wait for more.
+/// The messages of a recorder, and the tasks that wait for more.
 final class RecorderLog: Sendable {
     private struct State {
         var messages: [RecordedMessage] = []
@@ -65,7 +65,7 @@ final class RecorderLog: Sendable {
         }
     }
 
-    /// What a closure finds among the messages, as soon as it does; nil if that is not within the limit.
+    /// Waits until a closure finds a result among the messages, and returns it, or nil after the time limit.
     nonisolated(nonsending) func first<Result: Sendable>(
         _ find: @Sendable ([RecordedMessage]) -> Result?,
         within limit: Duration

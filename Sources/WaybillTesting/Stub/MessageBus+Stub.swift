@@ -2,7 +2,7 @@ public import Waybill
 public import WaybillRouting
 
 extension MessageBus {
-    /// Answers a pattern in place of a module that is not installed, with one answer after the other.
+    /// Answers a pattern in place of a module that is not installed, with one answer after another.
     ///
     /// ```swift
     /// let user = try bus.stub("app://user/:uid", .value(User(uid: 7, name: "Lili")))
@@ -11,13 +11,13 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - pattern: what it answers; of an installed module, unregister the pattern before.
-    ///   - answers: what it says to the first message, the second and so on; the last one goes for all that
-    ///     follow; without any it replies that it is done.
-    ///   - fileID: where it is registered, for the message of a conflict.
-    ///   - line: where it is registered.
-    /// - Returns: the stub, which may be dropped.
-    /// - Throws: `invalidPattern`, or `conflict` if another handler answers the pattern.
+    ///   - pattern: The pattern of the stub. If an installed module has the pattern, unregister it first.
+    ///   - answers: The answers to the first message, the second and so on. The last answer applies to all
+    ///     further messages. Without answers, the stub replies without a value.
+    ///   - fileID: The file of the registration, for the message of a conflict.
+    ///   - line: The line of the registration.
+    /// - Returns: The stub, which may be dropped.
+    /// - Throws: `invalidPattern`, or `conflict` if another handler has the pattern.
     @discardableResult
     public func stub(
         _ pattern: String,

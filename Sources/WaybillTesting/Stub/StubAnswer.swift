@@ -1,4 +1,4 @@
-/// What a stub does with a message.
+/// The answer of a stub to a message.
 public struct StubAnswer: Sendable {
     enum Kind: Sendable {
         case value(any Sendable)

@@ -48,7 +48,7 @@ struct BenchCommand: AsyncParsableCommand {
         options.parameters = self.json
         let load = BenchLoad(url: self.url, options: options, inFlight: self.inFlight)
         try await self.connection.report {
-            // What is wrong with the URL is better said once.
+            // Send one request first, so that an error in the URL is reported only once.
             _ = try await client.request(self.url, options)
             if let failure = try await load.run(self.requests / 10, on: client).firstFailure { throw failure }
             let report = try await load.run(self.requests, on: client)

@@ -9,7 +9,9 @@ struct BenchLoad {
     let options: RPCRequestOptions
     let inFlight: Int
 
-    /// What the callers share; all of them run on the client's loop.
+    /// The state that all callers share.
+    ///
+    /// They all run on the client's loop.
     private final class Progress {
         var left: Int
         var report: BenchReport

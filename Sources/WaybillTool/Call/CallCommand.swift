@@ -41,7 +41,7 @@ struct CallCommand: AsyncParsableCommand {
     @Option(help: "The answer to each progress reply, as JSON.")
     var answer: String?
 
-    /// What goes with the request.
+    /// Returns the options of the request.
     func options() throws -> RPCRequestOptions {
         var options = RPCRequestOptions()
         options.parameters = self.json

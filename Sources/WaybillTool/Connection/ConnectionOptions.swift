@@ -6,7 +6,9 @@ internal import WaybillServe
 
 /// Where a command finds its server.
 struct ConnectionOptions: ParsableArguments {
-    /// The variable of the environment that has the token, since other users see what a command line says.
+    /// The environment variable with the token.
+    ///
+    /// A token on the command line would be visible to other users.
     static let tokenVariable = "WAYBILL_TOKEN"
 
     @Option(
@@ -40,7 +42,7 @@ struct ConnectionOptions: ParsableArguments {
         var configuration = RPCConnector.Configuration()
         configuration.token = try self.token
         if let limit = self.connectTimeout { configuration.connectTimeout = limit.duration }
-        // What is wrong is said once, on standard error.
+        // Errors are reported once, on standard error, and not logged as well.
         configuration.logger = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
         return RPCClient(address.value, configuration)
     }

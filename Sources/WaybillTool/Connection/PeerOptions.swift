@@ -42,7 +42,7 @@ struct PeerOptions: ParsableArguments {
     }
 }
 
-/// What a command sends requests to.
+/// The destination of a command's requests.
 protocol RequestPeer {
     /// Sends a request, and waits for the reply.
     ///

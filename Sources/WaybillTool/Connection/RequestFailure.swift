@@ -5,7 +5,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 internal import WaybillServe
 
-/// A request that failed, as a command says it: what happened, and what to do about it.
+/// The report of a failed request: the problem and the remedy.
 struct RequestFailure {
     /// The line on standard error.
     let line: String
@@ -13,7 +13,7 @@ struct RequestFailure {
     /// for every other answer that is an error.
     let status: Int32
 
-    /// What a request was sent to.
+    /// The destination of a request.
     enum Target {
         case server(ServerAddress)
         /// A cluster on NATS; its realm, and whether any other node is in it.

@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import WaybillDocuments
 
-/// Says what of a program's routes has changed between two documents.
+/// Compares the routes of two documents.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import WaybillRouting
 
-/// What is printed for a URL.
+/// The printed result for a URL.
 struct Answer: Encodable {
     var id: String?
     var matched: String?
@@ -10,7 +10,9 @@ struct Answer: Encodable {
     var error: String?
     var trace: [String]?
 
-    /// Asks a table with these routes; of two that are alike the first stays, and the trace says so.
+    /// Matches a URL against a table with these routes.
+    ///
+    /// Of two equal routes the first stays, and the trace reports the other.
     init(of url: String, routes: [String], in table: RouteTable<String>) {
         var table = table
         var trace: [String] = []
@@ -36,7 +38,7 @@ struct Answer: Encodable {
         case trace
     }
 
-    /// Writes what is not there as null, except for what was not asked for.
+    /// Encodes missing values as null, and omits values that were not requested.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(self.id, forKey: .id)

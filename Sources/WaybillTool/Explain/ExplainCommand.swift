@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// Says which route a URL leads to, with which values, and why.
+/// Explains which route matches a URL, with which values, and why.
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
@@ -39,7 +39,7 @@ struct ExplainCommand: ParsableCommand {
             for line in try self.lines(of: Data(contentsOf: URL(filePath: cases))) { print(line) }
             return
         }
-        // After `--route` everything that follows is taken for a pattern, so the last one may be the URL.
+        // The parser takes all arguments after `--route` as patterns, so the last one may be the URL.
         let url = self.url ?? self.route.last ?? ""
         let routes = self.url == nil ? self.route.dropLast() : self.route[...]
         print(try Answer(of: url, routes: Array(routes), in: self.options.table).json(pretty: true))

@@ -40,7 +40,7 @@ struct ClusterOptions: ParsableArguments {
         security.allowsPlaintext = self.allowPlaintext
         var configuration = ClusterNode.Configuration()
         configuration.name = "waybill"
-        // What is wrong is said once, on standard error.
+        // Errors are reported once, on standard error, and not logged as well.
         let silent = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
         configuration.logger = silent
         let bus = MessageBus(configuration: .init(logger: silent))

@@ -17,7 +17,8 @@ struct ClusterPeer: RequestPeer {
         do throws(RoutingError) {
             for pattern in patterns {
                 try self.bus.share(pattern, for: .publishing)
-                // Written by a task of its own: a pipe that is not read must not hold up the node.
+                // A separate task writes the messages, so that a pipe that is not read does not block the
+                // node.
                 let messages = try self.bus.subscription(to: pattern, whenFull: .dropOldest)
                 Task { for await message in messages { take(message.publishedJSON) } }
             }

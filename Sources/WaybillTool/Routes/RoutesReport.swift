@@ -1,7 +1,7 @@
 #if Tool
 internal import WaybillRouting
 
-/// What a file of patterns amounts to.
+/// The result of checking a file of patterns.
 struct RoutesReport {
     /// The patterns that were refused, with the reason, conflicts first.
     let problems: [String]

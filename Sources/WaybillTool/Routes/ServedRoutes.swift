@@ -20,7 +20,7 @@ struct ServedRoutes: Decodable {
         self.routes = try decoder.singleValueContainer().decode([Route].self)
     }
 
-    /// The routes, line by line: pattern, parameters, and the first line of what is said about it.
+    /// One line for each route: its pattern, its parameters, and the first line of its documentation.
     var lines: [String] {
         let rows = self.routes.map { route in
             [

@@ -21,7 +21,7 @@ struct Screen {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// What to write for the lines to stand in the place of those before them.
+    /// Returns the text that replaces the previous lines on the terminal by these lines.
     mutating func text(for lines: [String]) -> String {
         let up = self.height > 0 ? "\u{1B}[\(self.height)A" : ""
         self.height = lines.count

@@ -2,10 +2,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// Takes messages as they come: each is written at once, or noted for the next picture.
+/// Receives messages, and either writes each one immediately or records it for the next picture.
 ///
-/// Writing to a pipe that is not read waits, and so does the connection: then the server drops the oldest
-/// messages, and none are collected here.
+/// Writing to a pipe that is not read blocks, and with it the connection. The server then drops the oldest
+/// messages, so that none are collected here.
 final class Watch: Sendable {
     /// Why there are no more messages.
     enum End {
@@ -31,9 +31,9 @@ final class Watch: Sendable {
     private let ending: AsyncStream<End>.Continuation
 
     /// - Parameters:
-    ///   - patterns: What is watched, for the picture.
-    ///   - isDrawn: Whether messages are noted for ``draw()``, and not written as lines.
-    ///   - limit: How many messages are wanted; nil for all.
+    ///   - patterns: The watched patterns, for the picture.
+    ///   - isDrawn: Whether messages are recorded for ``draw()``, and not written as lines.
+    ///   - limit: The number of messages after which the watch ends; nil for no limit.
     init(_ patterns: [String], isDrawn: Bool, limit: Int?) {
         self.state = Mutex(State(view: WatchView(patterns), left: limit))
         self.isDrawn = isDrawn

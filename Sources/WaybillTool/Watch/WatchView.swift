@@ -1,8 +1,7 @@
 #if Tool
 internal import Foundation
 
-/// What `waybill watch` shows on a terminal: how many messages there were, how fast they come, and the last
-/// ones.
+/// The output of `waybill watch` on a terminal: the number of messages, their rate, and the latest messages.
 struct WatchView {
     private struct Envelope: Decodable { let url: String }
 
