@@ -7,7 +7,7 @@ public import Waybill
 public struct RouteList: Sendable {
     let routes: [RouteDescription]
 
-    /// Makes a list, in the order of the patterns.
+    /// Creates a list, in the order of the patterns.
     public init(_ routes: [RouteDescription]) {
         self.routes = routes.sorted { $0.pattern < $1.pattern }
     }

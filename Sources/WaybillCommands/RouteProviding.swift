@@ -4,7 +4,7 @@ public import Waybill
 
 /// A program that can say what its routes are.
 public protocol RouteProviding {
-    /// Makes the program's bus with everything registered, and starts nothing else.
+    /// Creates the program's bus with everything registered, and starts nothing else.
     static func makeBus() async throws -> MessageBus
 
     /// The protocols of the services that the program uses, for example `(any TimeService).self`; none by

@@ -59,10 +59,10 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     @Argument(help: "With --check: URLs that must have a handler, as must their return URLs.")
     var urls: [String] = []
 
-    /// Makes the command.
+    /// Creates the command.
     public init() {}
 
-    /// Makes the program's bus, prints its routes or problems, and shuts it down.
+    /// Creates the program's bus, prints its routes or problems, and shuts it down.
     public func run() async throws {
         let bus = try await Program.makeBus()
         let problems =

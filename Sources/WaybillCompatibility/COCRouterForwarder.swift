@@ -31,11 +31,11 @@ public struct COCRouterForwarder: Sendable {
     private let bus: MessageBus
     private let filter: Filter
 
-    /// Makes a forwarder.
+    /// Creates a forwarder.
     ///
     /// - Parameters:
-    ///   - bus: the bus that URLs are routed on, which the forwarder holds.
-    ///   - filter: sees every URL that fails, after its completion, where the caller is isolated.
+    ///   - bus: The bus that URLs are routed on, which the forwarder holds.
+    ///   - filter: Sees every URL that fails, after its completion, where the caller is isolated.
     public init(_ bus: MessageBus, filter: @escaping Filter = { _, _ in }) {
         self.bus = bus
         self.filter = filter
@@ -74,7 +74,7 @@ extension MessageBus {
     /// Sets the filter that sees every URL that fails, whichever ``COCRouterForwarder`` of this bus has
     /// forwarded it; there is one, the last one set.
     ///
-    /// - Parameter filter: called after the completion and the forwarder's own filter, where the caller is
+    /// - Parameter filter: Called after the completion and the forwarder's own filter, where the caller is
     ///   isolated.
     public func setForwardFilter(_ filter: @escaping COCRouterForwarder.Filter) {
         self.attachments.set(ForwardFilter(body: filter))

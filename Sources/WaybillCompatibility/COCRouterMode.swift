@@ -13,7 +13,7 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int
 
-    /// Makes a mode of any number.
+    /// Creates a mode of any number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// 200: the action was called.

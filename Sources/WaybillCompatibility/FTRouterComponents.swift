@@ -51,9 +51,9 @@ public struct FTRouterComponents: Sendable {
     /// Reads the parts of a message.
     ///
     /// - Parameters:
-    ///   - message: a message on a bus with the conventions `.ftRouter`, or any other; without a host apart
+    ///   - message: A message on a bus with the conventions `.ftRouter`, or any other; without a host apart
     ///     and leading verbs the first two are segments.
-    ///   - destination: the name of the destination: `context.pattern` in a middleware,
+    ///   - destination: The name of the destination: `context.pattern` in a middleware,
     ///     `request.destinationName` in the global handler of a navigator.
     public init(_ message: Message, destination: String? = nil) {
         let address = message.address

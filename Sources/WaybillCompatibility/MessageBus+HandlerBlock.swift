@@ -12,9 +12,9 @@ extension MessageBus {
     /// A URL that nothing takes has no ``FTRouterComponents/destination``; the destination of any other is
     /// the pattern that it matched. Text that is not a URL is not seen.
     ///
-    /// - Parameter block: returns the answer to the caller in the place of the handler, or nil to have the
+    /// - Parameter block: Returns the answer to the caller in the place of the handler, or nil to have the
     ///   handler answer.
-    /// - Returns: the registration of the block; the block stays when this is dropped.
+    /// - Returns: The registration of the block; the block stays when this is dropped.
     @discardableResult
     public func use(
         handlerBlock block: @escaping @Sendable (FTRouterComponents) async throws -> (any Sendable)?

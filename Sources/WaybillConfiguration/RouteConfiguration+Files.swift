@@ -38,8 +38,8 @@ extension RouteConfiguration {
     /// `OrderConfig.plist` are about `order://`.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme, without a colon, in any letter case.
-    ///   - folder: where the file is, the resources of a bundle for one.
+    ///   - scheme: The scheme, without a colon, in any letter case.
+    ///   - folder: Where the file is, the resources of a bundle for one.
     /// - Throws: ``ConfigurationError`` with file, line and key; also if there is no such file.
     public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {
         self.init()

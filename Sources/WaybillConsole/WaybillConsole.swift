@@ -81,7 +81,7 @@ public struct WaybillConsole: Sendable {
         /// How much is recorded in a second.
         var recording = RecordingLimits()
 
-        /// Makes a configuration; everything has a default.
+        /// Creates a configuration; everything has a default.
         public init(logger: Logger = Logger(label: "waybill.console")) {
             self.token = ConsoleGate.newSecret()
             self.logger = logger
@@ -105,8 +105,8 @@ public struct WaybillConsole: Sendable {
 
     /// The address that opens the page, with the token: for the person who started the program.
     ///
-    /// - Parameter address: where the routes were added, as a browser reaches it.
-    /// - Returns: the link, which a browser has to open once; from then on it has a cookie.
+    /// - Parameter address: Where the routes were added, as a browser reaches it.
+    /// - Returns: The link, which a browser has to open once; from then on it has a cookie.
     public func link(at address: String) -> String {
         let slash = address.hasSuffix("/") ? "" : "/"
         return "\(address)\(slash)?token=\(Self.escaped(self.core.configuration.token))"

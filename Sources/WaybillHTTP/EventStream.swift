@@ -144,7 +144,7 @@ final class StreamCount: Sendable {
 
     /// Counts a new stream.
     ///
-    /// - Parameter client: the address of the client; nil if it is not known.
+    /// - Parameter client: The address of the client; nil if it is not known.
     /// - Returns: The place, which is given back when it is released.
     /// - Throws: The problem that the server has too many event streams.
     func take(for client: String?) throws(Problem) -> Place {

@@ -125,9 +125,9 @@ extension Navigator {
     /// shares the names of configurations.
     ///
     /// - Parameters:
-    ///   - configuration: the patterns, without transitions, and the names of their destinations.
-    ///   - name: the name of the configuration; the empty name is one as any other.
-    ///   - destinations: a closure that makes each destination, by its name.
+    ///   - configuration: The patterns, without transitions, and the names of their destinations.
+    ///   - name: The name of the configuration; the empty name is one as any other.
+    ///   - destinations: A closure that makes each destination, by its name.
     /// - Throws: `ConfigurationError`, for a pattern that cannot be read or is in conflict.
     public nonisolated func load(
         _ configuration: RouteConfiguration,

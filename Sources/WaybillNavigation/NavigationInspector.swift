@@ -72,9 +72,9 @@ extension Navigator {
     /// Use a ``NavigationInspector`` to wrap the destination that is made.
     ///
     /// - Parameters:
-    ///   - shouldTransition: whether the request may go on; it gets the destination on top as well.
-    ///   - willTransition: supplies another destination; nil for the one that is registered.
-    ///   - didTransition: gets the change, or the error of the request.
+    ///   - shouldTransition: Whether the request may go on; it gets the destination on top as well.
+    ///   - willTransition: Supplies another destination; nil for the one that is registered.
+    ///   - didTransition: Gets the change, or the error of the request.
     public nonisolated func addInspector(
         shouldTransition:
             @escaping @Sendable (
@@ -127,7 +127,7 @@ public struct NavigationDecision: Sendable {
 
     /// The handler has taken the request over: nothing changes, and the caller gets this value.
     ///
-    /// - Parameter value: the reply's value.
-    /// - Returns: the decision.
+    /// - Parameter value: The reply's value.
+    /// - Returns: The decision.
     public static func handled(_ value: any Sendable = ()) -> Self { Self(value: value) }
 }

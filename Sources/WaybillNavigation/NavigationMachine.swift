@@ -13,7 +13,8 @@ struct NavigationMachine {
     enum Step: Equatable {
         /// A new destination.
         case add(Draft)
-        /// Reuses a destination with another URL, and removes the destinations above it.
+        /// Reuses a destination with another URL, and removes the destinations that are not part of it above
+        /// it.
         case reuse(Int, Draft)
         /// Undoes the latest transitions, as many as the number says.
         case back(Int)
@@ -87,13 +88,15 @@ struct NavigationMachine {
         self.state = next
     }
 
-    /// Abandons the step and restores the previous state.
+    /// Abandons the step.
+    ///
+    /// The state is unchanged.
     mutating func giveUp() {
         // An ID that was given out is not given out again: the presenter may have seen it.
         if let next = self.pending.take() { self.state.lastID = next.lastID }
     }
 
-    /// Makes a presenter the presenter of requests that name none.
+    /// Creates a presenter the presenter of requests that name none.
     mutating func activate(_ presenter: PresenterID) { self.state.active = presenter }
 
     /// Which presenter shows an entry, and where.

@@ -106,9 +106,9 @@ public struct NavigationRequest: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter value: the value with the defaults, or with the parameters from before.
-    /// - Returns: the changed value.
-    /// - Throws: the errors of ``Waybill/Message/decode(onto:)``, with the name of the parameter.
+    /// - Parameter value: The value with the defaults, or with the parameters from before.
+    /// - Returns: The changed value.
+    /// - Throws: The errors of ``Waybill/Message/decode(onto:)``, with the name of the parameter.
     public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
         try self.message.decode(onto: value)
     }
@@ -117,8 +117,8 @@ public struct NavigationRequest: Sendable {
 extension NavigationRequest {
     /// Sends the caller a reply, and waits until the caller has dealt with it.
     ///
-    /// - Parameter value: the reply's value.
-    /// - Returns: whether the caller has seen it; false if the caller did not listen for replies, or no
+    /// - Parameter value: The reply's value.
+    /// - Returns: Whether the caller has seen it; false if the caller did not listen for replies, or no
     ///   longer does, and when the destination is gone.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
@@ -147,7 +147,7 @@ extension NavigationRequest {
     /// Sets the value that the caller and the return URL get when the destination goes; `()` unless it is
     /// set.
     ///
-    /// - Parameter result: the value; the last one that was set before the destination goes.
+    /// - Parameter result: The value; the last one that was set before the destination goes.
     public func setResult(_ result: some Sendable) { self.life.setResult(result) }
 
     /// Sets the result and removes the destination.

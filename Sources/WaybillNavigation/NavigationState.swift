@@ -4,7 +4,7 @@ public import WaybillRouting
 ///
 /// The state does not contain views, and only a ``Navigator`` changes it. Read it, compare it, save it as
 /// JSON or as URLs, and restore it with ``Navigator/restore(_:)``. Two states are equal if they show the same
-/// URLs in the same way.
+/// URLs in the same way, and have the same active presenter.
 public struct NavigationState: Sendable {
     /// The name of a presenter: of a window, a tab, a side of a split view.
     public typealias PresenterID = String

@@ -183,7 +183,7 @@ extension Navigator {
         RoutingError(.noRoute, url: request.url, message: "no destination is registered for it")
     }
 
-    /// Makes a destination, as the inspectors will have it.
+    /// Creates a destination, as the inspectors will have it.
     private func make(
         _ request: NavigationRequest,
         factory: DestinationFactory,

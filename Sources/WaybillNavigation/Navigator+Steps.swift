@@ -145,7 +145,7 @@ extension Navigator {
         return place.presenter
     }
 
-    /// Makes what a state shows, and shows it.
+    /// Creates and shows the destinations of a state.
     func replace(with state: NavigationState) async throws {
         var stacks: [(name: NavigationState.PresenterID, made: [LivingDestination])] = []
         for name in Set(state.stacks.keys).union(self.state.stacks.keys).sorted() {

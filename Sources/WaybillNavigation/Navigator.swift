@@ -31,7 +31,7 @@ public import WaybillRouting
 /// | `app://push/product/7`, `app://product/7` | adds a destination on top |
 /// | `app://present/product/7` | adds a layer; going back from its bottom dismisses it |
 /// | `app://root/product/7` | replaces all destinations |
-/// | `app://embed/product/7` | adds a part of the top destination |
+/// | `app://embed/product/7` | adds a part of the top destination, which is removed with it |
 /// | `app://show/product/7`, other transitions | adds a destination on top; the presenter interprets them |
 /// | `app://back`, `app://back?count=2` | undoes the latest transitions |
 /// | `app://back/product/7` | removes the destinations above it |
@@ -102,7 +102,7 @@ extension Navigator {
         self.presenters[name] = presenter
     }
 
-    /// Makes a presenter the presenter of requests that name none, for example after a tab was selected.
+    /// Creates a presenter the presenter of requests that name none, for example after a tab was selected.
     ///
     /// - Parameter presenter: The name of the presenter.
     /// - Throws: `noHandler` if no presenter has that name.
@@ -122,9 +122,9 @@ extension Navigator {
     /// Sets the handler that sees every request first, and may take it over; there is one, the last one set.
     ///
     /// - Parameters:
-    ///   - schemes: whose URLs come to it as well where no pattern matches them; their requests have no
+    ///   - schemes: Whose URLs come to it as well where no pattern matches them; their requests have no
     ///     ``NavigationRequest/destinationName``.
-    ///   - handler: decides.
+    ///   - handler: Decides.
     /// - Throws: `conflict` if a scheme has a connector already; `invalidPattern` for a text that is not a
     ///   scheme.
     public nonisolated func setGlobalHandler(
@@ -155,8 +155,8 @@ extension Navigator {
     /// Undoes whatever brought the top there.
     ///
     /// - Parameters:
-    ///   - count: how many times.
-    ///   - presenter: which presenter; nil for the active one.
+    ///   - count: How many times.
+    ///   - presenter: Which presenter; nil for the active one.
     /// - Throws: `refused` if there is less to go back to, or the presenter does not; then nothing changes.
     public func back(
         _ count: Int = 1,
@@ -169,7 +169,7 @@ extension Navigator {
 
     /// Takes away what is above a destination.
     ///
-    /// - Parameter id: which one.
+    /// - Parameter id: Which one.
     /// - Throws: `refused` if it is not there, or the presenter does not; then nothing changes.
     public func back(to id: NavigationEntry.ID) async throws(RoutingError) {
         try await self.takeTurn("") {

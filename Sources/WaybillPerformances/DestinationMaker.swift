@@ -31,8 +31,8 @@ final class RouterBox<Destination: Sendable>: AdaptableMaker {
     /// Boxes a router.
     ///
     /// - Parameters:
-    ///   - settings: the type of the router's settings.
-    ///   - makeMaker: makes what a performance acts through.
+    ///   - settings: The type of the router's settings.
+    ///   - makeMaker: Makes what a performance acts through.
     init<Settings: Sendable>(
         settings: Settings.Type,
         _ makeMaker: @escaping @Sendable () -> any DestinationMaker<Destination>

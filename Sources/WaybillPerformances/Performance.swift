@@ -55,13 +55,13 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// Whether there is something to remove now.
     public var canRemove: Bool { self.state == .routed }
 
-    /// Makes the destination: it is made, prepared by the caller's configuration and then by the router,
+    /// Creates the destination: it is made, prepared by the caller's configuration and then by the router,
     /// checked, and shown by the bus's ``PerformPresenter`` if it is to appear anywhere.
     ///
     /// - Parameters:
-    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
-    ///   - onFailure: called when this performance fails, after the configuration's handler.
-    /// - Returns: the destination, which the caller has to hold.
+    ///   - onSuccess: Called when this performance succeeds, after the configuration's handler.
+    ///   - onFailure: Called when this performance fails, after the configuration's handler.
+    /// - Returns: The destination, which the caller has to hold.
     /// - Throws: `overRoute` if it is already being performed, `actionFailed` if its state does not permit
     ///   it, `infiniteRecursion` for the 201st performance inside of one another, `noHandler` if the router
     ///   has no destination or nothing shows it, and `handlerFailed` with the error of a step as its cause.
@@ -83,10 +83,10 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - destination: the destination.
-    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
-    ///   - onFailure: called when this performance fails, after the configuration's handler.
-    /// - Throws: the errors of ``perform(onSuccess:onFailure:)``; `typeMismatch` if an adapter answers for
+    ///   - destination: The destination.
+    ///   - onSuccess: Called when this performance succeeds, after the configuration's handler.
+    ///   - onFailure: Called when this performance fails, after the configuration's handler.
+    /// - Throws: The errors of ``perform(onSuccess:onFailure:)``; `typeMismatch` if an adapter answers for
     ///   the protocol, and the destination is not of the type that the adapter needs.
     public nonisolated(nonsending) func perform(
         on destination: Destination,
@@ -131,8 +131,8 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// Takes the destination away, however it has appeared, and down.
     ///
     /// - Parameters:
-    ///   - onSuccess: called when this removal succeeds, after the configuration's handler.
-    ///   - onFailure: called when this removal fails, after the configuration's handler.
+    ///   - onSuccess: Called when this removal succeeds, after the configuration's handler.
+    ///   - onFailure: Called when this removal fails, after the configuration's handler.
     /// - Throws: `actionFailed` if there is nothing to remove, `overRoute` if it is being removed already,
     ///   and `handlerFailed` with the error of the presenter or the router as its cause: then the destination
     ///   is still there.

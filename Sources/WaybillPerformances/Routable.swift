@@ -38,11 +38,11 @@ extension MessageBus {
     /// A service that is to be made on demand, by its mark and settings.
     ///
     /// - Parameters:
-    ///   - service: the mark of the protocol.
-    ///   - name: which provider, if there are several.
-    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the service once or several times.
+    ///   - service: The mark of the protocol.
+    ///   - name: Which provider, if there are several.
+    ///   - settings: The settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: Changes the configuration of the performance; called at once.
+    /// - Returns: The performance, which makes the service once or several times.
     /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
     ///   makes the service.
     public func performance<Destination: Sendable>(

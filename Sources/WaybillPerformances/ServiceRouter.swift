@@ -26,14 +26,14 @@ public protocol ServiceRouter<Destination>: Sendable {
     /// The settings for callers that pass none; nil if they have to.
     var defaultSettings: Settings? { get }
 
-    /// Makes the destination; nil if there is none to be had now.
+    /// Creates the destination; nil if there is none to be had now.
     ///
     /// Implement this one, or ``makeDestination()`` where neither settings nor origin matter.
     nonisolated(nonsending) func makeDestination(
         _ request: PerformRequest<Settings>
     ) async throws -> Destination?
 
-    /// Makes the destination for every caller alike; nil if there is none to be had now.
+    /// Creates the destination for every caller alike; nil if there is none to be had now.
     nonisolated(nonsending) func makeDestination() async throws -> Destination?
 
     /// Gives the destination what it needs, after its caller has done the same.
@@ -50,7 +50,7 @@ public protocol ServiceRouter<Destination>: Sendable {
 }
 
 extension ServiceRouter {
-    /// Makes the same for every caller.
+    /// Creates the same for every caller.
     public nonisolated(nonsending) func makeDestination(
         _ request: PerformRequest<Settings>
     ) async throws -> Destination? { try await self.makeDestination() }
@@ -152,13 +152,13 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: which provider it is, if there are several.
-    ///   - router: makes the destination.
-    ///   - fileID: where it is said, for the message of a conflict.
-    ///   - line: where it is said, for the message of a conflict.
-    ///   - view: the destination as the service.
-    /// - Returns: the registration of the router; destinations that it has made stay when that is cancelled.
+    ///   - service: The protocol.
+    ///   - name: Which provider it is, if there are several.
+    ///   - router: Makes the destination.
+    ///   - fileID: Where it is said, for the message of a conflict.
+    ///   - line: Where it is said, for the message of a conflict.
+    ///   - view: The destination as the service.
+    /// - Returns: The registration of the router; destinations that it has made stay when that is cancelled.
     /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
     @discardableResult
     public func provide<Service: Sendable, Router: ServiceRouter>(
@@ -218,11 +218,11 @@ extension MessageBus {
     /// A service that is to be made on demand, by settings.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: which provider, if there are several.
-    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the service once or several times.
+    ///   - service: The protocol.
+    ///   - name: Which provider, if there are several.
+    ///   - settings: The settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: Changes the configuration of the performance; called at once.
+    /// - Returns: The performance, which makes the service once or several times.
     /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
     ///   makes the service.
     public func performance<Destination: Sendable>(
@@ -240,10 +240,10 @@ extension MessageBus {
     /// protocol.
     ///
     /// - Parameters:
-    ///   - router: makes it.
-    ///   - settings: the settings for the router; nil for the router's default.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the destination once or several times.
+    ///   - router: Makes it.
+    ///   - settings: The settings for the router; nil for the router's default.
+    ///   - configure: Changes the configuration of the performance; called at once.
+    /// - Returns: The performance, which makes the destination once or several times.
     public func performance<Router: ServiceRouter>(
         by router: Router,
         settings: Router.Settings? = nil,

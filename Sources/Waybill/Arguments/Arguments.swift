@@ -21,8 +21,8 @@ extension Message {
     /// converted if the expected type represents it exactly. The description of a value is never read, so a
     /// number is not accepted as a `String`. Every passed value is `Sendable`, so `Value` need not be.
     ///
-    /// - Parameter name: the name of the parameter.
-    /// - Returns: the value.
+    /// - Parameter name: The name of the parameter.
+    /// - Returns: The value.
     /// - Throws: `missingParameter`, or `invalidParameter` with the expected type and the value found.
     @inlinable
     public func argument<Value>(_ name: String) throws(RoutingError) -> Value {
@@ -52,9 +52,9 @@ extension Message {
     /// value.
     ///
     /// - Parameters:
-    ///   - name: the name of the parameter.
-    ///   - value: the value to use when the parameter is missing.
-    /// - Returns: the parameter's value or the default value.
+    ///   - name: The name of the parameter.
+    ///   - value: The value to use when the parameter is missing.
+    /// - Returns: The parameter's value or the default value.
     /// - Throws: `invalidParameter` with the expected type and the value found.
     public func argument<Value>(
         _ name: String,

@@ -15,8 +15,8 @@ extension Message {
     /// another type without a textual form must be passed with the call, unless it decodes itself from one
     /// text. Parameters without a property are ignored.
     ///
-    /// - Parameter type: the type to decode.
-    /// - Returns: the value.
+    /// - Parameter type: The type to decode.
+    /// - Returns: The value.
     /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter.
     ///   Throws `invalidParameter` with the expected type and the value found. An error that the type's own
     ///   `init(from:)` throws becomes the cause of an `invalidParameter`.
@@ -41,9 +41,9 @@ extension Message {
     /// An object can keep its parameters in one property and update it with each message:
     /// `self.detail = try message.decode(onto: self.detail)`.
     ///
-    /// - Parameter value: the value with the defaults or the earlier parameters.
-    /// - Returns: the changed value.
-    /// - Throws: the errors of ``decode(_:)``. An error of `encode(to:)` becomes the cause of an
+    /// - Parameter value: The value with the defaults or the earlier parameters.
+    /// - Returns: The changed value.
+    /// - Throws: The errors of ``decode(_:)``. An error of `encode(to:)` becomes the cause of an
     ///   `invalidParameter`.
     public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
         let recorder = PropertyRecorder()

@@ -15,7 +15,7 @@ public struct TypedURL<Value>: Sendable {
 
     /// Creates a URL from a pattern.
     ///
-    /// - Parameter pattern: the pattern of the destination. ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills
+    /// - Parameter pattern: The pattern of the destination. ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills
     ///   in its placeholders, and adds other parameters to the query.
     @inlinable
     public init(_ pattern: String) { self.draft = URLDraft(pattern) }
@@ -25,7 +25,7 @@ public struct TypedURL<Value>: Sendable {
     /// `@Route` uses this initializer when it has checked at compile time that the pattern is a URL. The
     /// pattern is not checked again.
     ///
-    /// - Parameter url: the destination, without placeholders. ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds
+    /// - Parameter url: The destination, without placeholders. ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds
     ///   to its query.
     @inlinable
     public init(url: String) { self.draft = URLDraft(url: url) }
@@ -49,12 +49,12 @@ extension TypedURL {
     /// closure, a structure or an array that contains nil, is passed with the call.
     ///
     /// - Parameters:
-    ///   - name: the name of the parameter.
-    ///   - value: the value of the parameter. An existential is opened, unless it is written
+    ///   - name: The name of the parameter.
+    ///   - value: The value of the parameter. An existential is opened, unless it is written
     ///     `value as any Sendable`.
-    ///   - hasDefault: whether the handler has a default for a missing value, so that nil and an empty array
+    ///   - hasDefault: Whether the handler has a default for a missing value, so that nil and an empty array
     ///     must be passed.
-    /// - Returns: the URL.
+    /// - Returns: The URL.
     @inlinable
     public consuming func with<Parameter: Sendable>(
         _ name: String,
@@ -76,11 +76,11 @@ extension TypedURL {
     /// default.
     ///
     /// - Parameters:
-    ///   - name: the name of the parameter.
-    ///   - value: the value of the parameter. An empty array is passed with the call, since it would arrive
+    ///   - name: The name of the parameter.
+    ///   - value: The value of the parameter. An empty array is passed with the call, since it would arrive
     ///     as nil if it were omitted.
-    ///   - hasDefault: whether the handler has a default for a missing value, so that nil must be passed.
-    /// - Returns: the URL.
+    ///   - hasDefault: Whether the handler has a default for a missing value, so that nil must be passed.
+    /// - Returns: The URL.
     public consuming func with<Parameter: Sendable>(
         _ name: String,
         _ value: Parameter?,
@@ -94,9 +94,9 @@ extension TypedURL {
 extension MessageBus {
     /// Routes a URL whose parameters the compiler has checked, and waits for the reply's value.
     ///
-    /// - Parameter url: the destination.
-    /// - Returns: the value that the handler returned.
-    /// - Throws: the errors of ``route(_:as:)``, and `invalidParameter` for a value that cannot be written
+    /// - Parameter url: The destination.
+    /// - Returns: The value that the handler returned.
+    /// - Throws: The errors of ``route(_:as:)``, and `invalidParameter` for a value that cannot be written
     ///   into the URL.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
@@ -109,14 +109,14 @@ extension MessageBus {
     /// Routes a typed URL with headers or a deadline, and waits for the reply's value.
     ///
     /// - Parameters:
-    ///   - url: the destination.
-    ///   - headers: text for the infrastructure, separate from the parameters.
-    ///   - deadline: the time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///   - url: The destination.
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
     ///     too.
-    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
-    /// - Returns: the value that the handler returned.
-    /// - Throws: the errors of ``route(_:)-(TypedURL<Value>)``.
+    /// - Returns: The value that the handler returned.
+    /// - Throws: The errors of ``route(_:)-(TypedURL<Value>)``.
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>,
         headers: [String: String] = [:],

@@ -37,10 +37,10 @@ extension ConfigurationRegister {
     /// Binds the routes of all configurations, and removes the routes that were bound before.
     ///
     /// - Parameters:
-    ///   - table: the routes of the bus.
-    ///   - connections: the connectors of the bus.
-    ///   - core: the core that makes handlers.
-    /// - Returns: the targets that no longer have a route.
+    ///   - table: The routes of the bus.
+    ///   - connections: The connectors of the bus.
+    ///   - core: The core that makes handlers.
+    /// - Returns: The targets that no longer have a route.
     /// - Throws: `ConfigurationError` for an entry that cannot be bound.
     mutating func bind(
         in table: inout RouteTable<Target>,
@@ -76,7 +76,7 @@ extension ConfigurationRegister {
 
     /// Removes the bound routes from a table, and inserts the routes that they hid.
     ///
-    /// - Returns: the targets of hidden routes that are not restored, because code has unregistered or
+    /// - Returns: The targets of hidden routes that are not restored, because code has unregistered or
     ///   replaced the route that hid them.
     /// - Throws: `ConfigurationError` if the table is full.
     private mutating func takeOut(
@@ -163,9 +163,9 @@ extension ConfigurationRegister {
     /// Removes a route in code that is hidden, or that was hidden and then restored.
     ///
     /// - Parameters:
-    ///   - id: the ID of its registration.
-    ///   - table: the routes of the bus.
-    /// - Returns: the target, or nil if the route does not exist.
+    ///   - id: The ID of its registration.
+    ///   - table: The routes of the bus.
+    /// - Returns: The target, or nil if the route does not exist.
     mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Target>) -> Target? {
         if let present = self.restored.removeValue(forKey: id) { return table.remove(present) }
         for index in self.configurations.indices {

@@ -47,10 +47,10 @@ extension BusCore {
     /// Returns the target of a configured route.
     ///
     /// - Parameters:
-    ///   - entry: the route.
-    ///   - found: the target to which it leads; nil when that does not exist.
-    ///   - old: the route's earlier binding. Its target is kept if it runs the same code.
-    /// - Returns: the target.
+    ///   - entry: The route.
+    ///   - found: The target to which it leads; nil when that does not exist.
+    ///   - old: The route's earlier binding. Its target is kept if it runs the same code.
+    /// - Returns: The target.
     func target(
         of entry: RouteConfiguration.Entry,
         _ found: Targets.Found?,
@@ -128,7 +128,7 @@ struct Targets {
 
     /// Finds the actions of modules.
     ///
-    /// - Parameter table: the routes that are registered in code.
+    /// - Parameter table: The routes that are registered in code.
     init(in table: RouteTable<Target>) {
         for route in table.routes {
             guard let target = table.handler(for: route.id), let description = target.routeDescription,
@@ -141,11 +141,11 @@ struct Targets {
     /// Returns the target of an entry's messages.
     ///
     /// - Parameters:
-    ///   - entry: the route of a configuration.
-    ///   - destinations: the destinations that were passed with the configuration, by name.
-    ///   - table: the routes that have been bound so far.
-    ///   - connections: the connectors.
-    /// - Returns: the target; nil when it does not exist.
+    ///   - entry: The route of a configuration.
+    ///   - destinations: The destinations that were passed with the configuration, by name.
+    ///   - table: The routes that have been bound so far.
+    ///   - connections: The connectors.
+    /// - Returns: The target; nil when it does not exist.
     /// - Throws: `invalidPattern`, or `invalidURL` for a target that is a URL and cannot be read.
     func find(
         for entry: RouteConfiguration.Entry,

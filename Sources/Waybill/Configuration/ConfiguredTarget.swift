@@ -28,9 +28,9 @@ enum ConfiguredTarget: Sendable {
     /// Returns the values in a target's URL, which has just been matched.
     ///
     /// - Parameters:
-    ///   - match: the parameters of the target's URL.
-    ///   - names: the names of the values in the configured pattern.
-    /// - Returns: the values, by the names of the route to which the target leads.
+    ///   - match: The parameters of the target's URL.
+    ///   - names: The names of the values in the configured pattern.
+    /// - Returns: The values, by the names of the route to which the target leads.
     static func values(in match: Parameters, names: Set<String>) -> Values {
         var values = Values()
         for name in Set(match.path.keys).union(match.address.queryItems.map(\.name)) {

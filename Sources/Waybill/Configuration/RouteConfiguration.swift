@@ -131,9 +131,9 @@ extension MessageBus {
     /// is installed, and ``validate(urls:)`` reports them.
     ///
     /// - Parameters:
-    ///   - configuration: the configuration to register.
-    ///   - name: the name of the configuration. The empty name is a valid name.
-    ///   - destinations: the targets that are not actions of modules, by name.
+    ///   - configuration: The configuration to register.
+    ///   - name: The name of the configuration. The empty name is a valid name.
+    ///   - destinations: The targets that are not actions of modules, by name.
     /// - Throws: ``ConfigurationError``, for a pattern that cannot be read or is in conflict.
     public func load(
         _ configuration: RouteConfiguration,

@@ -24,12 +24,12 @@ public struct Actions: Sendable {
     /// Declares an action.
     ///
     /// - Parameters:
-    ///   - name: the name of the action in URLs. An empty name declares the target's default action, for a
+    ///   - name: The name of the action in URLs. An empty name declares the target's default action, for a
     ///     URL that names only the target.
-    ///   - target: the name of the target. Its first letter may be in either case; the other letters must
+    ///   - target: The name of the target. Its first letter may be in either case; the other letters must
     ///     match exactly. A prefix `Target_` and a suffix `Module` or `Controller` are ignored.
-    ///   - values: whether the action is called with values.
-    ///   - body: the closure, which runs on the bus's loop like a handler that may suspend.
+    ///   - values: Whether the action is called with values.
+    ///   - body: The closure, which runs on the bus's loop like a handler that may suspend.
     /// - Throws: `conflict` if the target already has that action.
     public mutating func declare<Value: Sendable>(
         _ name: String,

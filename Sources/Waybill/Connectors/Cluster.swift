@@ -14,7 +14,7 @@ package protocol Cluster: Connector {
     ///
     /// The method must not block.
     ///
-    /// - Returns: whether another node has subscribers that may accept the message.
+    /// - Returns: Whether another node has subscribers that may accept the message.
     func publish(_ message: Message) -> Bool
 
     /// The current state of the cluster from the perspective of this node.
@@ -66,10 +66,10 @@ extension MessageBus {
     /// handles.
     ///
     /// - Parameters:
-    ///   - cluster: the connector that carries the messages.
-    ///   - onChange: a closure that is called after each change of routes or shared patterns, from any
+    ///   - cluster: The connector that carries the messages.
+    ///   - onChange: A closure that is called after each change of routes or shared patterns, from any
     ///     thread.
-    /// - Returns: a registration that can leave the cluster. When it is cancelled, callers that wait for the
+    /// - Returns: A registration that can leave the cluster. When it is cancelled, callers that wait for the
     ///   cluster fail with `noHandler`.
     /// - Throws: `shutDown`, or `conflict` if the bus has already joined a cluster.
     package func join(
@@ -176,9 +176,9 @@ extension BusCore {
     /// Publishes a request to the subscribers of other nodes, unless it came from one.
     ///
     /// - Parameters:
-    ///   - request: the request to publish.
-    ///   - address: the address of the request, or nil if it is not known yet.
-    /// - Returns: whether another node has subscribers that may accept the message.
+    ///   - request: The request to publish.
+    ///   - address: The address of the request, or nil if it is not known yet.
+    /// - Returns: Whether another node has subscribers that may accept the message.
     @inline(never)
     func publishToNodes(_ request: Request, _ address: Address?) -> Bool {
         guard request.extras?.external?.audience != .nodes, let cluster = self.registry.cluster,

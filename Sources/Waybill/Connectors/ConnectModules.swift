@@ -17,7 +17,7 @@ extension MessageBus {
     /// A scheme that already has a connector keeps it. Call this method again when more modules have been
     /// installed.
     ///
-    /// - Returns: the registrations of the connectors. The schemes stay connected when the registrations are
+    /// - Returns: The registrations of the connectors. The schemes stay connected when the registrations are
     ///   dropped.
     /// - Throws: `shutDown`.
     @discardableResult

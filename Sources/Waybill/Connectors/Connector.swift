@@ -40,15 +40,15 @@ public protocol Connector: Sendable {
     /// method may suspend. To refuse a message, throw ``WaybillRouting/RoutingError/refused(_:cause:)``,
     /// which callers can distinguish from all other failures.
     ///
-    /// - Parameter message: the message.
-    /// - Throws: the reason to refuse the message.
+    /// - Parameter message: The message.
+    /// - Throws: The reason to refuse the message.
     nonisolated(nonsending) func willRoute(_ message: Message) async throws
 
     /// Carries a message to its destination, and returns the reply.
     ///
-    /// - Parameter message: the message, with its caller's parameters, headers and deadline.
-    /// - Returns: the reply's value; `()` if there is nothing to return.
-    /// - Throws: the reason why the message fails.
+    /// - Parameter message: The message, with its caller's parameters, headers and deadline.
+    /// - Returns: The reply's value; `()` if there is nothing to return.
+    /// - Throws: The reason why the message fails.
     nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable
 
     /// Returns whether a URL of the scheme has a destination, as far as that is known without sending a
@@ -57,8 +57,8 @@ public protocol Connector: Sendable {
     /// ``MessageBus/canRoute(_:)`` returns this result. The method is called on the calling thread, and must
     /// not block.
     ///
-    /// - Parameter address: the address of the URL.
-    /// - Returns: whether a message to the URL may receive a reply.
+    /// - Parameter address: The address of the URL.
+    /// - Returns: Whether a message to the URL may receive a reply.
     func canRoute(_ address: Address) -> Bool
 }
 
@@ -101,11 +101,11 @@ extension MessageBus {
     /// bus as `weak`.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme without a colon, which is compared according to the bus's conventions.
-    ///   - connector: the connector.
-    ///   - fileID: the source file of the connection, for statistics.
-    ///   - line: the source line of the connection, for statistics.
-    /// - Returns: a registration that can disconnect the connector. It stays connected when the registration
+    ///   - scheme: The scheme without a colon, which is compared according to the bus's conventions.
+    ///   - connector: The connector.
+    ///   - fileID: The source file of the connection, for statistics.
+    ///   - line: The source line of the connection, for statistics.
+    /// - Returns: A registration that can disconnect the connector. It stays connected when the registration
     ///   is dropped.
     /// - Throws: `invalidPattern` for a text that is not a valid scheme, for example `https://`, or
     ///   `shutDown`.

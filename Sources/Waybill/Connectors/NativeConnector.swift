@@ -59,8 +59,8 @@ public struct NativeConnector: Connector {
     /// ```
     ///
     /// - Parameters:
-    ///   - bus: the bus, which the connector does not keep open.
-    ///   - target: the part of a URL that names the target.
+    ///   - bus: The bus, which the connector does not keep open.
+    ///   - target: The part of a URL that names the target.
     public init(modulesOf bus: MessageBus, target: Target = .firstSegment) {
         self.source = .modules(ModuleActions(bus.core))
         self.target = target
@@ -69,8 +69,8 @@ public struct NativeConnector: Connector {
     /// Creates a connector with fixed actions.
     ///
     /// - Parameters:
-    ///   - actions: the actions that URLs can name.
-    ///   - target: the part of a URL that names the target.
+    ///   - actions: The actions that URLs can name.
+    ///   - target: The part of a URL that names the target.
     public init(_ actions: Actions, target: Target = .firstSegment) {
         self.source = .fixed(actions)
         self.target = target

@@ -24,9 +24,9 @@ public struct WebDestination: Connector {
     /// Creates a connector that routes to a destination.
     ///
     /// - Parameters:
-    ///   - url: the destination on the same bus, or nil if there is none. Its messages have the parameter
+    ///   - url: The destination on the same bus, or nil if there is none. Its messages have the parameter
     ///     `url` and the values that the caller passed, and they inherit the headers and the deadline.
-    ///   - bus: the bus, which the connector does not keep open.
+    ///   - bus: The bus, which the connector does not keep open.
     public init(_ url: String?, on bus: MessageBus) {
         guard let url else {
             self.open = nil
@@ -47,7 +47,7 @@ public struct WebDestination: Connector {
 
     /// Creates a connector whose destination is a closure.
     ///
-    /// - Parameter open: a closure that receives the message, whose URL is `message.address.text`. It runs on
+    /// - Parameter open: A closure that receives the message, whose URL is `message.address.text`. It runs on
     ///   the bus's loop.
     public init<Value: Sendable>(
         _ open: @escaping @Sendable (Message) async throws -> Value

@@ -29,9 +29,9 @@ extension MessageBus {
 
     /// Returns a sequence of the dead letters that follow this call, for one observer.
     ///
-    /// - Parameter limit: the maximum number of unread dead letters, at least one. When it is exceeded, the
+    /// - Parameter limit: The maximum number of unread dead letters, at least one. When it is exceeded, the
     ///   oldest is dropped and counted in ``DeadLetters/dropped``.
-    /// - Returns: the dead letters, for one iteration.
+    /// - Returns: The dead letters, for one iteration.
     public func deadLetters(limit: Int) -> DeadLetters { self.core.deadLetters.watch(limit: limit) }
 }
 
@@ -67,8 +67,8 @@ public struct DeadLetters: AsyncSequence, Sendable {
 
         /// Returns the next dead letter, or nil when the bus has shut down or the task is cancelled.
         ///
-        /// - Parameter actor: the isolation to wait in.
-        /// - Returns: the dead letter.
+        /// - Parameter actor: The isolation to wait in.
+        /// - Returns: The dead letter.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DeadLetter? {
             await EventLoop.yieldIfDue()
             return await self.base.next(isolation: actor)
@@ -107,7 +107,7 @@ final class DeadLetterObservers: Sendable {
 
     /// Calls a closure for each dead letter.
     ///
-    /// - Returns: a closure that ends the calls.
+    /// - Returns: A closure that ends the calls.
     func watch(_ observer: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
         let watcher = DeadLetterObserver({ letter in
             observer(letter)
@@ -170,8 +170,8 @@ final class DeadLetterObserver: Sendable {
     /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - keep: a closure that is called for each dead letter, and returns whether it could keep it.
-    ///   - onEnd: a closure that is called when no more dead letters will follow.
+    ///   - keep: A closure that is called for each dead letter, and returns whether it could keep it.
+    ///   - onEnd: A closure that is called when no more dead letters will follow.
     init(_ keep: @escaping @Sendable (DeadLetter) -> Bool, onEnd: @escaping @Sendable () -> Void = {}) {
         self.keep = keep
         self.end = onEnd

@@ -22,9 +22,9 @@ extension MessageBus {
     /// neither routes nor messages in flight. This method can be called from any thread.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs, as for a route.
-    ///   - operations: the operations that peers may perform.
-    /// - Returns: a registration that can end the exposure. The URLs stay exposed when the registration is
+    ///   - pattern: The pattern of the URLs, as for a route.
+    ///   - operations: The operations that peers may perform.
+    /// - Returns: A registration that can end the exposure. The URLs stay exposed when the registration is
     ///   dropped.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
@@ -46,8 +46,8 @@ extension MessageBus {
     ///
     /// Use this method in tests of the URLs that a program exposes.
     ///
-    /// - Parameter url: the URL. The result is empty for a text that is not a URL.
-    /// - Returns: the union of the operations of all matching patterns.
+    /// - Parameter url: The URL. The result is empty for a text that is not a URL.
+    /// - Returns: The union of the operations of all matching patterns.
     public func exposedOperations(of url: String) -> ExposedOperations {
         (try? self.core.exposures.operations(at: url)) ?? []
     }

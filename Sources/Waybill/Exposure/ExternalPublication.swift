@@ -22,8 +22,8 @@ package enum ExternalPublication: Sendable {
 extension MessageBus {
     /// Publishes a peer's message to all subscribers.
     ///
-    /// - Returns: the number of subscribers that accepted the message; 0 if the URL is not exposed.
-    /// - Throws: the errors of ``publish(_:parameters:headers:deadline:timeout:)``.
+    /// - Returns: The number of subscribers that accepted the message; 0 if the URL is not exposed.
+    /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package nonisolated(nonsending) func publish(
         _ request: ExternalRequest
     ) async throws(RoutingError) -> Int {
@@ -42,10 +42,10 @@ extension MessageBus {
     /// task.
     ///
     /// - Parameters:
-    ///   - request: the peer's message.
-    ///   - isAdmitted: whether the caller has already charged the loop's budget for the publication.
-    /// - Returns: whether all subscribers have finished, or the remaining work for ``publish(_:)``.
-    /// - Throws: the errors of ``publish(_:parameters:headers:deadline:timeout:)``.
+    ///   - request: The peer's message.
+    ///   - isAdmitted: Whether the caller has already charged the loop's budget for the publication.
+    /// - Returns: Whether all subscribers have finished, or the remaining work for ``publish(_:)``.
+    /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,
         isAdmitted: Bool = false

@@ -29,9 +29,9 @@ package struct ExternalRequest: Sendable {
         /// Creates a peer.
         ///
         /// - Parameters:
-        ///   - origin: the origin of the peer's messages.
-        ///   - audience: the audience whose exposures apply to the peer.
-        ///   - returnHandler: a closure that receives values for return URLs of the scheme `caller`, which
+        ///   - origin: The origin of the peer's messages.
+        ///   - audience: The audience whose exposures apply to the peer.
+        ///   - returnHandler: A closure that receives values for return URLs of the scheme `caller`, which
         ///     lead back to the peer.
         package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
         {
@@ -43,18 +43,18 @@ package struct ExternalRequest: Sendable {
     /// Creates a peer's request.
     ///
     /// - Parameters:
-    ///   - url: the destination. A URL without a scheme gets the default scheme.
-    ///   - passed: values to pass with the call. They take precedence over values of the query, but not over
+    ///   - url: The destination. A URL without a scheme gets the default scheme.
+    ///   - passed: Values to pass with the call. They take precedence over values of the query, but not over
     ///     values of the path.
-    ///   - headers: text for the infrastructure, separate from the parameters.
-    ///   - deadline: the time at which the peer stops waiting.
-    ///   - hops: the number of routes that led to the request in other processes. A negative number counts as
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which the peer stops waiting.
+    ///   - hops: The number of routes that led to the request in other processes. A negative number counts as
     ///     0.
-    ///   - payload: the value that the message carries, as a message to a return URL does.
-    ///   - correlationID: the ID of the message that this message answers, or nil.
-    ///   - returnID: the ID of the message that the value for the return URL answers, when the return URL
+    ///   - payload: The value that the message carries, as a message to a return URL does.
+    ///   - correlationID: The ID of the message that this message answers, or nil.
+    ///   - returnID: The ID of the message that the value for the return URL answers, when the return URL
     ///     leads to the peer.
-    ///   - peer: the sender.
+    ///   - peer: The sender.
     package init(
         url: String,
         passed: PassedValues?,
@@ -153,7 +153,7 @@ final class ExternalCaller: Sendable {
 
     /// Returns a value to the peer if the return URL leads to the peer.
     ///
-    /// - Returns: whether the URL leads to the peer.
+    /// - Returns: Whether the URL leads to the peer.
     func take(_ value: any Sendable, at url: String, _ headers: [String: String]) -> Bool {
         guard let returnHandler, let address = try? Address(url), address.hasScheme,
             address.scheme == Self.scheme
@@ -181,11 +181,11 @@ extension MessageBus {
     /// Routes a peer's request, and waits for the reply.
     ///
     /// - Parameters:
-    ///   - request: the peer's request.
-    ///   - onReply: a closure that receives each progress reply and returns the answer, or nil if the peer
+    ///   - request: The peer's request.
+    ///   - onReply: A closure that receives each progress reply and returns the answer, or nil if the peer
     ///     does not listen.
-    /// - Returns: the last reply.
-    /// - Throws: the errors of ``route(_:as:)``, and `noRoute` for a URL that is not exposed.
+    /// - Returns: The last reply.
+    /// - Throws: The errors of ``route(_:as:)``, and `noRoute` for a URL that is not exposed.
     package nonisolated(nonsending) func route(
         _ request: ExternalRequest,
         onReply: ((any Sendable) async throws -> any Sendable)? = nil
@@ -208,8 +208,8 @@ extension MessageBus {
     ///
     /// A handler on the caller's loop that cannot suspend replies immediately, without creating a task.
     ///
-    /// - Parameter request: the peer's request.
-    /// - Returns: the reply, or the remaining work for ``reply(of:onReply:)``.
+    /// - Parameter request: The peer's request.
+    /// - Returns: The reply, or the remaining work for ``reply(of:onReply:)``.
     /// - Throws: `noRoute` for a URL that is not exposed, and the other reasons to reject a request.
     package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
         let core = self.core
@@ -236,11 +236,11 @@ extension MessageBus {
     /// Waits for the reply of a request that has begun.
     ///
     /// - Parameters:
-    ///   - rest: the remaining work of the request.
-    ///   - onReply: a closure that receives each progress reply and returns the answer, or nil if the peer
+    ///   - rest: The remaining work of the request.
+    ///   - onReply: A closure that receives each progress reply and returns the answer, or nil if the peer
     ///     does not listen.
-    /// - Returns: the last reply.
-    /// - Throws: the errors of ``route(_:as:)``.
+    /// - Returns: The last reply.
+    /// - Throws: The errors of ``route(_:as:)``.
     package nonisolated(nonsending) func reply(
         of rest: ExternalAttempt.Rest,
         onReply: ((any Sendable) async throws -> any Sendable)?
@@ -260,7 +260,7 @@ extension MessageBus {
 
     /// Sends a peer's message that no caller awaits.
     ///
-    /// - Throws: the reason why the message did not reach a mailbox. In that case it is not a dead letter.
+    /// - Throws: The reason why the message did not reach a mailbox. In that case it is not a dead letter.
     package func send(_ request: ExternalRequest) throws(RoutingError) {
         let core = self.core
         if let error = core.rejection(of: request, .sends) { throw error }

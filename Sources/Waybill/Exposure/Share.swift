@@ -23,9 +23,9 @@ extension MessageBus {
     /// before and after that, from any thread.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs, as for a route.
-    ///   - operations: the operations that nodes may perform.
-    /// - Returns: a registration that can end the sharing. The URLs stay shared when the registration is
+    ///   - pattern: The pattern of the URLs, as for a route.
+    ///   - operations: The operations that nodes may perform.
+    /// - Returns: A registration that can end the sharing. The URLs stay shared when the registration is
     ///   dropped.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
@@ -47,8 +47,8 @@ extension MessageBus {
     ///
     /// Use this method in tests of the URLs that a program shares.
     ///
-    /// - Parameter url: the URL. The result is empty for a text that is not a URL.
-    /// - Returns: the union of the operations of all matching patterns.
+    /// - Parameter url: The URL. The result is empty for a text that is not a URL.
+    /// - Returns: The union of the operations of all matching patterns.
     public func sharedOperations(of url: String) -> ExposedOperations {
         (try? self.core.shares.operations(at: url)) ?? []
     }

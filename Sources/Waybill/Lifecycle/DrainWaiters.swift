@@ -41,7 +41,7 @@ struct DrainWaiters {
 
     /// Removes all waiters of a condition.
     ///
-    /// - Returns: the closures that resume them.
+    /// - Returns: The closures that resume them.
     mutating func remove(_ condition: Condition) -> [@Sendable () -> Void] {
         let met = self.waiters.filter { $0.value.condition == condition }
         for id in met.keys { self.waiters[id] = nil }

@@ -59,10 +59,10 @@ extension MessageBus {
     /// the results of the checks at `ready`.
     ///
     /// - Parameters:
-    ///   - name: the name of the check in a report.
-    ///   - check: a closure that returns the reason why the condition does not hold, or nil. It is called for
+    ///   - name: The name of the check in a report.
+    ///   - check: A closure that returns the reason why the condition does not hold, or nil. It is called for
     ///     each report, and its task is cancelled if it takes too long.
-    /// - Returns: the check, which may be cancelled.
+    /// - Returns: The check, which may be cancelled.
     @discardableResult
     public func addReadinessCheck(
         _ name: String,
@@ -74,9 +74,9 @@ extension MessageBus {
     /// Returns whether the program can take requests: the bus is not shut down, its loops are responsive, and
     /// all checks succeed.
     ///
-    /// - Parameter limit: the duration after which a loop or a check counts as failed. The default is one
+    /// - Parameter limit: The duration after which a loop or a check counts as failed. The default is one
     ///   second.
-    /// - Returns: the conditions that do not hold.
+    /// - Returns: The conditions that do not hold.
     public func readiness(within limit: Duration = .seconds(1)) async -> Readiness {
         var checks = self.core.eventLoops.enumerated().map { index, loop in
             Task { () -> Readiness.Problem? in
@@ -117,9 +117,9 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Makes a request, and waits for the answer.
+    /// Creates a request, and waits for the answer.
     ///
-    /// - Returns: the answer, or nil if none arrives in time.
+    /// - Returns: The answer, or nil if none arrives in time.
     static func within(_ limit: Duration, _ ask: (FirstAnswer) -> Void) async -> Value? {
         let answer = FirstAnswer()
         ask(answer)

@@ -13,8 +13,8 @@ extension MessageBus {
     /// the messages of handlers that wait for it. These handlers may reply until the deadline, but they
     /// cannot route messages after this method has returned.
     ///
-    /// - Parameter deadline: the time until which to wait for messages in flight, by the bus's clock.
-    /// - Returns: the number of messages that ended in time, and the number of messages that did not.
+    /// - Parameter deadline: The time until which to wait for messages in flight, by the bus's clock.
+    /// - Returns: The number of messages that ended in time, and the number of messages that did not.
     @discardableResult
     public func shutDown(drainingUntil deadline: ContinuousClock.Instant) async -> DrainSummary {
         await EventLoop.yieldIfDue()
@@ -23,9 +23,9 @@ extension MessageBus {
 
     /// Shuts the bus down as ``shutDown(drainingUntil:)`` does, with a duration instead of a deadline.
     ///
-    /// - Parameter limit: the duration to wait for messages in flight, by the bus's clock. By default,
+    /// - Parameter limit: The duration to wait for messages in flight, by the bus's clock. By default,
     ///   messages in flight fail at once.
-    /// - Returns: the number of messages that ended in time, and the number of messages that did not.
+    /// - Returns: The number of messages that ended in time, and the number of messages that did not.
     @discardableResult
     public func shutDown(drainingFor limit: Duration = .zero) async -> DrainSummary {
         await self.shutDown(drainingUntil: self.core.time.instant + limit)
@@ -42,11 +42,11 @@ extension MessageBus {
 /// ```
 ///
 /// - Parameters:
-///   - bus: the bus, on which no message can be delivered afterwards.
-///   - limit: the duration to wait for messages in flight.
-///   - body: the closure, which runs in the caller's isolation.
-/// - Returns: the result of the closure.
-/// - Throws: the error that the closure throws.
+///   - bus: The bus, on which no message can be delivered afterwards.
+///   - limit: The duration to wait for messages in flight.
+///   - body: The closure, which runs in the caller's isolation.
+/// - Returns: The result of the closure.
+/// - Throws: The error that the closure throws.
 public nonisolated(nonsending) func withMessageBus<Result>(
     _ bus: MessageBus,
     drainingFor limit: Duration = .zero,

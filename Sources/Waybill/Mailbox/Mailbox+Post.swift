@@ -51,9 +51,9 @@ extension Mailbox {
     /// Waits for a slot.
     ///
     /// - Parameters:
-    ///   - time: the source of the time for the deadline.
-    ///   - deadline: the time at which the sender stops waiting.
-    /// - Returns: whether the sender has a slot. If it has none, it must check its cancellation, its deadline
+    ///   - time: The source of the time for the deadline.
+    ///   - deadline: The time at which the sender stops waiting.
+    /// - Returns: Whether the sender has a slot. If it has none, it must check its cancellation, its deadline
     ///   and the handler again.
     nonisolated(nonsending) func waitForSlot(by time: TimeSource, until deadline: Deadline) async -> Bool {
         let sender = LoopContinuation<Bool>(on: .current)

@@ -83,7 +83,7 @@ actor Mailbox: LoopBound {
 
     /// Performs the effect of a change of the queue.
     ///
-    /// - Returns: whether the queue has accepted the message.
+    /// - Returns: Whether the queue has accepted the message.
     @inline(__always)
     nonisolated func act(on effect: consuming MailboxQueue.Effect) -> Bool {
         switch consume effect {

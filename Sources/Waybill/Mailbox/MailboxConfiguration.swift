@@ -59,8 +59,8 @@ extension MessageBus {
     /// limit. The bus holds the module from this call until the module's last handler is unregistered.
     ///
     /// - Parameters:
-    ///   - module: the module, none of whose handlers is registered yet.
-    ///   - configuration: the configuration of the mailbox.
+    ///   - module: The module, none of whose handlers is registered yet.
+    ///   - configuration: The configuration of the mailbox.
     /// - Throws: `conflict` if the module already has handlers.
     public func configureMailbox(
         of module: some LoopBound,
@@ -76,14 +76,14 @@ extension MessageBus {
     /// other mailboxes this method does not wait.
     ///
     /// - Parameters:
-    ///   - url: the destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: values to pass with the call, which take precedence over values of the URL.
-    ///   - headers: text for the infrastructure, separate from the parameters.
-    ///   - deadline: the time at which to stop waiting, and after which the handler is not started, or is
+    ///   - url: The destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL.
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting, and after which the handler is not started, or is
     ///     cancelled. Inside a handler, the deadline of its message applies too.
-    ///   - timeout: the duration until the deadline, by the bus's clock. The earlier of deadline and timeout
+    ///   - timeout: The duration until the deadline, by the bus's clock. The earlier of deadline and timeout
     ///     applies. A timeout that is not positive expires at once.
-    /// - Throws: the reason why the message did not reach a mailbox: `noRoute`, `mailboxFull`,
+    /// - Throws: The reason why the message did not reach a mailbox: `noRoute`, `mailboxFull`,
     ///   `deadlineExceeded`, `cancelled` if the sender was cancelled while it waited, or `deadlock` if a
     ///   serial module would wait for a slot in its own full mailbox. Later failures are not reported to the
     ///   sender.

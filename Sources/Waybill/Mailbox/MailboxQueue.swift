@@ -215,7 +215,7 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// Makes room for one more message.
     ///
-    /// - Returns: the required action, or nil when the mailbox stays full.
+    /// - Returns: The required action, or nil when the mailbox stays full.
     @inline(__always)
     private mutating func makeRoom() -> Effect? { self.isFull ? self.displace() : Effect.none }
 

@@ -19,18 +19,18 @@ extension MessageBus {
     /// the handler has replied.
     ///
     /// - Parameters:
-    ///   - url: the destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///   - url: The destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
     ///     have any `Sendable` type, including closures.
-    ///   - headers: text for the infrastructure, separate from the parameters.
-    ///   - deadline: the time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
     ///     too.
-    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
-    ///   - as: the type of the last reply's value, if the context does not determine it.
-    ///   - onReply: the closure that receives each progress reply and returns the answer.
-    /// - Returns: the value of the last reply.
-    /// - Throws: the errors of ``route(_:as:)``.
+    ///   - as: The type of the last reply's value, if the context does not determine it.
+    ///   - onReply: The closure that receives each progress reply and returns the answer.
+    /// - Returns: The value of the last reply.
+    /// - Throws: The errors of ``route(_:as:)``.
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable, Value: Sendable>(
         _ url: String,
         parameters: [String: any Sendable] = [:],
@@ -61,17 +61,17 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: the destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///   - url: The destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
     ///     have any `Sendable` type, including closures.
-    ///   - headers: text for the infrastructure, separate from the parameters.
-    ///   - deadline: the time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
     ///     too.
-    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
-    ///   - onReply: the closure that receives each progress reply and returns the answer.
-    /// - Returns: the last reply, with the value and the message's ID.
-    /// - Throws: the errors of ``route(_:as:)``.
+    ///   - onReply: The closure that receives each progress reply and returns the answer.
+    /// - Returns: The last reply, with the value and the message's ID.
+    /// - Throws: The errors of ``route(_:as:)``.
     @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
@@ -118,16 +118,16 @@ extension MessageBus {
     /// loop has called ``Reply/answer(with:)``.
     ///
     /// - Parameters:
-    ///   - url: the destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///   - url: The destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
     ///     have any `Sendable` type, including closures.
-    ///   - headers: text for the infrastructure, separate from the parameters.
-    ///   - deadline: the time at which to stop waiting for the last reply. Inside a handler, the deadline of
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting for the last reply. Inside a handler, the deadline of
     ///     its message applies too.
-    ///   - timeout: the duration to wait for the last reply, from the beginning of an iteration, by the bus's
+    ///   - timeout: The duration to wait for the last reply, from the beginning of an iteration, by the bus's
     ///     clock. The earlier of deadline and timeout applies. A timeout that is not positive expires at
     ///     once.
-    /// - Returns: the replies. Each iteration makes its own request.
+    /// - Returns: The replies. Each iteration makes its own request.
     public func replies(
         to url: String,
         parameters: [String: any Sendable] = [:],
@@ -155,8 +155,8 @@ extension Message {
     /// The handler waits until the caller has read the reply, so each task that sends progress replies keeps
     /// at most one of them. The handler resumes in its own isolation.
     ///
-    /// - Parameter value: the reply's value, with which the caller's closure is called.
-    /// - Returns: whether the caller has handled the reply; false if it does not listen or no longer listens.
+    /// - Parameter value: The reply's value, with which the caller's closure is called.
+    /// - Returns: Whether the caller has handled the reply; false if it does not listen or no longer listens.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         await EventLoop.yieldIfDue()
@@ -172,9 +172,9 @@ extension Message {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: the reply's value, with which the caller's closure is called.
-    ///   - expecting: the type of the answer, which the caller's closure returns.
-    /// - Returns: the answer.
+    ///   - value: The reply's value, with which the caller's closure is called.
+    ///   - expecting: The type of the answer, which the caller's closure returns.
+    /// - Returns: The answer.
     /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if the caller's closure takes or
     ///   returns another type, or `refused` with the cause if the closure throws.
     public func reply<Answer: Sendable>(

@@ -61,8 +61,8 @@ public struct Reply: Sendable {
     /// This method is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``. A
     /// caller that asks for the next reply without answering this one answers it with `()`.
     ///
-    /// - Parameter value: the answer.
-    /// - Returns: whether the handler was waiting for the answer. It is not waiting after the last reply,
+    /// - Parameter value: The answer.
+    /// - Returns: Whether the handler was waiting for the answer. It is not waiting after the last reply,
     ///   after an earlier answer, or after the next reply has been requested.
     @discardableResult
     public func answer(with value: some Sendable) -> Bool { self.answer?.fill(value) ?? false }

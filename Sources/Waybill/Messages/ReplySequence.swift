@@ -39,7 +39,7 @@ public struct Replies: AsyncSequence, Sendable {
 
         /// Returns the next reply, or nil after the last one.
         ///
-        /// - Throws: the reason why the request failed, once.
+        /// - Throws: The reason why the request failed, once.
         public mutating func next() async throws(RoutingError) -> Reply? {
             try await self.read()
         }
@@ -134,7 +134,7 @@ final class ReplyStream: Sendable {
 }
 
 extension BusCore {
-    /// Makes a request whose replies are requested one by one.
+    /// Creates a request whose replies are requested one by one.
     nonisolated(nonsending) func openReplyStream(_ request: Request) async -> ReplyStream {
         let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
@@ -183,7 +183,7 @@ enum ReplyReaders {
 
     /// Records that the calling task has received a reply and that the handler waits for the task.
     ///
-    /// - Returns: the task, to be passed to ``remove(_:from:)``.
+    /// - Returns: The task, to be passed to ``remove(_:from:)``.
     static func add(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
         let task = CurrentTask.id
         self.entries.withLock {

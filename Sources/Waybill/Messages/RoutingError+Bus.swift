@@ -4,11 +4,11 @@ extension RoutingError {
     /// Returns the error for a value that does not have the type that its reader expects.
     ///
     /// - Parameters:
-    ///   - url: the URL of the message that contains the value.
-    ///   - wanted: the expected type.
-    ///   - found: the value. The error contains its type but not its description.
-    ///   - origin: the source of the value, as the beginning of a sentence that the value's type completes.
-    /// - Returns: the error.
+    ///   - url: The URL of the message that contains the value.
+    ///   - wanted: The expected type.
+    ///   - found: The value. The error contains its type but not its description.
+    ///   - origin: The source of the value, as the beginning of a sentence that the value's type completes.
+    /// - Returns: The error.
     static func typeMismatch<Value>(
         url: String,
         wanted: Value.Type,
@@ -239,9 +239,9 @@ extension RoutingError {
     /// ```
     ///
     /// - Parameters:
-    ///   - message: the reason, in one sentence for a person.
-    ///   - cause: the error that led to the refusal, or nil.
-    /// - Returns: the error. The bus adds the message's URL before the caller receives it.
+    ///   - message: The reason, in one sentence for a person.
+    ///   - cause: The error that led to the refusal, or nil.
+    /// - Returns: The error. The bus adds the message's URL before the caller receives it.
     public static func refused(_ message: String, cause: (any Error)? = nil) -> Self {
         Self(.refused, message: message, cause: cause)
     }

@@ -19,7 +19,7 @@ public struct FilterMiddleware: Middleware {
 
     /// Creates a middleware that lets all messages pass and reports failures.
     ///
-    /// - Parameter onFailure: a closure that receives each message that did not end with a reply, and the
+    /// - Parameter onFailure: A closure that receives each message that did not end with a reply, and the
     ///   reason.
     public init(onFailure: @escaping @Sendable (Message, RoutingError) -> Void) {
         self.init({ _ in true }, onFailure: onFailure)
@@ -28,9 +28,9 @@ public struct FilterMiddleware: Middleware {
     /// Creates a middleware that refuses some messages.
     ///
     /// - Parameters:
-    ///   - passes: a closure that returns whether a message may pass. To give a reason, it throws
+    ///   - passes: A closure that returns whether a message may pass. To give a reason, it throws
     ///     ``WaybillRouting/RoutingError/refused(_:cause:)``.
-    ///   - onFailure: a closure that receives each message that did not end with a reply, and the reason.
+    ///   - onFailure: A closure that receives each message that did not end with a reply, and the reason.
     public init(
         _ passes: @escaping @Sendable (Message) throws -> Bool,
         onFailure: @escaping @Sendable (Message, RoutingError) -> Void = { _, _ in }

@@ -46,8 +46,8 @@ extension Message {
     /// Passes a sent message to the `prepare` method of each middleware before the message's turn comes.
     ///
     /// - Parameters:
-    ///   - chain: the middlewares.
-    ///   - provenance: the provenance of the message, or nil if the bus is not observed.
+    ///   - chain: The middlewares.
+    ///   - provenance: The provenance of the message, or nil if the bus is not observed.
     mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         self = chain.prepare(self)
         if let provenance { self = self.with(extras: (self.extras ?? .empty).with(provenance: provenance)) }

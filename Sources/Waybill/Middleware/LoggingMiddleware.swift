@@ -20,10 +20,10 @@ public struct LoggingMiddleware: Middleware {
     /// Creates a middleware that logs.
     ///
     /// - Parameters:
-    ///   - logger: the logger, or nil for the logger of the bus.
-    ///   - level: the level of a delivery that ends with a reply.
-    ///   - failureLevel: the level of a delivery that fails.
-    ///   - startLevel: the level of a delivery that starts, or nil to omit starts.
+    ///   - logger: The logger, or nil for the logger of the bus.
+    ///   - level: The level of a delivery that ends with a reply.
+    ///   - failureLevel: The level of a delivery that fails.
+    ///   - startLevel: The level of a delivery that starts, or nil to omit starts.
     public init(
         logger: Logger? = nil,
         level: Logger.Level = .debug,

@@ -53,12 +53,12 @@ public protocol Middleware: Sendable {
     /// pattern that excludes its destinations. Otherwise it may call itself endlessly.
     ///
     /// - Parameters:
-    ///   - message: the message, as the previous middleware has passed it on.
-    ///   - context: the matched pattern, and the bus's clock and logger.
-    ///   - next: the rest of the chain, that is, the middlewares after this one and the handler. Each call is
+    ///   - message: The message, as the previous middleware has passed it on.
+    ///   - context: The matched pattern, and the bus's clock and logger.
+    ///   - next: The rest of the chain, that is, the middlewares after this one and the handler. Each call is
     ///     an attempt to deliver.
-    /// - Returns: the reply's value.
-    /// - Throws: the reason why the message fails. A `RoutingError` about this message or without a URL is
+    /// - Returns: The reply's value.
+    /// - Throws: The reason why the message fails. A `RoutingError` about this message or without a URL is
     ///   passed on. Any other error becomes the cause of a `handlerFailed` error.
     nonisolated(nonsending) func handle(
         _ message: Message,
@@ -72,8 +72,8 @@ public protocol Middleware: Sendable {
     /// Use this method to write the sender's context into the headers. It runs on the sender's thread. Most
     /// middlewares do not need it.
     ///
-    /// - Parameter message: the message, as the previous middleware has changed it.
-    /// - Returns: the message to send.
+    /// - Parameter message: The message, as the previous middleware has changed it.
+    /// - Returns: The message to send.
     func prepare(_ message: Message) -> Message
 }
 
@@ -129,8 +129,8 @@ extension MessageBus {
     /// The bus holds a middleware until its registration is cancelled or the bus is released. If the
     /// middleware also holds the bus, neither is ever released.
     ///
-    /// - Parameter middleware: the middleware.
-    /// - Returns: a registration that can remove the middleware. The middleware stays when the registration
+    /// - Parameter middleware: The middleware.
+    /// - Returns: A registration that can remove the middleware. The middleware stays when the registration
     ///   is dropped.
     @discardableResult
     @inlinable
@@ -147,10 +147,10 @@ extension MessageBus {
     /// The pattern is matched with the URL of each message, not with the pattern of its handler.
     ///
     /// - Parameters:
-    ///   - middleware: the middleware.
-    ///   - pattern: a pattern as for a handler. For example, `app://user/**` matches every URL below
+    ///   - middleware: The middleware.
+    ///   - pattern: A pattern as for a handler. For example, `app://user/**` matches every URL below
     ///     `app://user`.
-    /// - Returns: a registration that can remove the middleware. The middleware stays when the registration
+    /// - Returns: A registration that can remove the middleware. The middleware stays when the registration
     ///   is dropped.
     /// - Throws: `invalidPattern`.
     @discardableResult

@@ -93,7 +93,7 @@ struct MiddlewareRegistry: Sendable {
 
     /// Adds a middleware inside the existing ones.
     ///
-    /// - Returns: the ID for ``remove(_:)``, or nil if the bus accepts no more middlewares.
+    /// - Returns: The ID for ``remove(_:)``, or nil if the bus accepts no more middlewares.
     mutating func add(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
@@ -125,7 +125,7 @@ struct MiddlewareRegistry: Sendable {
     ///
     /// No middleware can be added afterwards.
     ///
-    /// - Returns: closures that end the wiretaps, which messages in flight may still hold.
+    /// - Returns: Closures that end the wiretaps, which messages in flight may still hold.
     mutating func close() -> [@Sendable () -> Void] {
         defer { (self.isClosed, self.wiretaps, self.middlewares) = (true, [], []) }
         return self.wiretaps.map(\.end)

@@ -23,13 +23,13 @@ public struct RetryMiddleware: Middleware {
     /// Creates a middleware that retries deliveries.
     ///
     /// - Parameters:
-    ///   - idempotent: the patterns of the URLs that may be delivered more than once.
-    ///   - attempts: the maximum number of attempts, including the first.
-    ///   - backoff: the waits between attempts.
-    ///   - codes: the failures that are retried.
-    ///   - clock: the clock that measures the waits, or nil for the bus's clock.
-    ///   - conventions: the conventions of the bus, if they are not the default.
-    ///   - defaultScheme: the default scheme of the bus.
+    ///   - idempotent: The patterns of the URLs that may be delivered more than once.
+    ///   - attempts: The maximum number of attempts, including the first.
+    ///   - backoff: The waits between attempts.
+    ///   - codes: The failures that are retried.
+    ///   - clock: The clock that measures the waits, or nil for the bus's clock.
+    ///   - conventions: The conventions of the bus, if they are not the default.
+    ///   - defaultScheme: The default scheme of the bus.
     /// - Throws: `invalidPattern`, or `conflict` if two patterns match the same URLs.
     public init(
         idempotent: [String],

@@ -13,7 +13,7 @@ public struct TimeoutMiddleware: Middleware {
 
     /// Creates a middleware that limits the duration of deliveries.
     ///
-    /// - Parameter limit: the maximum duration.
+    /// - Parameter limit: The maximum duration.
     public init(_ limit: Duration) { self.limit = limit }
 
     /// Delivers a message with a deadline.

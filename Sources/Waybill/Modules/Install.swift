@@ -11,16 +11,16 @@ extension MessageBus {
     /// The module runs on the bus's loop, and the bus holds it until the installation is cancelled.
     ///
     /// - Parameters:
-    ///   - name: the name of the module as a provider of its services, if the services have several
+    ///   - name: The name of the module as a provider of its services, if the services have several
     ///     providers. The routes of the services are then below this name.
-    ///   - instances: the number of instances, and the rule that selects the instance for a message. The
+    ///   - instances: The number of instances, and the rule that selects the instance for a message. The
     ///     default is one instance.
-    ///   - mailbox: the configuration of the module's mailbox, or nil for the bus's defaults.
-    ///   - fileID: the source file of the installation, for the message of a conflict.
-    ///   - line: the source line of the installation, for the message of a conflict.
-    ///   - make: a closure that creates the module, in the caller's isolation. It is called once for each
+    ///   - mailbox: The configuration of the module's mailbox, or nil for the bus's defaults.
+    ///   - fileID: The source file of the installation, for the message of a conflict.
+    ///   - line: The source line of the installation, for the message of a conflict.
+    ///   - make: A closure that creates the module, in the caller's isolation. It is called once for each
     ///     instance.
-    /// - Returns: the module, and the registration that uninstalls it.
+    /// - Returns: The module, and the registration that uninstalls it.
     /// - Throws: `conflict` naming the other route, and the module if it is already installed;
     ///   `invalidPattern`; `shutDown`; or an error that `make` throws.
     @discardableResult

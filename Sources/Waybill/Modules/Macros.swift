@@ -1,6 +1,6 @@
 #if Macros
 
-/// Makes a module of an actor, whose methods with ``Route()`` handle the URLs below a base URL.
+/// Creates a module of an actor, whose methods with ``Route()`` handle the URLs below a base URL.
 ///
 /// ```swift
 /// @Module("app://user")
@@ -28,7 +28,7 @@
 /// <doc:Modules> shows all of the generated code. Patterns are checked at compile time, with the conventions
 /// of `RoutingConventions.waybill`.
 ///
-/// - Parameter url: the base URL of the routes, for example `app://user`. It is a literal without
+/// - Parameter url: The base URL of the routes, for example `app://user`. It is a literal without
 ///   interpolation.
 @attached(
     member,
@@ -46,7 +46,7 @@ public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", typ
 @attached(member)
 public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
-/// Makes a method of a ``Module(_:)`` a route, whose path is the method's name.
+/// Creates a method of a ``Module(_:)`` a route, whose path is the method's name.
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
 /// parameter is read from the message by its name and type. If a parameter has two names, as in
@@ -58,9 +58,9 @@ public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMac
 @attached(peer)
 public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
-/// Makes a method of a ``Module(_:)`` a route with the given path.
+/// Creates a method of a ``Module(_:)`` a route with the given path.
 ///
-/// - Parameter path: a pattern below the module's URL, for example `/:uid/avatar`, or a complete pattern, for
+/// - Parameter path: A pattern below the module's URL, for example `/:uid/avatar`, or a complete pattern, for
 ///   example `app://other/x`. It is a literal without interpolation. The method must read all captured
 ///   values, either with a parameter of that name or with a parameter of type ``Message``.
 @attached(peer)
@@ -70,7 +70,7 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 
 #if Macros
 
-/// Makes a protocol a service: a module that conforms to it handles its methods, and callers call them by
+/// Creates a protocol a service: a module that conforms to it handles its methods, and callers call them by
 /// messages.
 ///
 /// ```swift
@@ -97,7 +97,7 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 /// declared at file level. Its methods must be `async throws` and have different names. <doc:Services> shows
 /// all of the generated code.
 ///
-/// - Parameter url: the base URL of the methods, for example `app://time`. It is a literal without
+/// - Parameter url: The base URL of the methods, for example `app://time`. It is a literal without
 ///   interpolation and without parameters.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))
 public macro Service(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")

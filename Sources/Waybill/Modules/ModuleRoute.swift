@@ -28,13 +28,13 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     /// Creates a route whose code cannot suspend.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs that it handles.
-    ///   - action: the name of the method.
-    ///   - parameters: the parameters that the method reads.
-    ///   - takesMessage: whether the method takes the whole message, and can therefore read any value of a
+    ///   - pattern: The pattern of the URLs that it handles.
+    ///   - action: The name of the method.
+    ///   - parameters: The parameters that the method reads.
+    ///   - takesMessage: Whether the method takes the whole message, and can therefore read any value of a
     ///     URL.
-    ///   - documentation: the documentation of the route.
-    ///   - body: a closure that turns a message into a value, on the module's loop.
+    ///   - documentation: The documentation of the route.
+    ///   - body: A closure that turns a message into a value, on the module's loop.
     @inlinable
     public init<Value: Sendable>(
         _ pattern: String,

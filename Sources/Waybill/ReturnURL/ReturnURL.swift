@@ -17,7 +17,7 @@ extension Message {
     /// The value is sent even if the handler fails afterwards. The method can be called from any thread, and
     /// with a message that was kept.
     ///
-    /// - Parameter value: the payload of the message on the return URL.
+    /// - Parameter value: The payload of the message on the return URL.
     /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
     @discardableResult
     public func sendReturn(_ value: some Sendable) -> Bool {
@@ -26,7 +26,7 @@ extension Message {
 
     /// Replaces the return URL by another URL.
     ///
-    /// - Parameter url: the destination of the reply's value. A URL without a scheme gets the message's
+    /// - Parameter url: The destination of the reply's value. A URL without a scheme gets the message's
     ///   scheme. If the text is not a URL, the leg fails.
     /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
     @discardableResult
@@ -56,11 +56,11 @@ extension BusCore {
     /// Returns the path of a reply's value to the return URL.
     ///
     /// - Parameters:
-    ///   - parameters: the parameters of the message's URL.
-    ///   - id: the message's ID.
-    ///   - hops: the number of routes that led to the message.
-    ///   - external: the peer that sent the message and its return URL.
-    /// - Returns: the path, or nil if the message has no return URL.
+    ///   - parameters: The parameters of the message's URL.
+    ///   - id: The message's ID.
+    ///   - hops: The number of routes that led to the message.
+    ///   - external: The peer that sent the message and its return URL.
+    /// - Returns: The path, or nil if the message has no return URL.
     func returnPath(
         of parameters: borrowing Parameters,
         _ id: CorrelationID,

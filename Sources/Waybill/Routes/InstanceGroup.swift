@@ -110,7 +110,7 @@ public struct ModuleInstances: Sendable, Hashable {
     /// and the state of one key is never in two places. A message without the parameter is delivered to the
     /// first instance.
     ///
-    /// - Parameter parameter: the name of the parameter, which may come from the path, the query or the call.
-    /// - Returns: the choice.
+    /// - Parameter parameter: The name of the parameter, which may come from the path, the query or the call.
+    /// - Returns: The choice.
     public static func keyed(by parameter: String) -> Self { Self(choice: .keyed(parameter)) }
 }

@@ -18,12 +18,12 @@ extension MessageBus {
     /// if all of its callers hold the bus.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs that the closure handles, for example `app://user/:uid`.
-    ///   - fileID: the source file of the registration, for the message of a conflict.
-    ///   - line: the source line of the registration, for the message of a conflict.
-    ///   - handler: the closure, which turns a message into a value. The value is `Void` if there is nothing
+    ///   - pattern: The pattern of the URLs that the closure handles, for example `app://user/:uid`.
+    ///   - fileID: The source file of the registration, for the message of a conflict.
+    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - handler: The closure, which turns a message into a value. The value is `Void` if there is nothing
     ///     to return.
-    /// - Returns: a registration that can unregister the handler. The handler stays registered when the
+    /// - Returns: A registration that can unregister the handler. The handler stays registered when the
     ///   registration is dropped.
     /// - Throws: `invalidPattern`, or `conflict` naming the pattern that matches the same URLs.
     @discardableResult

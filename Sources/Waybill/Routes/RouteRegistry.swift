@@ -70,7 +70,7 @@ final class RouteRegistry: Sendable {
     /// Calls a closure after each change of the routes or of the exposed patterns, on the thread that made
     /// the change.
     ///
-    /// - Returns: a closure that ends the observation.
+    /// - Returns: A closure that ends the observation.
     func observe(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let id = self.observers.withLock { observers in
             observers.count += 1

@@ -5,7 +5,7 @@ extension MessageBus {
     ///
     /// Handlers of patterns below it stay registered.
     ///
-    /// - Returns: whether the pattern had a handler.
+    /// - Returns: Whether the pattern had a handler.
     @discardableResult
     public func unregister(_ pattern: String) -> Bool {
         self.core.remove { [$0.remove(pattern)] } > 0
@@ -16,8 +16,8 @@ extension MessageBus {
     /// Some conventions refuse URLs whose scheme is not registered. With these conventions, the scheme's URLs
     /// are `refused` from now on, even if the scheme is the default scheme.
     ///
-    /// - Parameter scheme: the scheme, in upper or lower case.
-    /// - Returns: the number of handlers and connectors that were unregistered.
+    /// - Parameter scheme: The scheme, in upper or lower case.
+    /// - Returns: The number of handlers and connectors that were unregistered.
     @discardableResult
     public func unregister(scheme: String) -> Int {
         let scheme = scheme.lowercased()
@@ -58,8 +58,8 @@ extension MessageBus {
 
     /// Calls a closure after each change of the routes or of the exposed or shared patterns.
     ///
-    /// - Parameter observer: the closure, which runs on the thread that made the change and must not block.
-    /// - Returns: a closure that ends the observation.
+    /// - Parameter observer: The closure, which runs on the thread that made the change and must not block.
+    /// - Returns: A closure that ends the observation.
     package func observeRoutes(_ observer: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         self.core.registry.observe(observer)
     }
@@ -112,10 +112,10 @@ public struct RouteDescription: Sendable, Hashable {
         /// Creates the description of a parameter whose type is known, as `@Route` does.
         ///
         /// - Parameters:
-        ///   - name: the name of the parameter in a message.
-        ///   - type: the type, as Swift source text.
-        ///   - valueType: the type itself, for example `Int.self`.
-        ///   - defaultValue: the default value for a missing parameter, as Swift source text.
+        ///   - name: The name of the parameter in a message.
+        ///   - type: The type, as Swift source text.
+        ///   - valueType: The type itself, for example `Int.self`.
+        ///   - defaultValue: The default value for a missing parameter, as Swift source text.
         public init(
             _ name: String,
             _ type: String,

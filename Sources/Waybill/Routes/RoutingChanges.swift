@@ -10,7 +10,7 @@ extension MessageBus {
     /// report the scheme's URLs as `refused` instead of unrouted. With other conventions, registering a
     /// scheme has no effect.
     ///
-    /// - Parameter scheme: the scheme without a colon, which is compared according to the bus's conventions.
+    /// - Parameter scheme: The scheme without a colon, which is compared according to the bus's conventions.
     /// - Throws: `invalidPattern` for a text that is not a valid scheme, or `shutDown`.
     public func register(scheme: String) throws(RoutingError) {
         guard Address.isScheme(scheme) else { throw .noScheme(scheme) }

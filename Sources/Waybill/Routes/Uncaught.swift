@@ -17,9 +17,9 @@ extension MessageBus {
     /// not begun when the time is up are dropped and logged.
     ///
     /// - Parameters:
-    ///   - includingPublished: whether the handler also receives publications without a subscriber, which are
+    ///   - includingPublished: Whether the handler also receives publications without a subscriber, which are
     ///     not failures of the publisher.
-    ///   - handler: the closure to call.
+    ///   - handler: The closure to call.
     public func setUncaughtHandler(
         includingPublished: Bool = false,
         _ handler: @escaping @Sendable (Message) -> Void
@@ -46,9 +46,9 @@ extension BusCore {
     /// that is draining then always sees either the message or the call.
     ///
     /// - Parameters:
-    ///   - message: the unmatched message.
-    ///   - isPublished: whether the message was published and therefore has no return URL.
-    /// - Returns: whether an uncaught handler is set.
+    ///   - message: The unmatched message.
+    ///   - isPublished: Whether the message was published and therefore has no return URL.
+    /// - Returns: Whether an uncaught handler is set.
     @discardableResult
     func tellUncaught(_ message: Message, isPublished: Bool = false) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }

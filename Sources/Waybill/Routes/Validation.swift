@@ -30,9 +30,9 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - urls: URLs that the program routes or uses as return URLs.
-    ///   - services: the protocols of the services that the program needs, for example
+    ///   - services: The protocols of the services that the program needs, for example
     ///     `(any TimeService).self`. One provider with any name is sufficient.
-    /// - Returns: the problems; empty if there are none.
+    /// - Returns: The problems; empty if there are none.
     public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
         self.core.routesWithoutHandler() + self.core.problemsWithTargets() + self.core.unreachablePatterns()
             + self.core.problemsWithServices(services) + self.core.problemsWithShares()

@@ -25,9 +25,9 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     /// Creates a method.
     ///
     /// - Parameters:
-    ///   - name: the full name, with the argument labels.
-    ///   - parameters: the parameters that the method reads, with their types.
-    ///   - body: a closure that calls the method, on the module's loop. The return type need not be
+    ///   - name: The full name, with the argument labels.
+    ///   - parameters: The parameters that the method reads, with their types.
+    ///   - body: A closure that calls the method, on the module's loop. The return type need not be
     ///     `Sendable`, because the route of the service's method requires that its return type is.
     @inlinable
     public init<Value: ~Copyable>(

@@ -22,9 +22,9 @@ public struct ServiceEndpoint: Sendable {
     /// Creates an endpoint.
     ///
     /// - Parameters:
-    ///   - bus: the bus that carries the messages.
-    ///   - url: the base URL of the methods.
-    ///   - timeout: the maximum duration of a call, or nil for no limit beyond the caller's deadline.
+    ///   - bus: The bus that carries the messages.
+    ///   - url: The base URL of the methods.
+    ///   - timeout: The maximum duration of a call, or nil for no limit beyond the caller's deadline.
     public init(bus: MessageBus, url: String, timeout: Duration? = nil) {
         self.bus = bus
         self.url = url
@@ -34,11 +34,11 @@ public struct ServiceEndpoint: Sendable {
     /// Calls a method by routing a message.
     ///
     /// - Parameters:
-    ///   - action: the method's name.
-    ///   - arguments: the arguments by name. Arguments that are nil are omitted.
-    ///   - as: the type of the result.
-    /// - Returns: the value that the provider returned.
-    /// - Throws: the error that the provider threw, or a `RoutingError` with the reason why there was no
+    ///   - action: The method's name.
+    ///   - arguments: The arguments by name. Arguments that are nil are omitted.
+    ///   - as: The type of the result.
+    /// - Returns: The value that the provider returned.
+    /// - Throws: The error that the provider threw, or a `RoutingError` with the reason why there was no
     ///   reply. If the provider throws a `RoutingError` about another message, it stays the cause of a
     ///   `handlerFailed`.
     public nonisolated(nonsending) func call<Value: Sendable>(
@@ -52,8 +52,8 @@ public struct ServiceEndpoint: Sendable {
     /// Returns methods of the service, for a proxy that calls them often without building a URL for each
     /// call.
     ///
-    /// - Parameter names: the names of the methods. ``ServiceMethods/call(_:_:as:)`` takes their indices.
-    /// - Returns: the methods.
+    /// - Parameter names: The names of the methods. ``ServiceMethods/call(_:_:as:)`` takes their indices.
+    /// - Returns: The methods.
     public func methods(_ names: String...) -> ServiceMethods {
         ServiceMethods(self, urls: names.map(self.url(of:)))
     }
@@ -76,11 +76,11 @@ public struct ServiceMethods: Sendable {
     /// Calls a method by routing a message.
     ///
     /// - Parameters:
-    ///   - index: the index of the method.
-    ///   - arguments: the arguments by name. Arguments that are nil are omitted.
-    ///   - as: the type of the result.
-    /// - Returns: the value that the provider returned.
-    /// - Throws: the error that the provider threw, or a `RoutingError` with the reason why there was no
+    ///   - index: The index of the method.
+    ///   - arguments: The arguments by name. Arguments that are nil are omitted.
+    ///   - as: The type of the result.
+    /// - Returns: The value that the provider returned.
+    /// - Throws: The error that the provider threw, or a `RoutingError` with the reason why there was no
     ///   reply. If the provider throws a `RoutingError` about another message, it stays the cause of a
     ///   `handlerFailed`.
     @inlinable
@@ -105,11 +105,11 @@ public struct ServiceMethods: Sendable {
     /// Calls a method by routing a message, with a result type that `@Service` has declared.
     ///
     /// - Parameters:
-    ///   - index: the index of the method.
-    ///   - arguments: the arguments by name. Arguments that are nil are omitted.
-    ///   - reply: the declaration of the result type.
-    /// - Returns: the value that the provider returned.
-    /// - Throws: the errors of ``call(_:_:as:)``.
+    ///   - index: The index of the method.
+    ///   - arguments: The arguments by name. Arguments that are nil are omitted.
+    ///   - reply: The declaration of the result type.
+    /// - Returns: The value that the provider returned.
+    /// - Throws: The errors of ``call(_:_:as:)``.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func call<Reply: ServiceReply>(

@@ -16,7 +16,7 @@ struct ServiceRegister {
     ///
     /// With conventions that allow it, the service replaces another one.
     ///
-    /// - Returns: the ID of the service.
+    /// - Returns: The ID of the service.
     /// - Throws: `conflict` naming the file and line of the existing provider.
     mutating func add(
         _ offer: ServiceOffer,

@@ -20,10 +20,10 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
     /// Creates the routes of a service that a module provides.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - url: the base URL of the service's methods.
-    ///   - proxy: a closure that makes the proxy that callers receive.
-    ///   - routes: a closure that makes the routes below a URL, which contains the provider's name if it has
+    ///   - service: The protocol.
+    ///   - url: The base URL of the service's methods.
+    ///   - proxy: A closure that makes the proxy that callers receive.
+    ///   - routes: A closure that makes the routes below a URL, which contains the provider's name if it has
     ///     one.
     public init<Service: Sendable>(
         _ service: Service.Type,
@@ -42,8 +42,8 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
     /// Returns a copy whose routes call methods of the module in place where the module declares them without
     /// `async`.
     ///
-    /// - Parameter methods: methods of the module. Methods that do not belong to the service are ignored.
-    /// - Returns: the service.
+    /// - Parameter methods: Methods of the module. Methods that do not belong to the service are ignored.
+    /// - Returns: The service.
     public func calling(_ methods: [ModuleMethod<Provider>]) -> Self {
         var service = self
         service.routes = { [routes = self.routes] url in routes(url).map { $0.calling(methods) } }

@@ -15,10 +15,10 @@ extension MessageBus {
     /// calls fail with `noRoute`. The proxy does not keep the bus alive.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: the name of the provider, if the service has several.
-    ///   - timeout: the maximum duration of each call, or nil for no limit beyond the caller's deadline.
-    /// - Returns: a proxy for the provider, or the result of an adapter.
+    ///   - service: The protocol.
+    ///   - name: The name of the provider, if the service has several.
+    ///   - timeout: The maximum duration of each call, or nil for no limit beyond the caller's deadline.
+    /// - Returns: A proxy for the provider, or the result of an adapter.
     /// - Throws: `noHandler` naming the existing services, `infiniteRecursion` for adapters that need one
     ///   another, or `shutDown`.
     public func service<Service: Sendable>(
@@ -38,13 +38,13 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - url: the base URL of the service's methods.
-    ///   - name: the name of the provider, if the service has several.
-    ///   - fileID: the source file of the registration, for the message of a conflict.
-    ///   - line: the source line of the registration, for the message of a conflict.
-    ///   - proxy: a closure that makes the proxy that callers receive.
-    /// - Returns: a registration that can remove the service.
+    ///   - service: The protocol.
+    ///   - url: The base URL of the service's methods.
+    ///   - name: The name of the provider, if the service has several.
+    ///   - fileID: The source file of the registration, for the message of a conflict.
+    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - proxy: A closure that makes the proxy that callers receive.
+    /// - Returns: A registration that can remove the service.
     /// - Throws: `conflict` if the protocol already has a provider of that name, or `shutDown`.
     @discardableResult
     public func provide<Service: Sendable>(
@@ -71,13 +71,13 @@ extension MessageBus {
     /// adapted provider of that name.
     ///
     /// - Parameters:
-    ///   - required: the protocol that callers request.
-    ///   - provided: the protocol that a module provides, now or later.
-    ///   - fileID: the source file of the registration, for the message of a conflict.
-    ///   - line: the source line of the registration, for the message of a conflict.
-    ///   - adapter: a closure that makes a `Required` from a `Provided`, each time that the service is
+    ///   - required: The protocol that callers request.
+    ///   - provided: The protocol that a module provides, now or later.
+    ///   - fileID: The source file of the registration, for the message of a conflict.
+    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - adapter: A closure that makes a `Required` from a `Provided`, each time that the service is
     ///     requested, on the caller's thread.
-    /// - Returns: a registration that can remove the adapter.
+    /// - Returns: A registration that can remove the adapter.
     /// - Throws: `conflict` if the protocol already has a provider, or `shutDown`. Adapters that need one
     ///   another are detected when a service is requested, and by ``validate(urls:services:)``.
     @discardableResult

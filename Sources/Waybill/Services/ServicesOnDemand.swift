@@ -5,12 +5,12 @@ extension MessageBus {
     /// Registers a service that is made on demand.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: the name of the provider, if the service has several.
-    ///   - maker: the object that makes the service. ``maker(of:named:as:)`` returns it.
-    ///   - fileID: the source file of the registration, for the message of a conflict.
-    ///   - line: the source line of the registration, for the message of a conflict.
-    /// - Returns: a registration that can remove the service.
+    ///   - service: The protocol.
+    ///   - name: The name of the provider, if the service has several.
+    ///   - maker: The object that makes the service. ``maker(of:named:as:)`` returns it.
+    ///   - fileID: The source file of the registration, for the message of a conflict.
+    ///   - line: The source line of the registration, for the message of a conflict.
+    /// - Returns: A registration that can remove the service.
     /// - Throws: `conflict` if the protocol already has a provider of that name, or `shutDown`.
     package func provideOnDemand<Service: Sendable>(
         _ service: Service.Type,

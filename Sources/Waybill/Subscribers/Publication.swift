@@ -6,10 +6,10 @@ extension BusCore {
     /// Delivers a request to all subscribers at once, and returns the number of subscribers that accepted it.
     ///
     /// - Parameters:
-    ///   - request: the request to publish.
-    ///   - isExternal: whether a peer publishes the request. A peer's passed values cannot replace values of
+    ///   - request: The request to publish.
+    ///   - isExternal: Whether a peer publishes the request. A peer's passed values cannot replace values of
     ///     the path.
-    /// - Returns: the number of subscribers that accepted the request.
+    /// - Returns: The number of subscribers that accepted the request.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
     nonisolated(nonsending) func publish(
         _ request: consuming Request,
@@ -38,7 +38,7 @@ extension BusCore {
 
     /// Finds the subscribers of a request, and publishes the request to other nodes.
     ///
-    /// - Returns: the publication to the subscribers of this process, or nil if it has none.
+    /// - Returns: The publication to the subscribers of this process, or nil if it has none.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
     @inline(__always)
     func beginPublishing(
@@ -97,7 +97,7 @@ extension BusCore {
     ///
     /// No subscriber can suspend the caller.
     ///
-    /// - Returns: whether the message has been delivered to all subscribers. If not, the loop must poll
+    /// - Returns: Whether the message has been delivered to all subscribers. If not, the loop must poll
     ///   first.
     func deliver(_ publication: inout Publication) -> Bool {
         guard let shard = self.currentShard else {

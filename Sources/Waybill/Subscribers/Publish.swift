@@ -10,9 +10,9 @@ extension MessageBus {
     /// The closure runs on the bus's loop, as a handler does.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs to subscribe to.
-    ///   - handler: the closure, which cannot suspend.
-    /// - Returns: a registration that can end the subscription. The subscription continues when the
+    ///   - pattern: The pattern of the URLs to subscribe to.
+    ///   - handler: The closure, which cannot suspend.
+    /// - Returns: A registration that can end the subscription. The subscription continues when the
     ///   registration is dropped.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
@@ -78,14 +78,14 @@ extension MessageBus {
     /// is read.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs to subscribe to.
-    ///   - limit: the maximum number of waiting messages, at least one. Nil means the bus's limit for
+    ///   - pattern: The pattern of the URLs to subscribe to.
+    ///   - limit: The maximum number of waiting messages, at least one. Nil means the bus's limit for
     ///     mailboxes.
-    ///   - whenFull: the policy for a message that arrives when the buffer is full. With `fail`, this
+    ///   - whenFull: The policy for a message that arrives when the buffer is full. With `fail`, this
     ///     subscriber does not receive it. With `suspend`, its publisher waits for room, so a reader that
     ///     publishes to its own subscription may wait for itself. With `dropOldest`, the oldest waiting
     ///     message becomes a dead letter.
-    /// - Returns: the messages that are published after this call.
+    /// - Returns: The messages that are published after this call.
     /// - Throws: `invalidPattern`, or `shutDown`.
     public func subscription(
         to pattern: String,
@@ -104,15 +104,15 @@ extension MessageBus {
     /// publication has no single reply, so a fragment is not a return URL; the subscribers may read it.
     ///
     /// - Parameters:
-    ///   - url: the URL to publish to. A URL without a scheme gets the default scheme.
-    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///   - url: The URL to publish to. A URL without a scheme gets the default scheme.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
     ///     have any `Sendable` type, including closures.
-    ///   - headers: text for the infrastructure, separate from the parameters.
-    ///   - deadline: the time at which to stop waiting and to cancel the subscribers that have not finished.
+    ///   - headers: Text for the infrastructure, separate from the parameters.
+    ///   - deadline: The time at which to stop waiting and to cancel the subscribers that have not finished.
     ///     Inside a handler, the deadline of its message applies too.
-    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
-    /// - Returns: the number of subscribers that accepted the message.
+    /// - Returns: The number of subscribers that accepted the message.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded` if the deadline has passed before the
     ///   publication begins.
     @discardableResult

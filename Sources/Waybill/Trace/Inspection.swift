@@ -38,7 +38,7 @@ extension MessageBus {
 
     /// Routes a message that an operator sends.
     ///
-    /// - Returns: the ID of the message, and its value or the reason why it failed.
+    /// - Returns: The ID of the message, and its value or the reason why it failed.
     package nonisolated(nonsending) func perform(
         _ act: OperatorRequest
     ) async -> (id: CorrelationID, result: Result<any Sendable, RoutingError>) {
@@ -74,9 +74,9 @@ package struct OperatorRequest: Sendable {
     /// deadline.
     ///
     /// - Parameters:
-    ///   - message: the message, which is the cause of the new one.
-    ///   - headers: additional headers.
-    ///   - timeout: the duration to wait for the reply.
+    ///   - message: The message, which is the cause of the new one.
+    ///   - headers: Additional headers.
+    ///   - timeout: The duration to wait for the reply.
     package init(replaying message: Message, headers: [String: String], timeout: Duration) {
         self.content = Request(
             url: message.parameters.url,

@@ -14,10 +14,10 @@ extension MessageBus {
     /// middlewares, so its events show the same results that callers receive.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs to trace, or nil for all URLs, including URLs without a handler.
-    ///   - bufferLimit: the maximum number of unread events. When it is exceeded, the oldest events are
+    ///   - pattern: The pattern of the URLs to trace, or nil for all URLs, including URLs without a handler.
+    ///   - bufferLimit: The maximum number of unread events. When it is exceeded, the oldest events are
     ///     dropped and counted.
-    /// - Returns: the events that follow this call.
+    /// - Returns: The events that follow this call.
     /// - Throws: `invalidPattern`.
     public func trace(
         matching pattern: String? = nil,

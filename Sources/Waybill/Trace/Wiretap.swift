@@ -25,9 +25,9 @@ final class Wiretap: Middleware {
     /// Creates a wiretap.
     ///
     /// - Parameters:
-    ///   - events: a closure that receives each event on the thread where it occurs, and returns whether it
+    ///   - events: A closure that receives each event on the thread where it occurs, and returns whether it
     ///     could keep it.
-    ///   - onEnd: a closure that is called when no more events will follow.
+    ///   - onEnd: A closure that is called when no more events will follow.
     init(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Bool,
         onEnd: @escaping @Sendable () -> Void = {}
@@ -91,9 +91,9 @@ final class Wiretap: Middleware {
 extension MessageBus {
     /// Reports every message and reply to a closure, outside of all middlewares.
     ///
-    /// - Parameter events: a closure that is called on the thread where an event occurs. It must neither
+    /// - Parameter events: A closure that is called on the thread where an event occurs. It must neither
     ///   block nor use the bus.
-    /// - Returns: a registration that can end the observation.
+    /// - Returns: A registration that can end the observation.
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
     ) -> Registration {
@@ -106,9 +106,9 @@ extension MessageBus {
 
     /// Reports every dead letter to a closure, before the dead letter is counted.
     ///
-    /// - Parameter observer: a closure that is called on the thread where a dead letter occurs. It must
+    /// - Parameter observer: A closure that is called on the thread where a dead letter occurs. It must
     ///   neither block nor use the bus.
-    /// - Returns: a closure that ends the observation.
+    /// - Returns: A closure that ends the observation.
     package func observeDeadLetters(
         _ observer: @escaping @Sendable (DeadLetter) -> Void
     ) -> @Sendable () -> Void {

@@ -86,13 +86,13 @@ extension RecorderState {
     /// Counts a message, and decides whether it is kept.
     ///
     /// - Parameters:
-    ///   - id: the message.
-    ///   - url: where it was sent.
-    ///   - route: the pattern that it matched; empty if it matched none.
-    ///   - cause: the message that led to it.
-    ///   - time: when, in seconds since the console was made.
-    ///   - hasEnded: whether it is a dead letter that never was delivered.
-    /// - Returns: the decision, and the readers of the message.
+    ///   - id: The message.
+    ///   - url: Where it was sent.
+    ///   - route: The pattern that it matched; empty if it matched none.
+    ///   - cause: The message that led to it.
+    ///   - time: When, in seconds since the console was made.
+    ///   - hasEnded: Whether it is a dead letter that never was delivered.
+    /// - Returns: The decision, and the readers of the message.
     mutating func begin(
         _ id: CorrelationID,
         to url: String,
@@ -173,7 +173,7 @@ extension RecorderState {
 
     /// Counts the end of a message.
     ///
-    /// - Returns: whether the message is kept.
+    /// - Returns: Whether the message is kept.
     mutating func end(_ id: CorrelationID, _ route: String, after duration: Duration, hasFailed: Bool) -> Bool
     {
         self.inFlight.remove(id)
@@ -276,7 +276,7 @@ extension RecorderState {
 extension RecorderState {
     /// Adds a reader.
     ///
-    /// - Returns: its number; nil if there are too many.
+    /// - Returns: Its number; nil if there are too many.
     mutating func addReader(_ scope: RouteTable<Void>?) -> Int? {
         let reader = Reader(scope: scope)
         let index: Int

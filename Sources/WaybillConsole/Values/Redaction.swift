@@ -11,7 +11,7 @@ struct Redaction: Sendable {
 
     private let names: [String]
 
-    /// - Parameter names: the names; case, `-` and `_` make no difference.
+    /// - Parameter names: The names; case, `-` and `_` make no difference.
     init(_ names: Set<String>) { self.names = names.map { Self.plain($0) }.filter { !$0.isEmpty }.sorted() }
 
     /// Returns whether a name is a hidden name or contains one.
@@ -37,9 +37,9 @@ struct Redaction: Sendable {
     /// A fragment that is encoded as a whole is hidden as a whole.
     ///
     /// - Parameters:
-    ///   - url: the URL.
-    ///   - path: where the parameters of the path stand in it, in bytes.
-    /// - Returns: the URL without them.
+    ///   - url: The URL.
+    ///   - path: Where the parameters of the path stand in it, in bytes.
+    /// - Returns: The URL without them.
     func url(_ url: String, path: [(name: String, range: Range<Int>)] = []) -> ShownURL {
         let bytes = Array(url.utf8)
         var ranges = path.filter {

@@ -2,7 +2,8 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// Describes values: by their shapes or, if the configuration permits it, as short JSON without hidden names.
+/// Describes values: by their shapes or, if the configuration permits it, as short JSON without the values of
+/// hidden names.
 struct ValueWriter: Sendable {
     let redaction: Redaction
     let showsPayloads: Bool

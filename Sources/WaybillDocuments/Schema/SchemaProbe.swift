@@ -36,7 +36,7 @@ final class SchemaProbe {
 
     /// Has a type decode itself.
     ///
-    /// - Returns: its schema, and a value if one could be made.
+    /// - Returns: Its schema, and a value if one could be made.
     static func look(into type: any Decodable.Type, _ registry: inout SchemaRegistry) -> (Finding, Any?) {
         var finding: Finding?
         // A type may refuse the first answers because it checks its values. Empty ones come last, since some
@@ -89,7 +89,7 @@ final class SchemaProbe {
 
     /// A value of a type that was asked for.
     ///
-    /// - Throws: an error if none can be made.
+    /// - Throws: An error if none can be made.
     fileprivate func value<Value: Decodable>(_ type: Value.Type) throws -> (schema: ValueSchema, value: Value)
     {
         let (schema, sample) = self.registry.sample(of: type)
@@ -158,7 +158,8 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: ObjectShape
     let codingPath: [any CodingKey] = []
 
-    /// The first key, so that an enumeration with values can be made; nothing if `Key` does not list its keys.
+    /// The first key, so that an enumeration with values can be made; nothing if `Key` does not list its
+    /// keys.
     var allKeys: [Key] {
         self.probe.obstacle = "which members it reads depends on those that there are"
         return (EnumerationValues.first(of: Key.self) as? Key).map { [$0] } ?? []

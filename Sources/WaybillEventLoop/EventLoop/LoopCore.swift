@@ -96,7 +96,7 @@ final class LoopCore: @unchecked Sendable {
         if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
     }
 
-    /// Makes the loop iterate once more without blocking, for work that was queued outside its callbacks.
+    /// Creates the loop iterate once more without blocking, for work that was queued outside its callbacks.
     func keepFromBlocking() {
         unsafe self.state.pointee.handles?.idle.start()
     }

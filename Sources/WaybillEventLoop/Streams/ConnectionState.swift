@@ -212,7 +212,7 @@ extension ConnectionState {
 
     /// Records that the connection has ended.
     ///
-    /// - Returns: False if it had ended before.
+    /// - Returns: false if it had ended before.
     mutating func end(_ failure: StreamError) -> Bool {
         guard self.phase != .closed else { return false }
         self.phase = .closed

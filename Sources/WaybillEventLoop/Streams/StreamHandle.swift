@@ -66,7 +66,7 @@ struct StreamHandle {
         if !self.isUnix { _ = unsafe uv_tcp_nodelay(self.tcp, isOn ? 1 : 0) }
     }
 
-    /// Makes the system probe the peer after a period of silence; for TCP only.
+    /// Creates the system probe the peer after a period of silence; for TCP only.
     func keepAlive(after silence: Duration) {
         let seconds = UInt32(clamping: max(1, silence.components.seconds))
         if !self.isUnix { _ = unsafe uv_tcp_keepalive(self.tcp, 1, min(seconds, 32_767)) }
@@ -140,7 +140,7 @@ struct StreamHandle {
     /// Closes the handle and its socket.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 
-    /// Makes the following close a reset over TCP: unsent bytes are dropped, and the peer is informed.
+    /// Creates the following close a reset over TCP: unsent bytes are dropped, and the peer is informed.
     func resetOnClose() {
         guard !self.isUnix else { return }
         var option = linger(l_onoff: 1, l_linger: 0)

@@ -8,8 +8,8 @@ internal import Glibc
 
 /// System calls for sockets for which libuv has no suitable function.
 enum StreamSocket {
-    /// Makes the process ignore `SIGPIPE`, so that writing to a closed peer is an error and does not end the
-    /// process.
+    /// Creates the process ignore `SIGPIPE`, so that writing to a closed peer is an error and does not end
+    /// the process.
     ///
     /// libuv writes with `write`, which has no `MSG_NOSIGNAL` option. So `SIGPIPE` is ignored in the whole
     /// process before the first stream is opened, unless the program has set another action.

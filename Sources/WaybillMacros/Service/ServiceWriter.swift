@@ -22,7 +22,7 @@ struct ServiceWriter {
             \(self.service.access)struct \(self.proxyName): \(self.service.name) {
                 private let methods: Waybill.ServiceMethods
 
-                /// Makes a proxy for the module that handles the messages there.
+                /// Creates a proxy for the module that handles the messages there.
                 \(access)init(_ endpoint: Waybill.ServiceEndpoint) {
                     self.methods = endpoint.methods(\(names.joined(separator: ", ")))
                 }\(calls)

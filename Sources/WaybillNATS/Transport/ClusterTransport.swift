@@ -41,7 +41,7 @@ package protocol ClusterTransport: Sendable {
     ///     into one message.
     ///   - headers: The headers of the message. A message with headers has no envelope.
     ///   - purpose: The purpose of the message.
-    /// - Returns: False when the queue is full and the message is rejected.
+    /// - Returns: false when the queue is full and the message is rejected.
     func publish(
         _ subject: String,
         reply: ReplySubject?,

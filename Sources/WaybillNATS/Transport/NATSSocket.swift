@@ -121,7 +121,7 @@ final class NATSSocket: Sendable {
         self.state.withLock { $0.descriptor = descriptor }
     }
 
-    /// Makes the system give up a path on which no packets arrive.
+    /// Creates the system give up a path on which no packets arrive.
     ///
     /// With TLS, libnats waits in the middle of a record for as long as the socket is open.
     private static func limitPatience(_ descriptor: Int32) {

@@ -14,8 +14,8 @@ extension Address {
 
     /// Returns the URL with another transition or with none, and without its fragment.
     ///
-    /// - Parameter transition: the transition to put before the path; nil for none.
-    /// - Returns: the URL, with its scheme.
+    /// - Parameter transition: The transition to put before the path; nil for none.
+    /// - Returns: The URL, with its scheme.
     package func url(with transition: RouteTransition?) -> String {
         let host = self.parts.host.map { Self.text(self.text, $0) + "/" } ?? ""
         let verb = transition.map { Self.encode($0.rawValue) } ?? ""

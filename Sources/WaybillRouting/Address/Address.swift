@@ -12,10 +12,10 @@ public struct Address: Sendable {
     /// Creates an address by parsing a URL.
     ///
     /// - Parameters:
-    ///   - text: the URL, with or without a scheme.
-    ///   - conventions: the rules for reading the URL.
-    ///   - defaultScheme: the scheme of a URL without one.
-    ///   - limits: the upper bounds on the URL.
+    ///   - text: The URL, with or without a scheme.
+    ///   - conventions: The rules for reading the URL.
+    ///   - defaultScheme: The scheme of a URL without one.
+    ///   - limits: The upper bounds on the URL.
     /// - Throws: ``RoutingError/Code/invalidURL`` with a message that describes the problem.
     public init(
         _ text: String,

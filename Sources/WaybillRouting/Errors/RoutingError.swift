@@ -14,11 +14,11 @@ public struct RoutingError: Error {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: the kind of failure.
-    ///   - url: the URL or pattern that the failure is about.
-    ///   - message: one sentence for people. Line breaks and control characters are escaped, and the message
+    ///   - code: The kind of failure.
+    ///   - url: The URL or pattern that the failure is about.
+    ///   - message: One sentence for people. Line breaks and control characters are escaped, and the message
     ///     is cut at 1,000 characters (``SafeText``).
-    ///   - cause: the underlying error; nil if there is none.
+    ///   - cause: The underlying error; nil if there is none.
     public init(_ code: Code, url: String = "", message: String, cause: (any Error)? = nil) {
         let message = SafeText.line(message, limit: Self.maximumLength)
         self.storage = Storage(code: code, url: url, message: message, cause: cause, route: nil, module: nil)

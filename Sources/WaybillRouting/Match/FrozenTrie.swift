@@ -128,9 +128,9 @@ extension FrozenTrie {
     /// conventions.
     ///
     /// - Parameters:
-    ///   - text: the URL.
-    ///   - fallsBack: whether a registered prefix of the URL may match; nil to follow the conventions.
-    /// - Returns: the match, or `.none`.
+    ///   - text: The URL.
+    ///   - fallsBack: Whether a registered prefix of the URL may match; nil to follow the conventions.
+    /// - Returns: The match, or `.none`.
     /// - Throws: `invalidURL`, or `refused`.
     @inline(never)
     func slowMatch(

@@ -6,9 +6,9 @@
 package protocol EncodedValue: Sendable {
     /// Returns the value, decoded as a type.
     ///
-    /// - Parameter type: the type that the reader asks for.
-    /// - Returns: the value; nil if values of the type cannot be decoded at all.
-    /// - Throws: the reason why the bytes do not contain a value of the type.
+    /// - Parameter type: The type that the reader asks for.
+    /// - Returns: The value; nil if values of the type cannot be decoded at all.
+    /// - Throws: The reason why the bytes do not contain a value of the type.
     func decoded<Value>(as type: Value.Type) throws -> Value?
 
     /// The value that the bytes contain without knowledge of a type: `()`, `Bool`, `Int`, `Double`, `String`,
@@ -31,8 +31,8 @@ package enum EncodedValues {
 
     /// Returns an encoded value as a type: decoded, or cast from its plain value.
     ///
-    /// - Returns: the value; nil if neither conversion supports the type.
-    /// - Throws: the reason why the bytes do not contain a value of the type.
+    /// - Returns: The value; nil if neither conversion supports the type.
+    /// - Throws: The reason why the bytes do not contain a value of the type.
     package static func decode<Value>(_ encoded: any EncodedValue, as type: Value.Type) throws -> Value? {
         if self.isUnconstrained(type) { return encoded.plain as? Value }
         return try encoded.decoded(as: type) ?? encoded.plain as? Value

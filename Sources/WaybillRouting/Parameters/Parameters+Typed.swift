@@ -161,11 +161,11 @@ extension Parameters {
     /// Returns the error for a value of another type: `invalidParameter`.
     ///
     /// - Parameters:
-    ///   - name: the parameter's name.
-    ///   - type: the expected type.
-    ///   - value: the value; the message shows it if it is text, a number or a Boolean.
-    ///   - isText: whether a URL could contain a value of the type.
-    /// - Returns: the error.
+    ///   - name: The parameter's name.
+    ///   - type: The expected type.
+    ///   - value: The value; the message shows it if it is text, a number or a Boolean.
+    ///   - isText: Whether a URL could contain a value of the type.
+    /// - Returns: The error.
     @usableFromInline
     @inline(never)
     package func mismatch(

@@ -25,7 +25,7 @@ package enum PlainPattern {
     /// Returns the URL of a pattern with values; values that the pattern does not name become the query, in
     /// their order.
     ///
-    /// - Returns: the URL; nil if the pattern or a value is not plain.
+    /// - Returns: The URL; nil if the pattern or a value is not plain.
     package static func url(_ pattern: String, _ values: [(name: String, text: String)]) -> String? {
         let bytes = pattern.utf8.span
         guard let start = self.endOfScheme(bytes) else { return nil }

@@ -1,8 +1,8 @@
 extension RoutePattern {
     /// Returns a URL that the pattern matches, with random values of the right types; for tests and checks.
     ///
-    /// - Parameter generator: the source of randomness; a generator with the same seed yields the same URL.
-    /// - Returns: a URL. Another pattern of a table may match it better.
+    /// - Parameter generator: The source of randomness; a generator with the same seed yields the same URL.
+    /// - Returns: A URL. Another pattern of a table may match it better.
     public func example(using generator: inout some RandomNumberGenerator) -> String {
         let variant = self.variants.randomElement(using: &generator) ?? []
         var sampler = PatternSampler(generator: generator)

@@ -4,8 +4,8 @@ extension RoutePattern {
     /// Values are percent-encoded as needed. Values that the pattern does not name become the query, sorted
     /// by name. An optional group is printed when all its values are given.
     ///
-    /// - Parameter values: the text of each parameter; the segments of a rest are joined by `/`.
-    /// - Returns: the URL, with the scheme of the pattern.
+    /// - Parameter values: The text of each parameter; the segments of a rest are joined by `/`.
+    /// - Returns: The URL, with the scheme of the pattern.
     /// - Throws: ``RoutingError/Code/missingParameter`` that names the missing parameter, or
     ///   ``RoutingError/Code/invalidParameter`` for a value that could not be read back.
     public func url(with values: [String: String]) throws(RoutingError) -> String {

@@ -25,10 +25,10 @@ public struct RoutePattern: Sendable {
     /// Creates a pattern by parsing its text.
     ///
     /// - Parameters:
-    ///   - text: the pattern, with or without a scheme.
-    ///   - conventions: the forms that the pattern may have, and their meaning.
-    ///   - defaultScheme: the scheme of a pattern without one.
-    ///   - limits: the upper bounds on the pattern.
+    ///   - text: The pattern, with or without a scheme.
+    ///   - conventions: The forms that the pattern may have, and their meaning.
+    ///   - defaultScheme: The scheme of a pattern without one.
+    ///   - limits: The upper bounds on the pattern.
     /// - Throws: ``RoutingError/Code/invalidPattern`` with a message that describes the problem.
     public init(
         _ text: String,

@@ -92,7 +92,7 @@ extension RouteTable {
     /// Adds a pattern unless the table has a pattern of its shape, or cannot match several patterns
     /// independently.
     ///
-    /// - Returns: the identifier of the registration; nil if the pattern needs a separate table.
+    /// - Returns: The identifier of the registration; nil if the pattern needs a separate table.
     /// - Throws: ``RoutingError/Code/invalidPattern`` when the table is full.
     package mutating func insertBeside(
         _ pattern: RoutePattern,

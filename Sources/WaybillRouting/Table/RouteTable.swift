@@ -9,9 +9,9 @@ public struct RouteTable<Handler: Sendable>: Sendable {
     /// Creates an empty table.
     ///
     /// - Parameters:
-    ///   - conventions: the rules for reading and matching addresses and patterns.
-    ///   - defaultScheme: the scheme of URLs and patterns without one.
-    ///   - limits: the upper bounds on URLs, patterns and the table.
+    ///   - conventions: The rules for reading and matching addresses and patterns.
+    ///   - defaultScheme: The scheme of URLs and patterns without one.
+    ///   - limits: The upper bounds on URLs, patterns and the table.
     public init(
         conventions: RoutingConventions = .waybill,
         defaultScheme: String = "app",
@@ -68,11 +68,11 @@ extension RouteTable {
     /// Adds a pattern and its handler.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the route.
-    ///   - handler: the handler that a match returns.
-    ///   - fileID: the file of the registration, for conflict messages.
-    ///   - line: the line of the registration, for conflict messages.
-    /// - Returns: the identifier of the registration.
+    ///   - pattern: The pattern of the route.
+    ///   - handler: The handler that a match returns.
+    ///   - fileID: The file of the registration, for conflict messages.
+    ///   - line: The line of the registration, for conflict messages.
+    /// - Returns: The identifier of the registration.
     /// - Throws: ``RoutingError/Code/invalidPattern``, or ``RoutingError/Code/conflict`` when the table has a
     ///   pattern of the same shape and the conventions do not replace it.
     @discardableResult
@@ -102,7 +102,7 @@ extension RouteTable {
     /// Adds patterns that were parsed with the table's conventions, in order; faster than separate
     /// insertions.
     ///
-    /// - Returns: the registration of each pattern, or nil if the pattern conflicts with another one.
+    /// - Returns: The registration of each pattern, or nil if the pattern conflicts with another one.
     package mutating func insert(
         _ patterns: [RoutePattern],
         _ handlers: [Handler],
@@ -172,7 +172,7 @@ extension RouteTable {
 
     /// Removes all routes of a scheme, and unregisters the scheme.
     ///
-    /// - Returns: the handlers of the routes.
+    /// - Returns: The handlers of the routes.
     @discardableResult
     public mutating func removeAll(scheme: String) -> [Handler] {
         let scheme = self.trie.rules.conventions.folded(scheme: scheme)

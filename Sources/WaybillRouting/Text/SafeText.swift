@@ -18,10 +18,10 @@ public enum SafeText {
     /// that is already escaped does not change.
     ///
     /// - Parameters:
-    ///   - text: any text.
-    ///   - limit: the maximum number of characters (Unicode scalars); a longer text ends with `…` and its
+    ///   - text: Any text.
+    ///   - limit: The maximum number of characters (Unicode scalars); a longer text ends with `…` and its
     ///     length in bytes.
-    /// - Returns: the text on one line.
+    /// - Returns: The text on one line.
     public static func line(_ text: some StringProtocol, limit: Int = .max) -> String {
         // A text has no more scalars than bytes, so most texts need not be counted.
         let end =

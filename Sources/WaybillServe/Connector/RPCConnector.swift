@@ -51,7 +51,7 @@ public final class RPCConnector: Connector {
         /// Where the connector logs connections that are lost.
         public var logger = Logger(label: "waybill.serve.connector")
 
-        /// Makes a configuration with the defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 
@@ -59,11 +59,11 @@ public final class RPCConnector: Connector {
     private let configuration: Configuration
     private let client = Locked<RPCClient?>(nil)
 
-    /// Makes a connector, which connects when the first message comes.
+    /// Creates a connector, which connects when the first message comes.
     ///
     /// - Parameters:
-    ///   - address: where the server listens.
-    ///   - configuration: how to connect.
+    ///   - address: Where the server listens.
+    ///   - configuration: How to connect.
     public init(_ address: StreamAddress, configuration: Configuration = Configuration()) {
         self.address = address
         self.configuration = configuration

@@ -11,7 +11,7 @@ actor FrameWriter: LoopBound {
     private var isWriting = false
     private var isFlushDue = false
     private var waiting: [SuspendedTask] = []
-    /// The number of unread bytes at the last observation, and the time since which it has not decreased.
+    /// The number of unread bytes at the last observation, and the time since which it is the same.
     private var backlog: (count: Int, since: ContinuousClock.Instant)?
 
     init(_ connection: StreamConnection) {

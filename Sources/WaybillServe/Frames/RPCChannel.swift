@@ -15,7 +15,7 @@ package protocol RPCChannel: AnyObject {
 
     /// Appends a message to the next write.
     ///
-    /// - Returns: False when too many bytes already wait. The message is then not sent.
+    /// - Returns: false when too many bytes already wait. The message is then not sent.
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool
 

@@ -1,7 +1,8 @@
 /// Decides which calls of a server's connections run and which wait; a value that performs no I/O.
 ///
-/// Each connection has a number of calls that always run, so no other connection can block it. The calls beyond
-/// it share places. When no place is free, connections take turns, however many calls each of them has waiting.
+/// Each connection has a number of calls that always run, so no other connection can block it. The calls
+/// beyond it share places. When no place is free, connections take turns, however many calls each of them has
+/// waiting.
 struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     private struct Calls {
         var running = 0
@@ -19,11 +20,12 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     private var calls: [Connection: Calls] = [:]
     /// The number of calls that wait, of all connections.
     private(set) var waiting = 0
-    /// The connections that have calls waiting, in the order of their turns; those before ``next`` had theirs.
+    /// The connections that have calls waiting, in the order of their turns; those before ``next`` had
+    /// theirs.
     private var turns: [Connection] = []
     private var next = 0
 
-    /// Makes an empty value.
+    /// Creates an empty value.
     ///
     /// - Parameters:
     ///   - guaranteed: The number of calls of a connection that always run.
@@ -35,7 +37,8 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     /// Asks for a call to run.
     ///
-    /// - Returns: Whether it may run now; else it waits until ``end(_:)`` or ``leave(_:)`` returns its connection.
+    /// - Returns: Whether it may run now; else it waits until ``end(_:)`` or ``leave(_:)`` returns its
+    ///   connection.
     mutating func ask(_ connection: Connection) -> Bool {
         var calls = self.calls[connection] ?? Calls()
         if calls.waiting == 0, self.start(connection) { return true }

@@ -21,8 +21,8 @@ extension RPCServer {
 
         /// The token that a peer must send with `$/authenticate` before any other message; nil for none.
         ///
-        /// A server on TCP needs a token, unless ``admitsLoopbackWithoutToken`` is set. The token is sent
-        /// without encryption. Use a tunnel between machines.
+        /// A server on TCP needs a token, unless ``admitsLoopbackWithoutToken`` is set and the address is a
+        /// loopback address. The token is sent without encryption. Use a tunnel between machines.
         public var token: String?
 
         /// Whether a server on a loopback address of TCP does without a token: every process of the machine,
@@ -42,7 +42,7 @@ extension RPCServer {
         /// that the peer was given.
         public var logger = Logger(label: "waybill.serve")
 
-        /// Makes a configuration with the defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 

@@ -50,7 +50,7 @@ extension RPCServer {
         /// The maximum number of bytes that may wait for all peers together; 64 MiB by default.
         ///
         /// Above this limit, the server closes connections. Connections that have not read for a second are
-        /// closed first, in the order of their unread bytes. An answer of more than half of the limit is
+        /// closed first, beginning with the most unread bytes. An answer of more than half of the limit is
         /// replaced by an error.
         public var unreadBytesOfAll = 64 << 20
 
@@ -79,8 +79,8 @@ extension RPCServer {
         /// receiving a byte; 10 minutes by default, nil for any time.
         public var idleTime: Duration? = .seconds(600)
 
-        /// How long the server waits for the rest of a message after its first byte, and how long a connection
-        /// may take to send its first message or its token; 10 seconds by default.
+        /// How long the server waits for the rest of a message after its first byte, and how long a
+        /// connection may take to send its first message or its token; 10 seconds by default.
         ///
         /// Time in which the server does not read, since the peer has not read its answers, is not included.
         public var messageTime = Duration.seconds(10)
@@ -90,7 +90,7 @@ extension RPCServer {
         /// The connection is closed then. A peer that reads slowly may take any time for all of them.
         public var stallTime = Duration.seconds(30)
 
-        /// Makes limits with the defaults.
+        /// Creates limits with the defaults.
         public init() {}
     }
 }

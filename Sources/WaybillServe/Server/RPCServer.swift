@@ -22,16 +22,16 @@ internal import WaybillRouting
 public final class RPCServer: Sendable {
     private let core: RPCServerCore
 
-    /// Makes a server, which does not listen yet.
+    /// Creates a server, which does not listen yet.
     ///
     /// The server describes what is exposed for `$/document`, here and after each change: a type of a
     /// parameter or a reply that traps in `init(from:)` on small values ends the program here, and never when
     /// a peer asks.
     ///
     /// - Parameters:
-    ///   - bus: the bus whose exposed routes it answers.
-    ///   - address: where it listens.
-    ///   - configuration: which peers are admitted, and the limits.
+    ///   - bus: The bus whose exposed routes it answers.
+    ///   - address: Where it listens.
+    ///   - configuration: Which peers are admitted, and the limits.
     public init(
         _ bus: MessageBus,
         listening address: StreamAddress,
@@ -45,7 +45,7 @@ public final class RPCServer: Sendable {
     /// Connections wait in the system's backlog until the server runs. For code that needs to know the port
     /// that the system has chosen, or that its clients can connect.
     ///
-    /// - Returns: where the server listens.
+    /// - Returns: Where the server listens.
     /// - Throws: `StreamError` if it cannot listen there, and a `RoutingError` with the code `refused` for an
     ///   address on TCP without a token.
     @discardableResult

@@ -95,7 +95,8 @@ package actor RPCSession: LoopBound {
         self.origin = MessageOrigin(connection)
     }
 
-    /// Makes a session for a node, or a client of the nodes' network, whose messages come to ``receive(_:)``.
+    /// Creates a session for a node, or a client of the nodes' network, whose messages come to
+    /// ``receive(_:)``.
     package init(
         _ bus: MessageBus,
         node origin: MessageOrigin,
@@ -175,8 +176,8 @@ package actor RPCSession: LoopBound {
         }
     }
 
-    /// Waits until the next message may be handled: at the peer's rate, when it has read most of its answers, and
-    /// when the loop has polled if its budget is used up.
+    /// Waits until the next message may be handled: at the peer's rate, when it has read most of its answers,
+    /// and when the loop has polled if its budget is used up.
     private func awaitTurn() async throws {
         if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
             await self.channel.flush()
@@ -184,7 +185,8 @@ package actor RPCSession: LoopBound {
         }
         if self.channel.unsentBytes > self.limits.unreadBytes { await self.channel.flush() }
         self.messages &+= 1
-        // The budget is the loop's: a connection that used it up alone would have the others wait for all of it.
+        // The budget is the loop's: a connection that used it up alone would have the others wait for all of
+        // it.
         if self.messages.isMultiple(of: Self.messagesPerTurn) {
             await self.eventLoop.yield()
         } else {

@@ -26,7 +26,7 @@ public final class ManualClock: Clock {
         weak var loop: EventLoop?
     }
 
-    /// Makes a clock that stands at the present instant.
+    /// Creates a clock that stands at the present instant.
     public init() {}
 
     /// The instant at which the clock stands.
@@ -90,8 +90,8 @@ public final class ManualClock: Clock {
 
     /// Waits until something waits for the clock, as far as that comes in ten seconds of the system's time.
     ///
-    /// - Parameter count: how many deadlines and sleepers, as ``pending`` counts them.
-    /// - Returns: whether there are that many.
+    /// - Parameter count: How many deadlines and sleepers, as ``pending`` counts them.
+    /// - Returns: Whether there are that many.
     @discardableResult
     public func waitForPending(_ count: Int = 1) async -> Bool {
         for _ in 0..<10_000 where self.pending < count { try? await Task.sleep(for: .milliseconds(1)) }

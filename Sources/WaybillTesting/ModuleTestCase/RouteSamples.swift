@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// Makes up URLs of a module's routes, right ones and wrong ones.
+/// Generates correct and wrong URLs for the routes of a module.
 struct RouteSamples {
     private var values: ValueSamples
     private let test: ModuleTestCase

@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// Makes up the text of values by the type that a handler declares.
+/// Generates the text of values for the types that a handler declares.
 struct ValueSamples {
     var generator: SeededGenerator
 

@@ -16,7 +16,8 @@ public import WaybillRouting
 /// recorded once for each subscriber, and not at all without one. A sent message is recorded when its turn
 /// has come.
 ///
-/// The recorder keeps all messages until it is dropped or ``stop()`` is called, so use it in tests only.
+/// The recorder records until it is dropped or ``stop()`` is called. It keeps all recorded messages, so use
+/// it in tests only.
 public final class MessageRecorder: Sendable {
     /// The stage of a message for which a test waits.
     public enum DeliveryBounds: Sendable {
@@ -33,7 +34,7 @@ public final class MessageRecorder: Sendable {
 
     /// Starts to record.
     ///
-    /// - Parameter bus: the bus, which the recorder does not keep.
+    /// - Parameter bus: The bus, which the recorder does not keep.
     public init(on bus: MessageBus) {
         self.configuration = bus.configuration
         self.registration = bus.observe { [log] in log.add($0) }

@@ -52,7 +52,7 @@ public struct RecordedMessage: Sendable {
 
     /// The value that it was answered with.
     ///
-    /// - Throws: why it failed, or `typeMismatch` if the value is of another type or not there yet.
+    /// - Throws: Why it failed, or `typeMismatch` if the value is of another type or not there yet.
     public func value<Value: Sendable>(as type: Value.Type = Value.self) throws(RoutingError) -> Value {
         switch self.outcome {
         case .replied(let value as Value): return value

@@ -24,7 +24,7 @@ public final class Stub: Sendable {
 
     /// Waits until it has been called, for as long as that takes.
     ///
-    /// - Parameter count: how many times.
+    /// - Parameter count: How many times.
     public func called(_ count: Int = 1) async {
         await withCheckedContinuation { waiter in
             let isOver = self.state.withLock { state in
@@ -42,7 +42,7 @@ public final class Stub: Sendable {
 
     /// Notes a message.
     ///
-    /// - Returns: how many there were before it.
+    /// - Returns: How many there were before it.
     func note(_ message: Message) -> Int {
         let (place, waiters) = self.state.withLock { state in
             state.messages.append(message)

@@ -21,7 +21,7 @@ struct BenchLoad {
         }
     }
 
-    /// Makes calls, on the loop of the client: their times have no change of thread in them.
+    /// Sends calls on the loop of the client, so that their times include no thread switch.
     func run(_ count: Int, on client: isolated RPCClient) async throws -> BenchReport {
         let progress = Progress(count, inFlight: self.inFlight)
         let clock = ContinuousClock()
