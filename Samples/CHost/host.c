@@ -29,7 +29,7 @@ static void end(host *host) {
     if (--host->pending > 0) return;
     expect(host, waybill_close(host->bus, closed, host) == WAYBILL_OK, "a bus is closed");
     expect(host, waybill_close(host->bus, closed, host) == WAYBILL_SHUT_DOWN, "and not a second time");
-    expect(host, strstr(waybill_error(host->bus), "closed already") != NULL, "and the error says why");
+    expect(host, strstr(waybill_error(host->bus), "already being closed") != NULL, "and the error says why");
 }
 
 // A handler that answers at once, with what it was asked.

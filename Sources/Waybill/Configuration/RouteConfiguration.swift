@@ -128,7 +128,7 @@ extension MessageBus {
     /// configuration is loaded again.
     ///
     /// A target that is not registered yet is not an error. Its routes fail with `noHandler` until the module
-    /// is installed, and ``validate(urls:)`` reports them.
+    /// is installed, and ``validate(urls:services:)`` reports them.
     ///
     /// - Parameters:
     ///   - configuration: The configuration to register.

@@ -36,7 +36,7 @@ public import WaybillRouting
 public protocol Connector: Sendable {
     /// Accepts a message, or refuses it by throwing.
     ///
-    /// The bus calls this method before ``route(_:as:)``, which it does not call if this method throws. The
+    /// The bus calls this method before ``route(_:)``, which it does not call if this method throws. The
     /// method may suspend. To refuse a message, throw ``WaybillRouting/RoutingError/refused(_:cause:)``,
     /// which callers can distinguish from all other failures.
     ///
