@@ -18,7 +18,7 @@ func module(_ name: String, resources: [Resource] = []) -> Target {
     .target(name: name, dependencies: ["ShopAPI", waybill], resources: resources, swiftSettings: settings)
 }
 
-// A package of its own, so that the shop at the command line is built without a web server.
+// A separate package, so that the shop for the command line is built without a web server.
 let package = Package(
     name: "web-shop",
     platforms: [.macOS(.v26)],

@@ -1,10 +1,10 @@
 internal import ShopAPI
 package import Waybill
 
-/// What happened in the shop, the last thousand things of it.
+/// The latest thousand events of the shop.
 ///
-/// No module waits for it: the others `send` their entries, and payments bring their receipts on a
-/// return URL.
+/// No module waits for this module. The others `send` their entries, and payments deliver their receipts
+/// through a return URL.
 @Module("app://activity")
 package actor ActivityModule {
     private var entries = ActivityLog()

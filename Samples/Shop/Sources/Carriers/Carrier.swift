@@ -1,9 +1,9 @@
-/// Knows what it costs to send a parcel, and how long that takes.
+/// Computes the price and the duration of a delivery.
 ///
-/// It imports nothing of the bus and knows no URL: the program joins it to the bus from outside. So code that
-/// was there before the bus, or that other programs use as well, stays as it is.
+/// The actor imports nothing of the bus and knows no URL. The program connects it to the bus. Code that is
+/// older than the bus, or that other programs use as well, needs no change.
 package actor Carrier {
-    /// What a country costs.
+    /// The price and the duration for a country.
     private struct Zone {
         let cents: Int
         let centsPerKilogram: Int
@@ -18,9 +18,9 @@ package actor Carrier {
 
     package init() {}
 
-    /// What it costs to send a parcel, and how long it takes.
+    /// Returns the price and the duration of a delivery.
     ///
-    /// - Throws: ``CarrierError`` for a country or a weight that it does not serve.
+    /// - Throws: ``CarrierError`` for a country or a weight that the carrier does not serve.
     package func quote(to country: String, grams: Int) throws(CarrierError) -> Quote {
         guard let zone = self.zones[country.uppercased()] else {
             throw .unknownCountry(country, known: self.zones.keys.sorted())
@@ -46,7 +46,7 @@ package struct Quote: Codable, Hashable, Sendable {
 }
 
 extension Quote: CustomStringConvertible {
-    /// As it is printed: `8.30, 2 days`.
+    /// The quote as text: `8.30, 2 days`.
     package var description: String {
         let rest = self.cents % 100
         return "\(self.cents / 100).\(rest < 10 ? "0" : "")\(rest), \(self.days) days"
@@ -62,7 +62,7 @@ package enum CarrierError: Error, Hashable {
 }
 
 extension CarrierError: CustomStringConvertible {
-    /// What happened and what to do, in one sentence.
+    /// A sentence with the problem and the remedy.
     package var description: String {
         switch self {
         case .unknownCountry(let country, let known):

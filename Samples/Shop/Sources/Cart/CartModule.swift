@@ -1,7 +1,7 @@
 internal import ShopAPI
 package import Waybill
 
-/// What each customer has put aside, before it is an order.
+/// The cart of each customer.
 @Module("app://cart")
 package actor CartModule {
     private var baskets: [User.ID: Basket] = [:]
@@ -30,7 +30,7 @@ package actor CartModule {
         return self.contents(of: user)
     }
 
-    /// What is in the cart.
+    /// Returns the contents of the cart.
     @Route func show(session: SessionToken?) async throws -> CartContents {
         self.contents(of: try await self.user(session))
     }
@@ -45,7 +45,7 @@ package actor CartModule {
         return basket.lines
     }
 
-    /// Puts back lines that could not be ordered, beside what was added since.
+    /// Adds lines that could not be ordered to the cart again.
     @Route func restore(lines: [CartLine], session: SessionToken?) async throws -> CartContents {
         let user = try await self.user(session)
         for line in lines { self.baskets[user.id, default: Basket()].add(line) }

@@ -1,7 +1,7 @@
 internal import ShopAPI
 package import Waybill
 
-/// What the shop sells, and how much of it is left.
+/// The products of the shop and their stock.
 @Module("app://catalog")
 package actor CatalogModule {
     private var shelves: Shelves
@@ -11,7 +11,7 @@ package actor CatalogModule {
     /// - Throws: an error of the decoder if the catalogue cannot be read.
     package init() throws { self.shelves = try Shelves(json: PackageResources.products_json) }
 
-    /// What the shelves are called.
+    /// Returns the categories of the catalogue.
     @Route func categories() -> [ProductCategory] { self.shelves.categories }
 
     /// The goods on a shelf.
@@ -27,9 +27,9 @@ package actor CatalogModule {
         self.shelves.products(matching: text, limit: limit)
     }
 
-    /// Takes goods for an order: all of them, or none.
+    /// Reserves products for an order: either all of them or none.
     ///
-    /// The lines are passed with the call, as they are: nothing is encoded between modules.
+    /// The lines are passed with the call unchanged, because values are not encoded between modules.
     @Route func reserve(lines: [CartLine]) throws { try self.shelves.take(lines) }
 
     /// Puts goods back that were reserved.

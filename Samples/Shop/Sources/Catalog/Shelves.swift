@@ -6,7 +6,7 @@ struct Shelves {
     private var products: [Product]
     private let places: [Product.ID: Int]
 
-    /// What the shelves are called, in the order of the catalogue.
+    /// The categories, in the order of the catalogue.
     let categories: [ProductCategory]
 
     init(_ products: [Product]) {

@@ -1,25 +1,24 @@
 internal import ShopAPI
 package import Waybill
 
-/// What the customers have ordered.
+/// The orders of the customers.
 ///
-/// An order takes the lines out of the cart and the goods off the shelves; cancelling it brings them back.
-/// Neither the cart, the catalogue nor the payments are imported here: their URLs are all that this module
-/// knows of them.
+/// An order moves the lines from the cart and the products from the catalogue, and a cancellation moves them
+/// back. This module does not import the cart, the catalogue or the payments. It knows only their URLs.
 @Module("app://orders")
 package actor OrdersModule {
     private var orders: [Order.ID: Order] = [:]
 
     package init() {}
 
-    /// Makes an order of what is in the cart.
+    /// Places an order with the contents of the cart.
     @Route func place(session: SessionToken?) async throws -> Order {
         let user = try await self.user(session)
         let lines: [CartLine] = try await self.bus.route("app://cart/take", parameters: ["session": session])
         do {
             try await self.bus.route("app://catalog/reserve", parameters: ["lines": lines])
         } catch {
-            // What cannot be ordered goes back to where it came from.
+            // Lines that cannot be ordered return to the cart.
             let back: [String: any Sendable] = ["session": session, "lines": lines]
             try await self.bus.route("app://cart/restore", parameters: back)
             throw error

@@ -2,9 +2,9 @@ internal import Foundation
 public import Waybill
 internal import WaybillConfiguration
 
-/// The file of routes beside the code, which is read again while the shop is open.
+/// A file with more routes, which can be read again while the shop is open.
 ///
-/// What it names is exposed to customers.
+/// The routes of the file are exposed to customers.
 public actor RouteFile {
     private let bus: MessageBus
     private let path: String
@@ -16,19 +16,21 @@ public actor RouteFile {
         self.path = path
     }
 
-    /// Reads the file; if something is wrong with it, the routes stay as they are.
+    /// Reads the file.
+    ///
+    /// If the file has an error, the routes are unchanged.
     public func load() throws {
         let routes = try RouteConfiguration(contentsOf: URL(filePath: self.path))
         try self.bus.load(routes)
         let before = self.exposed
-        // The new ones first: what is in both stays reachable.
+        // Expose the new routes before the old ones are withdrawn, so that routes in both stay reachable.
         self.exposed = try routes.entries.map { try self.bus.expose($0.pattern) }
         for registration in before { registration.cancel() }
     }
 
     /// Reads the file again.
     ///
-    /// - Returns: what became of it, on one line.
+    /// - Returns: The result, on one line.
     public func reload() -> String {
         do {
             try self.load()

@@ -1,4 +1,6 @@
-/// A URL that shows what the shop can do, in an order that makes sense.
+/// A URL that shows a feature of the shop.
+///
+/// The examples are in a meaningful order.
 struct Example {
     let url: String
     let summary: String

@@ -10,9 +10,9 @@ struct Storefront {
     /// Opens the shop.
     ///
     /// - Parameters:
-    ///   - conventions: how URLs are read; those of navigation for `shop browse`.
-    ///   - modules: what this process has of the shop.
-    /// - Throws: an error of the catalogue.
+    ///   - conventions: The URL conventions; navigation for `shop browse`.
+    ///   - modules: The modules of this process.
+    /// - Throws: An error of the catalogue.
     init(
         conventions: RoutingConventions = .waybill,
         modules: [ShopModule] = ShopModule.allCases

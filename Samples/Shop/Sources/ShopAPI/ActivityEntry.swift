@@ -1,8 +1,8 @@
-/// Something that happened in the shop.
+/// An event of the shop.
 public struct ActivityEntry: Codable, Hashable, Sendable {
-    /// Counts what happened, from 1.
+    /// The number of the event, from 1.
     public let number: Int
-    /// What happened, in a few words.
+    /// A short description of the event.
     public let text: String
 
     /// Makes an entry.

@@ -1,8 +1,8 @@
-/// What is in a customer's cart.
+/// The contents of a customer's cart.
 public struct CartContents: Codable, Hashable, Sendable {
     /// One line for each product, in the order in which they were added.
     public let lines: [CartLine]
-    /// What it all costs.
+    /// The total price.
     public let total: Money
 
     /// Makes the contents of a cart.

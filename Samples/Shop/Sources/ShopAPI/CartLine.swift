@@ -4,7 +4,7 @@ public struct CartLine: Codable, Hashable, Sendable {
     public let product: String
     /// The product's name.
     public let name: String
-    /// What one of it costs.
+    /// The price of one item.
     public let price: Money
     /// How many.
     public var quantity: Int
@@ -17,7 +17,7 @@ public struct CartLine: Codable, Hashable, Sendable {
         self.quantity = quantity
     }
 
-    /// What all of them cost.
+    /// The price of all items of the line.
     public var total: Money { self.price * self.quantity }
 }
 
@@ -27,6 +27,6 @@ extension CartLine: CustomStringConvertible {
 }
 
 extension [CartLine] {
-    /// What all lines cost together.
+    /// The total price of all lines.
     public var total: Money { self.reduce(.zero) { $0 + $1.total } }
 }

@@ -1,6 +1,6 @@
 public import Waybill
 
-/// What the accounts know, for modules that ask who asks them: by this protocol, and not by a URL.
+/// The service with which modules find a customer by the session, through a protocol and not through a URL.
 @Service("app://customers")
 public protocol CustomerService: Sendable {
     /// The customer whose session it is.

@@ -1,4 +1,4 @@
-/// What a customer has ordered.
+/// An order of a customer.
 public struct Order: Codable, Hashable, Identifiable, Sendable {
     /// How far an order has come.
     public enum Status: String, CaseIterable, Codable, Sendable {
@@ -14,9 +14,9 @@ public struct Order: Codable, Hashable, Identifiable, Sendable {
     public let id: Int
     /// Whose order it is.
     public let user: User
-    /// What was ordered.
+    /// The ordered lines.
     public let lines: [CartLine]
-    /// What it all costs.
+    /// The total price.
     public let total: Money
     /// How far it has come.
     public var status: Status

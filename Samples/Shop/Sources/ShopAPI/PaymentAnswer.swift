@@ -1,7 +1,7 @@
-/// What a customer answers to a ``PaymentRequest``.
+/// The customer's answer to a ``PaymentRequest``.
 public enum PaymentAnswer: String, CaseIterable, Codable, Sendable {
     /// Take the money.
     case confirm
-    /// Leave it; the order stays as it is.
+    /// Cancel the payment. The order is unchanged.
     case cancel
 }

@@ -1,10 +1,10 @@
-/// What the payments ask the customer before they take the money: a reply before the last one.
+/// The question of the payments before they take the money, as a progress reply.
 ///
 /// The customer's callback answers it with a ``PaymentAnswer``.
 public struct PaymentRequest: Codable, Hashable, Sendable {
     /// The order to pay.
     public let order: Int
-    /// What it costs.
+    /// The amount.
     public let total: Money
 
     /// Makes a request.

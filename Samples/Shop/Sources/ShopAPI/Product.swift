@@ -1,12 +1,12 @@
-/// Something that the shop sells, and how much of it is left.
+/// A product of the shop, with its stock.
 public struct Product: Codable, Hashable, Identifiable, Sendable {
-    /// What the product is called in URLs: `copper-kettle`.
+    /// The name of the product in URLs: `copper-kettle`.
     public let id: String
-    /// What it is called on the shelf.
+    /// The name of the product for people.
     public let name: String
     /// The shelf.
     public let category: String
-    /// What one of it costs.
+    /// The price of one item.
     public let price: Money
     /// How many are left.
     public var stock: Int

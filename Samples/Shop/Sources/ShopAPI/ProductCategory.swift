@@ -1,6 +1,6 @@
 /// A shelf of the shop.
 public struct ProductCategory: Codable, Hashable, Sendable {
-    /// What the shelf is called in URLs: `kitchen`.
+    /// The name of the category in URLs: `kitchen`.
     public let name: String
     /// How many products are on it.
     public let products: Int

@@ -1,10 +1,10 @@
-/// What a customer gets for paying.
+/// The receipt of a payment.
 public struct Receipt: Codable, Hashable, Sendable {
     /// The receipt's number.
     public let number: Int
     /// The order that was paid.
     public let order: Int
-    /// What was paid.
+    /// The paid amount.
     public let total: Money
     /// Whether the money has been given back.
     public var isRefunded: Bool
@@ -19,7 +19,7 @@ public struct Receipt: Codable, Hashable, Sendable {
 }
 
 extension Receipt: CustomStringConvertible {
-    /// As it is printed: `receipt 1 for order 1: 54.90`.
+    /// The receipt as text: `receipt 1 for order 1: 54.90`.
     public var description: String {
         "receipt \(self.number) for order \(self.order): \(self.total)\(self.isRefunded ? ", refunded" : "")"
     }

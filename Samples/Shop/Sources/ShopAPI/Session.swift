@@ -1,6 +1,6 @@
 /// A customer's visit, from signing in to signing out.
 public struct Session: Codable, Hashable, Sendable {
-    /// What the customer shows from now on.
+    /// The token of the session.
     public let token: SessionToken
     /// Who has signed in.
     public let user: User

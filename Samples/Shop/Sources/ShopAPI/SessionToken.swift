@@ -1,6 +1,6 @@
-/// What a signed-in customer shows to the modules: the parameter `session` of a URL.
+/// The token of a signed-in customer: the parameter `session` of a URL.
 public struct SessionToken: Hashable, Sendable {
-    /// The token as it stands in a URL.
+    /// The token as text of a URL.
     public let description: String
 
     /// Makes a token that cannot be guessed.

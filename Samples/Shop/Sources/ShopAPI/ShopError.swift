@@ -1,6 +1,6 @@
-/// What a module says when it cannot do what it was asked.
+/// The error of a module that cannot handle a request.
 ///
-/// The bus hands it to the caller as the cause of a `RoutingError` with the code `handlerFailed`.
+/// The caller receives it as the cause of a `RoutingError` with the code `handlerFailed`.
 public enum ShopError: Error, Hashable, Sendable {
     /// No customer has this name.
     case unknownCustomer(String)
@@ -22,7 +22,7 @@ public enum ShopError: Error, Hashable, Sendable {
     case unknownOrder(Int)
     /// An order that is paid or cancelled already.
     case orderIsClosed(Int, Order.Status)
-    /// The customer said no.
+    /// The customer cancelled the payment.
     case paymentCancelled(order: Int)
     /// The URL does not confirm the payment, and its caller does not answer questions.
     case nobodyToAsk(order: Int)
@@ -33,7 +33,7 @@ public enum ShopError: Error, Hashable, Sendable {
 }
 
 extension ShopError: CustomStringConvertible {
-    /// What happened and what to do, in one sentence.
+    /// A sentence with the problem and the remedy.
     public var description: String {
         switch self {
         case .unknownCustomer(let name): "nobody here is called \(name)"

@@ -1,10 +1,10 @@
 public import Waybill
 
-/// Tells the customers of other programs why the shop says no.
+/// Sends the messages of shop errors to customers in other programs.
 ///
-/// A peer is told nothing of what a handler throws, since that may be about the inside of the program. A
-/// `ShopError` is a sentence for customers: for a message from outside it becomes a refusal, and its sentence
-/// goes out.
+/// A peer does not receive the error of a handler, because it could reveal the inside of the program. A
+/// `ShopError` is meant for customers. For a message from outside, this middleware turns it into a refusal
+/// with its message.
 public struct ShopErrorMiddleware: Middleware {
     /// Makes it.
     public init() {}
@@ -25,7 +25,9 @@ public struct ShopErrorMiddleware: Middleware {
 }
 
 extension ShopError {
-    /// What a module said, however many messages it passed through; nil if an error has another cause.
+    /// Creates the error of the module from an error, however many messages it has passed through.
+    ///
+    /// The result is nil if the error has another cause.
     public init?(causeOf error: any Error) {
         var cause: (any Error)? = error
         while let routing = cause as? RoutingError { cause = routing.cause }

@@ -3,7 +3,7 @@ import Waybill
 
 @testable import Shop
 
-/// A shop of its own for each test, and a customer in it.
+/// A separate shop for each test, with a customer.
 struct OpenShop {
     let bus: MessageBus
     let session: SessionToken
@@ -20,7 +20,7 @@ struct OpenShop {
         try await self.bus.route(url, parameters: ["session": self.session])
     }
 
-    /// What a module said when it could not do what it was asked.
+    /// Returns the error of the module that could not handle a URL.
     func complaint(about url: String) async throws -> ShopError? {
         do {
             try await self.bus.route(url, parameters: ["session": self.session])

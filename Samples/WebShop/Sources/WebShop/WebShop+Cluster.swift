@@ -3,8 +3,9 @@ internal import Waybill
 internal import WaybillNATS
 
 extension WebShop {
-    /// Makes the shop one more instance of what `Samples/cluster` starts: it takes a share of what customers of
-    /// other processes ask for, and its own are answered here.
+    /// Makes the shop another instance of the cluster that `Samples/cluster` starts.
+    ///
+    /// It receives a share of the requests of customers in other processes, and answers its own customers.
     func join(at server: String) throws -> ClusterNode {
         for url in Self.reads + Self.calls { try self.bus.share(url) }
         var configuration = ClusterNode.Configuration()

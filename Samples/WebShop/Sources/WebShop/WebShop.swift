@@ -10,20 +10,26 @@ internal import Waybill
 internal import WaybillConsole
 internal import WaybillHTTP
 
-/// The shop's six modules on a bus, and what customers reach of them over the web.
+/// The six modules of the shop on a bus, and the URLs that customers can reach over the web.
 struct WebShop {
-    /// What may be asked by GET: it changes nothing, and caches and crawlers repeat it.
+    /// The URLs for GET.
+    ///
+    /// They change nothing, because caches and crawlers repeat them.
     static let reads = [
         "app://catalog/categories", "app://catalog/category/:name", "app://catalog/product",
         "app://catalog/search", "app://cart/show", "app://orders/mine", "app://orders/detail/:id",
     ]
-    /// What customers do; receipts are brought by a return URL, `app://payments/pay?order=1#activity/receipt`.
+    /// The URLs of the customers' actions.
+    ///
+    /// A return URL delivers the receipt: `app://payments/pay?order=1#activity/receipt`.
     static let calls = [
         "app://accounts/sign-in", "app://accounts/sign-out", "app://cart/add", "app://cart/remove",
         "app://orders/place", "app://orders/cancel/:id", "app://payments/**", "app://activity/receipt",
     ]
 
-    /// What customers tell one another: a review is an event, which pages that show the product get at once.
+    /// The URL of reviews.
+    ///
+    /// Pages that show the product receive a published review as an event.
     static let reviews = "app://reviews/:product"
 
     let bus = MessageBus()
@@ -41,8 +47,7 @@ struct WebShop {
         try self.bus.expose(Self.reviews, for: [.publishing, .subscribing])
     }
 
-    /// The web site: a page of its own, the gateway below `/bus`, and a console below `/console`, if there is
-    /// one.
+    /// The web site: a page, the gateway below `/bus`, and a console below `/console` if there is one.
     func router(with console: WaybillConsole? = nil) -> Router<BasicRequestContext> {
         let router = Router()
         if let console { router.addRoutes(console.routes, atPath: "/console") }

@@ -11,7 +11,7 @@ internal import WaybillEventLoop
 internal import WaybillServe
 internal import WaybillServiceLifecycle
 
-/// The shop over the web and, if it is asked to, over a Unix socket: one bus, and servers around it.
+/// The shop over the web and optionally over a Unix socket: one bus with several servers.
 @main
 struct WebShopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -126,7 +126,9 @@ struct WebShopCommand: AsyncParsableCommand {
         return WaybillConsole(shop.bus, configuration: configuration)
     }
 
-    /// Tells the person at the terminal; standard output is for what programs read.
+    /// Prints a line for a person.
+    ///
+    /// Standard output is for programs.
     private static func say(_ line: String) {
         FileHandle.standardError.write(Data("\(line)\n".utf8))
     }

@@ -38,7 +38,7 @@ struct WebShopTests {
         try outcome.get()
     }
 
-    /// What curl prints: the body, and the status on a line of its own.
+    /// Returns the output of curl: the body, and the status on a separate line.
     private func curl(_ socket: String, _ path: String, _ options: String...) async throws -> String {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")

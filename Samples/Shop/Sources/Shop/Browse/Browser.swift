@@ -2,8 +2,10 @@ internal import ShopAPI
 internal import Waybill
 internal import WaybillNavigation
 
-/// Follows URLs: those of pages change what is shown, all others are the shop's, and their replies are said
-/// in a line.
+/// Opens URLs.
+///
+/// URLs of pages change the screen. All other URLs are delivered to the shop, and their replies are shown on
+/// one line.
 @MainActor
 final class Browser {
     private let navigator: Navigator
@@ -13,7 +15,7 @@ final class Browser {
     /// Asks the customer before anything is paid; nil if no customer is there.
     var asker: ((PaymentRequest) async -> PaymentAnswer)?
 
-    /// What happened last, if it is worth a line.
+    /// The latest message for the customer.
     private(set) var message = ""
 
     /// Whether that was a failure.
@@ -38,7 +40,7 @@ final class Browser {
         try self.navigator.register("screen://payment", PaymentPage.self)
     }
 
-    /// What is shown, in front last.
+    /// The shown layers, front last.
     var layers: [ScreenView.Layer] { self.presenter.layers }
 
     /// Chooses another link of the page in front.
@@ -67,7 +69,7 @@ final class Browser {
         }
     }
 
-    /// Has the shop do something, and shows what has changed.
+    /// Delivers a URL to the shop, and updates the screen.
     private func act(_ url: String) async throws {
         let session = url.namesSession ? [:] : self.presenter.visit.session
         let asker = self.asker
@@ -95,7 +97,7 @@ final class Browser {
         try await self.presenter.reload()
     }
 
-    /// What the customer has chosen on the sheet before a payment.
+    /// The choice of the customer on the sheet before a payment.
     private var answer = PaymentAnswer.cancel
 
     /// Presents the question before a payment, and lets keys be taken until the sheet is gone.
@@ -114,7 +116,7 @@ final class Browser {
         return self.answer
     }
 
-    /// What is shown, as plain text.
+    /// The screen as plain text.
     var text: String {
         var lines = self.message.isEmpty ? [] : ["* \(self.message)"]
         if let failure { lines = ["! \(failure)"] }

@@ -1,20 +1,20 @@
 internal import ShopAPI
 internal import Waybill
 
-/// A page of the shop: what a URL of the scheme `screen` leads to.
+/// A page of the shop, for a URL of the scheme `screen`.
 protocol Page: Sendable {
-    /// What it says now; asked each time that it comes to the front.
+    /// Returns the content of the page. The browser calls it each time that the page comes to the front.
     func content(for visit: Visit) async throws -> PageContent
 }
 
-/// What a page says.
+/// The content of a page.
 struct PageContent: Equatable, Sendable {
     var title: String
     var lines: [String] = []
     var links: [PageLink] = []
 }
 
-/// Something to follow: another page, or something that the shop does.
+/// A link to another page, or to an action of the shop.
 struct PageLink: Equatable, Sendable {
     let title: String
     let url: String
@@ -25,7 +25,7 @@ struct PageLink: Equatable, Sendable {
     }
 }
 
-/// What pages ask the shop with: its bus, and the customer's session.
+/// The bus and the customer's session, with which pages call the shop.
 struct Visit: Sendable {
     let bus: MessageBus
     var session: [String: any Sendable] = [:]

@@ -1,10 +1,12 @@
 internal import Waybill
 internal import WaybillNavigation
 
-/// Keeps the pages that are shown, with what they say; a page that cannot say it is not shown.
+/// Keeps the shown pages with their contents.
+///
+/// A page without content is not shown.
 @MainActor
 final class PagePresenter: Presenter {
-    /// What pages ask the shop with.
+    /// The bus and the session for the pages.
     var visit: Visit
     private var stack: [PresentedDestination] = []
     private var contents: [PresentedDestination.ID: PageContent] = [:]

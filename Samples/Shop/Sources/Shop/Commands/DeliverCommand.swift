@@ -23,7 +23,7 @@ struct DeliverCommand: AsyncParsableCommand {
 
     func run() async throws {
         let shop = try await Storefront()
-        // What the modules have sent one another is delivered before the shop closes, whatever the exit status.
+        // Deliver the messages between modules before the shop closes, whatever the exit status.
         try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
             do {
                 if self.urls.isEmpty, Terminal.isInteractive {

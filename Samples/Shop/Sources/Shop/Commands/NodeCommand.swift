@@ -4,7 +4,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillNATS
 
-/// `shop node NAME --modules MODULE... --nats URL`: a part of the shop in a process of its own.
+/// `shop node NAME --modules MODULE... --nats URL`: some modules of the shop in a separate process.
 struct NodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "node",

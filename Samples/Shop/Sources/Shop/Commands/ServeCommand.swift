@@ -36,7 +36,9 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var routes: String?
 
-    /// What customers use, and nothing of what carts, stock and orders are told by other modules.
+    /// The URLs for customers.
+    ///
+    /// Messages between modules are not exposed.
     static let customerURLs = [
         "app://accounts/**", "app://customers/customer", "app://activity/receipt", "app://activity/recent",
         "app://cart/add", "app://cart/remove", "app://cart/show", "app://catalog/categories",
@@ -45,7 +47,9 @@ struct ServeCommand: AsyncParsableCommand {
         "app://payments/**", "app://shipping/**",
     ]
 
-    /// What customers tell one another: a review is published, and gets to all that watch.
+    /// The URL of reviews.
+    ///
+    /// A customer publishes a review, and all customers who watch receive it.
     static let reviews = "app://reviews/:product"
 
     func run() async throws {
@@ -71,7 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
         try output.flush()
     }
 
-    /// Serves until a first signal, and what is under way until a second one.
+    /// Serves until the first signal, and finishes requests in flight until the second.
     private static func serve(
         _ server: RPCServer,
         _ routes: RouteFile?,

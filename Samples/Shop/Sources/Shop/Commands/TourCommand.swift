@@ -33,7 +33,7 @@ struct TourCommand: AsyncParsableCommand {
         }
     }
 
-    /// Runs a closure with a bus that reaches the shop's modules: its own, or those of other processes.
+    /// Runs a closure with a bus that reaches the modules of the shop, in this process or in others.
     private func withShop(_ body: (MessageBus) async throws -> Void) async throws {
         #if Cluster
         if let nats {

@@ -84,7 +84,7 @@ extension Clerk {
     }
 
     private func route(_ url: String) async throws(RoutingError) -> any Sendable {
-        // What is passed with the call would win over what the URL says.
+        // A value passed with the call would take precedence over the URL.
         let parameters = self.customer.isEmpty || url.namesSession ? [:] : self.customer
         guard let asker else { return try await self.bus.route(url, parameters: parameters).value }
         return try await self.bus.route(url, parameters: parameters) { (request: PaymentRequest) in

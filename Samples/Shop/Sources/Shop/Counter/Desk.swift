@@ -12,13 +12,13 @@ struct Desk {
         try self.output.flushIfNeeded()
     }
 
-    /// Puts down one line about something that went wrong, after all replies before it.
+    /// Prints an error on one line, after all earlier replies.
     mutating func complain(_ line: String) throws(FileError) {
         try self.output.flush()
         self.errors.bytes.append(contentsOf: "shop: \(line)\n".utf8)
         try self.errors.flush()
     }
 
-    /// Shows everything that has been put down.
+    /// Prints the buffered output.
     mutating func flush() throws(FileError) { try self.output.flush() }
 }

@@ -7,10 +7,10 @@ extension RoutingError {
         return "\(self.code)\(place): \(SafeText.line(self.reason, limit: 400))"
     }
 
-    /// What happened, without code and URL.
+    /// The message without code and URL.
     var shortLine: String { SafeText.line(self.reason, limit: 400) }
 
-    /// What the handler threw, or the error of the message that failed first, if handlers routed on.
+    /// The message of the handler's error, or of the error of the message that failed first.
     private var reason: String {
         let root = self.rootCause
         if let thrown = root.cause, root.code == .handlerFailed { return "\(thrown)" }

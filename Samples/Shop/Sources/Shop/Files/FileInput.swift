@@ -13,7 +13,9 @@ struct FileInput {
         self.buffer = Array(repeating: 0, count: chunk)
     }
 
-    /// What is there to be read, or waits for it; nil at the end.
+    /// Returns the available bytes, or waits for some.
+    ///
+    /// Returns nil at the end.
     mutating func read() throws(FileError) -> ArraySlice<UInt8>? {
         while true {
             let count = unsafe self.buffer.withUnsafeMutableBytes { bytes in

@@ -9,7 +9,7 @@ struct FileOutput {
     let isTerminal: Bool
     private let descriptor: Int32
 
-    /// What waits to be written.
+    /// The bytes that wait to be written.
     var bytes: [UInt8] = []
 
     init(_ descriptor: Int32) {

@@ -1,9 +1,9 @@
 /// Cuts the bytes of a stream into lines, however they arrive, and holds no more than one line of them.
 struct LineSplitter {
-    /// What is between two ends of line.
+    /// The text between two ends of line.
     enum Line: Equatable {
         case text(String)
-        /// The bytes are no UTF-8.
+        /// The bytes are not UTF-8.
         case garbled
         /// More bytes than the limit; how many there were. They have been skipped.
         case tooLong(Int)
@@ -22,7 +22,9 @@ struct LineSplitter {
 
     init(limit: Int = 64 * 1_024) { self.limit = limit }
 
-    /// Takes what has arrived; ask for lines until there are none before taking more.
+    /// Appends received bytes.
+    ///
+    /// Read all complete lines before the next call.
     mutating func append(_ bytes: some Sequence<UInt8>) {
         self.buffer.removeFirst(self.start)
         self.searched -= self.start

@@ -1,6 +1,6 @@
-/// The place of one value in a ``JSONWriter``, as `Encodable` types want to see it.
+/// An encoder for one value of a ``JSONWriter``.
 ///
-/// A container closes what is open below it before it goes on, so brackets need no end of their own.
+/// A container closes the open brackets below it before it continues, so brackets need no explicit end.
 struct JSONEncoding: Encoder {
     let writer: JSONWriter
     var codingPath: [any CodingKey] { [] }

@@ -1,6 +1,6 @@
 /// JSON in the making: bytes, and the brackets that are open.
 struct JSONText {
-    /// What has been written.
+    /// The written bytes.
     private(set) var bytes: [UInt8] = []
     private var brackets: [Bracket] = []
 
@@ -34,7 +34,7 @@ struct JSONText {
         }
     }
 
-    /// Begins the next element of the bracket at a depth; what is open below it is closed.
+    /// Begins the next element of the bracket at a depth, and closes the brackets below it.
     mutating func beginElement(at depth: Int) {
         self.close(to: depth)
         guard let last = self.brackets.indices.last else { return }
@@ -52,8 +52,9 @@ struct JSONText {
     /// Writes a number, a truth value, or null.
     mutating func write(literal: String) { self.bytes.append(contentsOf: literal.utf8) }
 
-    /// Writes text in quotes; control characters are escaped, those of C1 too, so that no reply drives a
-    /// terminal.
+    /// Writes text in quotes.
+    ///
+    /// Control characters, including C1, are escaped, so that a reply cannot control a terminal.
     mutating func write(text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         if text.utf8.contains(where: Self.needsCare) {
@@ -64,8 +65,9 @@ struct JSONText {
         self.bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether a byte may begin something that is not written as it is; 0xc2 begins the control characters of
-    /// C1.
+    /// Returns whether a byte may begin a character that is escaped.
+    ///
+    /// 0xc2 begins the control characters of C1.
     private static func needsCare(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
             || byte == 0xc2

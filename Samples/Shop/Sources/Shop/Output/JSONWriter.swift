@@ -6,7 +6,7 @@ final class JSONWriter {
     /// What has been written of the value.
     var text = JSONText()
 
-    /// Writes one value; what was written before is gone.
+    /// Writes one value, and discards the previous text.
     func write(document value: some Encodable) throws {
         self.text.removeAll()
         try self.write(value)

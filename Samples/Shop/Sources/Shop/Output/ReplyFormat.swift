@@ -4,6 +4,6 @@ internal import ArgumentParser
 enum ReplyFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// One line of JSON for each reply.
     case json
-    /// What the value says of itself, for people.
+    /// The description of the value, for people.
     case text
 }

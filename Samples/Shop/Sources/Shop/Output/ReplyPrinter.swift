@@ -23,7 +23,7 @@ struct ReplyPrinter {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// A value as its description says it; a list as a line for each element.
+    /// Returns the description of a value, or one line for each element of a list.
     static func text(of value: any Sendable) -> String {
         let text =
             switch value {

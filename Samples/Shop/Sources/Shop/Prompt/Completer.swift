@@ -1,6 +1,6 @@
 internal import Waybill
 
-/// What a line that has been begun could become.
+/// The possible completions of a line.
 struct Completer {
     private let words: [String]
     /// The scheme that is meant where none is typed.
@@ -28,8 +28,9 @@ struct Completer {
         return Set(found.filter { !$0.isEmpty && $0.hasPrefix(head) }).sorted()
     }
 
-    /// The word of one line that a mistyped one was probably meant to be: one with at most two letters
-    /// added, left out, changed or swapped.
+    /// Returns the word that was probably mistyped.
+    ///
+    /// The word differs by at most two added, omitted, changed or swapped letters.
     static func nearest(to text: String, among words: [String]) -> String? {
         let found = words.map { (word: $0, distance: Self.distance(Array(text), Array($0))) }
         return found.filter { $0.distance <= 2 && $0.distance < $0.word.count / 2 }
@@ -56,7 +57,7 @@ struct Completer {
         return last[other.count]
     }
 
-    /// What all words begin with.
+    /// Returns the common prefix of all words.
     static func commonPrefix(of words: [String]) -> String {
         guard var prefix = words.first?[...] else { return "" }
         for word in words {

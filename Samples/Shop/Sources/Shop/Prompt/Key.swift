@@ -1,4 +1,4 @@
-/// What a person pressed.
+/// A pressed key.
 enum Key: Equatable {
     case character(Character)
     case enter

@@ -1,6 +1,6 @@
-/// Turns the bytes of a terminal into keys.
+/// Decodes the bytes of a terminal as keys.
 ///
-/// Bytes may arrive in any pieces; what is incomplete waits for the next one.
+/// Bytes may arrive in any pieces. An incomplete key waits for the next piece.
 struct KeyDecoder {
     private var pending: [UInt8] = []
 
@@ -18,7 +18,7 @@ struct KeyDecoder {
     /// Whether Escape was pressed, or a sequence has begun whose rest is yet to come.
     var isInEscape: Bool { self.pending.first == 0x1b }
 
-    /// The keys of a sequence whose rest does not come: Escape, and what was pressed after it.
+    /// Returns the keys of an incomplete sequence: Escape, and the keys pressed after it.
     mutating func endEscape() -> [Key] {
         guard self.isInEscape else { return [] }
         let rest = self.pending.dropFirst()
@@ -26,7 +26,9 @@ struct KeyDecoder {
         return [.escape] + self.decode(rest)
     }
 
-    /// The first key, if it is one that means something, and its length; nil if it is incomplete.
+    /// Returns the first key, or nil for an unknown key, with its length.
+    ///
+    /// Returns nil if the sequence is incomplete.
     private func first() -> (key: Key?, length: Int)? {
         guard let byte = self.pending.first else { return nil }
         switch byte {

@@ -1,6 +1,8 @@
-/// What a line editor does with each key: a value that touches no terminal.
+/// The state of a line editor.
+///
+/// The value does not use a terminal.
 struct LineEditor {
-    /// What follows from a key.
+    /// The action after a key.
     enum Action: Equatable {
         /// Draw the line again.
         case redraw

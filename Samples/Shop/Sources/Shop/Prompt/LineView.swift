@@ -5,7 +5,7 @@ struct LineView {
     let line: EditLine
     let columns: Int
 
-    /// What to write: the row drawn anew, and the cursor where it belongs.
+    /// The text to write: the row, and the movement of the cursor.
     var text: String {
         let room = Swift.max(1, self.columns - self.prompt.displayWidth - 1)
         let characters = self.line.characters

@@ -1,4 +1,4 @@
-/// What `help` says at the prompt.
+/// The text of `help` at the prompt.
 enum PromptHelp {
     static var text: String {
         let width = (Example.all.map(\.url.count).max() ?? 0) + 2

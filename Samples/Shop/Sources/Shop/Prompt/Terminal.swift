@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The terminal that the shop runs on.
 enum Terminal {
-    /// Whether a person sits there, at something that can move its cursor.
+    /// Whether input and output are a terminal that can move its cursor.
     static var isInteractive: Bool {
         isatty(0) == 1 && isatty(1) == 1 && Environment["TERM"] != nil && Environment["TERM"] != "dumb"
     }
@@ -10,7 +10,7 @@ enum Terminal {
     /// How wide it is.
     static var columns: Int { self.size.columns }
 
-    /// How wide and how high it is; as old terminals are, if it does not say so.
+    /// The size of the terminal, or the size of an old terminal if it is unknown.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()
         let isKnown = unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0
@@ -20,7 +20,7 @@ enum Terminal {
         )
     }
 
-    /// Runs a closure while every key comes as it is pressed, and nothing is echoed.
+    /// Runs a closure while each key arrives immediately and is not echoed.
     static func withoutEcho<Result>(_ body: () throws -> Result) throws -> Result {
         var before = termios()
         guard unsafe tcgetattr(0, &before) == 0 else { throw FileError.last }

@@ -6,7 +6,7 @@ internal import WaybillEventLoop
 /// The loop of the bus hears of the signal and writes a byte into a pipe, and a thread can wait for a pipe
 /// and a keyboard at once.
 final class WindowResizes: Sendable {
-    /// What a wait was ended by.
+    /// The event that ended a wait.
     enum Event {
         case input
         case resized
@@ -22,7 +22,7 @@ final class WindowResizes: Sendable {
         let signals = try await loop.signals(.windowChange)
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw FileError.last }
-        // Neither end may block: a signal less is no loss, and the reader takes what there is.
+        // Neither end may block. A missing signal does no harm, and the reader reads the available bytes.
         for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
         let writeEnd = ends[1]
         self.readEnd = ends[0]

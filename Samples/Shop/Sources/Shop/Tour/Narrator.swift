@@ -1,7 +1,7 @@
 internal import ShopAPI
 internal import Waybill
 
-/// Tells a story of messages: what is sent, what comes back, and what is asked in between.
+/// Prints messages as a story: requests, replies, and questions in between.
 struct Narrator {
     private var output = FileOutput(1)
     private let isStyled: Bool

@@ -3,8 +3,8 @@ internal import Waybill
 
 /// The story of one customer, told while it happens.
 ///
-/// Every line is a call that a program of your own could make: the types are those of `ShopAPI`, the
-/// addresses are URLs, and no module is imported.
+/// Your program could make every one of these calls: the types are from `ShopAPI`, the addresses are URLs,
+/// and no module is imported.
 struct Tour {
     let bus: MessageBus
     private var narrator = Narrator()

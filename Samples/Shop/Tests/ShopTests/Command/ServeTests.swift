@@ -37,7 +37,7 @@ final class ServeTests {
         try "destinations:\n  \(text)\n".write(to: self.routes, atomically: true, encoding: .utf8)
     }
 
-    /// What the client prints.
+    /// Returns the output of the client.
     private func call(_ url: String, _ values: String = "{}") throws -> (status: Int32, text: String) {
         let client = URL(filePath: #filePath)
             .appending(path: "../../../../../clients/waybill.py").standardized

@@ -1,9 +1,11 @@
-/// What a terminal shows after the bytes that were written to it: rows of text, and a cursor.
+/// The contents of a terminal after the bytes that were written to it: rows of text, and a cursor.
 ///
-/// It knows the control characters and sequences that the shop writes, and no others. Rows that scrolled out
-/// of view are kept, so a test can read everything since the screen was last cleared.
+/// It knows only the control characters and sequences that the shop writes. Rows that scroll out of view are
+/// kept, so a test can read all text since the screen was last cleared.
 struct Screen {
-    /// How wide a row is; what is longer goes on in the next row.
+    /// The width of a row.
+    ///
+    /// Longer text continues on the next row.
     var columns: Int {
         didSet {
             // Rows with a history are folded by some terminals, and left alone here.
@@ -13,7 +15,7 @@ struct Screen {
 
     private var rows: [[Character]] = [[]]
 
-    /// What is shown again when the other screen is left; nil unless that is shown.
+    /// The normal screen while the alternate screen is shown; otherwise nil.
     private var normal: (rows: [[Character]], cursor: (row: Int, column: Int))?
 
     /// Whether the cursor is shown.

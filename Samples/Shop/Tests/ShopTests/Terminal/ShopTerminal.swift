@@ -1,12 +1,14 @@
 import Foundation
 import Glibc
 
-/// The built shop on a terminal of its own, driven as a person drives it: keys go in, and a screen shows what
-/// comes out.
+/// The built shop on a separate terminal.
 ///
-/// The shop leads a session whose controlling terminal is a pseudo-terminal, so Ctrl-C is a signal wherever
-/// the shop does not read it as a key. No test waits for a guessed time: each wait ends when the screen shows
-/// what is wanted, or fails at the limit with the screen as it is. Letting go of the value ends the shop.
+/// A test presses keys and reads the screen, as a person does.
+///
+/// The shop leads a session whose controlling terminal is a pseudo-terminal, so Ctrl-C is a signal unless the
+/// shop reads it as a key. Tests do not wait for a guessed time. Each wait ends when the screen has the
+/// expected contents, or fails at a time limit with the contents of the screen. Releasing the value ends the
+/// shop.
 final class ShopTerminal {
     /// The longest that anything may take, on the slowest machine.
     private static let limit = Duration.seconds(60)
@@ -20,7 +22,7 @@ final class ShopTerminal {
     private var process: pid_t = 0
     private var hasEnded = false
 
-    /// What the terminal shows.
+    /// The contents of the terminal.
     private(set) var screen: Screen
 
     /// Starts the shop at its prompt, or with a command.
@@ -157,7 +159,7 @@ extension ShopTerminal {
         try self.wait(for: "the row \"\(text)\"") { $0.line == text }
     }
 
-    /// Waits until the screen is as it is wanted.
+    /// Waits until the screen satisfies a condition.
     func wait(for wanted: String, until isThere: (Screen) -> Bool) throws {
         let deadline = ContinuousClock.now + Self.limit
         while !isThere(self.screen) {
@@ -180,8 +182,7 @@ extension ShopTerminal {
     /// Sends the shop a signal, as another program does.
     func signal(_ number: Int32) { kill(self.process, number) }
 
-    /// Whether the terminal itself shows what is typed and gathers it into lines, as a shell expects to find
-    /// it.
+    /// Whether the terminal echoes keys and collects lines, as a shell expects.
     var isCooked: Bool {
         var modes = termios()
         guard unsafe tcgetattr(self.descriptor, &modes) == 0 else { return false }
@@ -201,7 +202,7 @@ extension ShopTerminal {
         return status & 0x7f == 0 ? (status >> 8) & 0xff : nil
     }
 
-    /// What the shop wrote next, or nil when it has closed its terminal.
+    /// Returns the next output of the shop, or nil when it has closed its terminal.
     private func read(until deadline: ContinuousClock.Instant, _ wanted: String) throws -> ArraySlice<UInt8>?
     {
         while true {

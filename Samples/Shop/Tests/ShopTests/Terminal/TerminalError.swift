@@ -1,6 +1,6 @@
-/// Why a wait at a terminal came to nothing, with everything that the terminal showed.
+/// The failure of a wait, with the whole contents of the terminal.
 struct TerminalError: Error, CustomStringConvertible {
-    /// What was waited for.
+    /// The expected contents.
     let wanted: String
 
     /// Why the wait ended.

@@ -15,7 +15,7 @@ extension String {
             if column >= range.lowerBound, column + width <= range.upperBound {
                 text.append(shown)
             } else {
-                // What is visible of a character that is cut.
+                // The visible part of a character that is cut.
                 let visible = min(column + width, range.upperBound) - max(column, range.lowerBound)
                 text += String(repeating: " ", count: max(0, visible))
             }

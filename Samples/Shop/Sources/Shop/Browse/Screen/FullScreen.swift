@@ -5,21 +5,21 @@ internal import Glibc
 /// A signal that would end the program, a crash among them, first restores the terminal, and then does what
 /// it would have done.
 enum FullScreen {
-    /// Shows what is drawn on a screen of its own, without a cursor.
+    /// Switches to the alternate screen without a cursor.
     private static let enter = "\u{1b}[?1049h\u{1b}[2J\u{1b}[H\u{1b}[?25l"
-    /// Shows what was there before.
+    /// Restores the previous screen.
     private static let leave = "\u{1b}[0m\u{1b}[?25h\u{1b}[?1049l"
 
     private static let signals = [
         SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE,
     ]
 
-    /// What a signal's handler needs: it must not allocate, nor wait for a lock.
+    /// The state for a signal handler, which must neither allocate nor wait for a lock.
     @unsafe private struct Rescue {
         var modes = termios()
         var text: UnsafeMutablePointer<UInt8>
         var count: Int
-        /// What was done about each signal before.
+        /// The previous actions of the signals.
         var actions: UnsafeMutablePointer<sigaction>
     }
 
@@ -37,7 +37,7 @@ enum FullScreen {
         return unsafe rescue
     }
 
-    /// Runs code that draws on the whole terminal, with each key as it is pressed.
+    /// Runs code that draws on the whole terminal and receives each key immediately.
     @MainActor
     static func run(_ body: () async throws -> Void) async throws {
         let rescue = unsafe self.rescue
@@ -64,8 +64,7 @@ enum FullScreen {
         unsafe action.__sigaction_handler.sa_handler = { number in
             let rescue = unsafe FullScreen.rescue
             unsafe FullScreen.restore(rescue)
-            // What was done about the signal before is done now: the program ends, or a backtrace is printed, and
-            // then it ends.
+            // Perform the previous action of the signal: the program ends, with a backtrace if there was one.
             _ = unsafe sigaction(number, rescue.pointee.actions + Int(number), nil)
             raise(number)
             _ = Glibc.signal(number, SIG_DFL)

@@ -28,9 +28,11 @@ struct ScreenView {
         var chosen: Int
     }
 
-    /// What is in front of each other, the front last; only the last one takes keys.
+    /// The layers, front last.
+    ///
+    /// Only the last layer receives keys.
     var layers: [Layer]
-    /// What happened last.
+    /// The latest message for the customer.
     var message: String
     var columns: Int
     var rows: Int
@@ -60,7 +62,7 @@ struct ScreenView {
         return Array(lines.suffix(self.rows))
     }
 
-    /// The titles of the pages, without the first ones where there is no room for all.
+    /// Returns the titles of the pages, without the first ones if the row is too short.
     private func trail(of layer: Layer) -> String {
         var titles = layer.trail[...]
         var text = " " + titles.joined(separator: " › ")
@@ -118,7 +120,7 @@ struct ScreenView {
         }
     }
 
-    /// What to write to a terminal that is this large, from its first row to the last.
+    /// The text to write to a terminal of this size, from its first row to the last.
     var text: String {
         // Each row is as wide as the terminal, so nothing has to be erased.
         "\u{1b}[H" + self.lines.map { $0.map(\.escaped).joined() }.joined(separator: "\r\n")
