@@ -1,5 +1,6 @@
-// The server that `.ci/attacks` attacks: AttackedProgram FOLDER [NATS-SERVER]. It listens in the folder at three Unix
-// sockets (`rpc`, `token`, which wants the token "secret", and `http`), and says when it does.
+// The server that `.ci/attacks` attacks: AttackedProgram FOLDER [NATS-SERVER]. It listens in the folder at
+// three Unix sockets: `rpc`, `token` (which requires the token "secret") and `http`. It prints a line when it
+// listens.
 #if HTTP && Serve
 import Hummingbird
 import Logging
@@ -30,7 +31,7 @@ try bus.register("app://attack/slow") { _ async throws -> String in
     return large
 }
 try bus.register("app://attack/echo") { message in message.parameters["text"] ?? "" }
-// A subscriber of its own, so that a publication has something to do.
+// A subscriber, so that a publication causes work.
 try bus.subscribe("app://attack/news/**") { _ in }
 for route in ["honest", "large", "slow", "echo"] { try bus.expose("app://attack/\(route)", for: .all) }
 for topics in ["news", "quiet"] {

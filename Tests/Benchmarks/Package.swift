@@ -18,7 +18,7 @@ let waybill: [Target.Dependency] = [
     .product(name: "WaybillServe", package: "waybill"),
 ]
 
-// A package of its own, so that no user of the library downloads what it is compared with.
+// A separate package, so that users of the library do not download the peers.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v26)],
@@ -26,9 +26,9 @@ let package = Package(
         .trait(name: "Cluster", description: "Two nodes beside libnats; it needs libnats.")
     ],
     dependencies: [
-        // A link to the repository: a package is known by its folder, and a clone may be called anything. Of
-        // the traits the gateway's alone, since Hummingbird is built anyway: what macros would write is
-        // written by hand here, since swift-syntax takes ten minutes to build in release.
+        // A link to the repository, because a package is identified by its folder, and a clone may have any
+        // name. Only the trait of the gateway is on, because Hummingbird is built anyway. The code of macros
+        // is written by hand, because swift-syntax takes ten minutes to build in release mode.
         .package(
             name: "waybill",
             path: "../../Samples/waybill",
@@ -44,7 +44,7 @@ let package = Package(
             pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
         ),
-        // What has no name in Swift: the heap's size, and two bare libuv loops that wake each other.
+        // C code for the size of the heap, and for two bare libuv loops that wake each other.
         .target(
             name: "CMeasure",
             dependencies: ["CUVPeer"],

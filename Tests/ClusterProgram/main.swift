@@ -1,5 +1,5 @@
-// A node of the cluster `test` in a process of its own: ClusterProgram NAME SERVER. It shares `app://work/**`, says when
-// it has joined, and leaves at SIGTERM.
+// A node of the cluster `test` in a separate process: ClusterProgram NAME SERVER. It shares `app://work/**`,
+// prints a line when it has joined, and leaves at SIGTERM.
 #if NATS
 import Waybill
 import WaybillEventLoop
@@ -21,7 +21,7 @@ struct Broken: Error, CustomStringConvertible { let description = "the disk is f
 let (name, server) = (CommandLine.arguments[1], CommandLine.arguments[2])
 let bus = MessageBus()
 
-/// Tells the node that calls, without the deadline of the handler that says so.
+/// Notifies the calling node, without the deadline of the handler.
 @Sendable func note(_ text: String) {
     Task.detached { bus.send("app://caller/note", parameters: ["text": text]) }
 }

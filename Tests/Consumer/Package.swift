@@ -33,7 +33,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
     ],
     targets: [
-        // A program with a loop of its own includes libuv's header itself.
+        // A program with its own loop includes the header of libuv.
         .systemLibrary(name: "HostUV", path: "HostUV", pkgConfig: "libuv"),
         .testTarget(
             name: "ConsumerTests",

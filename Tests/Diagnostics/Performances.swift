@@ -1,4 +1,4 @@
-// A router whose destination is not what its service asks for does not compile.
+// A router with the wrong destination type does not compile.
 import Waybill
 import WaybillPerformances
 

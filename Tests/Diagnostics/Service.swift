@@ -1,20 +1,18 @@
 import Waybill
 
-/// What no thread may share.
+/// A class that is not Sendable.
 public final class Basket {}
-/// What may be sent.
+/// A Sendable type.
 public struct Item: Sendable {}
 
 /// A service with two types that may not be sent.
 @Service("app://store")
 public protocol Store: Sendable {
-    /// What is kept.
     typealias Items = [Item]
 
     /// Loads what may not be sent.
     func load(id: Int) async throws -> Basket  // error: 'Basket'
 
-    /// Keeps what may not be sent.
     func keep(
         basket: Basket,  // error: 'Basket'
         item: Item

@@ -9,7 +9,7 @@ import Darwin
 import Glibc
 #endif
 
-// Handlers run in the reverse order: this one after those that the loop has set up.
+// Exit handlers run in reverse order, so this one runs after the handlers of the loop.
 atexit {
     uv_library_shutdown()
     usleep(50_000)

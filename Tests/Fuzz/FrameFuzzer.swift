@@ -1,8 +1,8 @@
 // A fuzz target for libFuzzer, which .ci/fuzz compiles together with the frame reader and the scanner of JSON.
 
-/// Reads any bytes as frames, whole and in pieces.
+/// Reads arbitrary bytes as frames, whole and in pieces.
 ///
-/// The frames and the error have to be the same, and what the scanner accepts has to be readable throughout.
+/// The frames and the error must be equal, and every accepted frame must be readable.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func readFrames(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     // SAFETY: the fuzzer passes so many bytes, and keeps them until this returns.
@@ -41,7 +41,7 @@ private func frames(in pieces: [[UInt8]]) -> (texts: [[UInt8]], error: FrameErro
     }
 }
 
-/// Reads everything that a value says, as a text and in an outline.
+/// Reads every part of a value, as text and in an outline.
 private func walk(_ value: JSONText, _ node: JSONNode, depth: Int) {
     precondition(depth <= 32, "the limit of depth does not hold")
     precondition(

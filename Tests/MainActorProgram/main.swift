@@ -16,7 +16,7 @@ let loop = EventLoop.onCallingThread(name: "main")
 let bus = MessageBus(eventLoop: loop)
 let window = Window()
 
-/// What the main actor does while the loop runs.
+/// The work of the main actor while the loop runs.
 func useBus() async throws {
     loop.preconditionInEventLoop()
     try bus.register("app://window/show") { @MainActor message async throws -> Int in

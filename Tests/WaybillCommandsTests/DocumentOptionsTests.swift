@@ -6,7 +6,7 @@ import Waybill
 import WaybillCommands
 import WaybillDocuments
 
-/// What the options of documents print.
+/// The output for the options of documents.
 struct DocumentOptionsTests {
     private func written(_ arguments: String...) async throws -> String {
         let bus = MessageBus()

@@ -8,21 +8,21 @@ import WaybillTestSupport
 /// Each preset from end to end on a bus: register, route, call back, return, unregister.
 @Suite(.timeLimit(.minutes(1)))
 struct PresetTests {
-    /// What a preset is exercised with.
+    /// The input of a test of a preset.
     struct Run: Sendable {
         /// A URL of the original's kind, without the fragment.
         let url: String
-        /// Where the value of the reply is to go, as the fragment says it.
+        /// The fragment with the return URL.
         let returnURL: String
-        /// What the handler finds in the URL.
+        /// The expected parameters.
         let parameters: [String: String]
-        /// A URL of the same scheme that leads nowhere.
+        /// A URL of the same scheme without a route.
         let lost: String
         let register: @Sendable (MessageBus, Stage) throws -> Void
         let unregister: @Sendable (MessageBus) -> Void
     }
 
-    /// What the handlers of a run do, and what reached them.
+    /// The handlers of a test, and their recorded calls.
     struct Stage: Sendable {
         let answers = Journal<Int?>()
         let parameters = Journal<[String: String]>()
@@ -39,7 +39,7 @@ struct PresetTests {
             }
         }
 
-        /// Takes what the reply's value was.
+        /// Records the value of the reply.
         var receipt: @Sendable (Message) throws -> Void {
             { message in self.receipts.add(try message.payload(as: String.self)) }
         }

@@ -19,7 +19,7 @@ struct ConsoleTestServer {
     let port: Int
     let client: HTTPClient
     let group: ServiceGroup
-    /// What a browser has got for the token.
+    /// The cookie that a browser gets for the token.
     var cookie: String?
 
     var origin: String { "http://127.0.0.1:\(self.port)" }
@@ -100,7 +100,7 @@ struct ConsoleTestServer {
         return try await self.send(.POST, path, headers: headers, body: body, cookie: self.cookie)
     }
 
-    /// Makes a request, whose response is read as it comes.
+    /// Sends a request, and returns its response as a stream.
     func open(
         _ method: HTTPMethod,
         _ path: String,
@@ -117,18 +117,18 @@ struct ConsoleTestServer {
         return try await self.client.execute(request, timeout: timeout)
     }
 
-    /// Reads a stream, and keeps nothing of it.
+    /// Reads a stream without keeping its contents.
     ///
-    /// - Parameter isContinued: is called after each part; false ends it.
-    /// - Throws: what the client throws.
+    /// - Parameter isContinued: Called after each part. False ends the stream.
+    /// - Throws: The error of the client.
     func read(_ isContinued: @Sendable (String) throws -> Bool) async throws {
         let response = try await self.open(.GET, "api/stream", timeout: .hours(2), cookie: self.cookie)
         for try await part in response.body where try !isContinued(String(buffer: part)) { break }
     }
 
-    /// Reads the snapshots of a stream until one of them is as wanted.
+    /// Reads the snapshots of a stream until one of them satisfies a condition.
     ///
-    /// - Returns: what all of them said.
+    /// - Returns: The contents of all snapshots.
     @discardableResult
     func watch(
         _ query: String = "",
@@ -151,10 +151,10 @@ struct ConsoleTestServer {
     }
 }
 
-/// What the snapshots of a stream have said, as a page keeps it.
+/// The contents of a stream of snapshots, as a page keeps them.
 struct SnapshotLog: Sendable {
     private(set) var count = 0
-    /// All that came.
+    /// The whole text.
     private(set) var text = ""
     private(set) var rows: [String: JSONText] = [:]
     private(set) var last: JSONText?

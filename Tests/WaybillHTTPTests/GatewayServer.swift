@@ -87,7 +87,7 @@ struct GatewayServer {
         )
     }
 
-    /// Makes a request, whose response is read as it comes.
+    /// Sends a request, and returns its response as a stream.
     func open(
         _ method: HTTPMethod,
         _ path: String,
@@ -128,7 +128,7 @@ extension WaybillGateway.Configuration {
     /// The defaults, with failures kept off the screen.
     static var quiet: Self { Self(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }) }
 
-    /// The same with one choice.
+    /// Returns the quiet configuration with one changed property.
     static func with<Value>(_ property: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
         var configuration = Self.quiet
         configuration[keyPath: property] = value

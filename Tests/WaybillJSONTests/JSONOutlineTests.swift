@@ -8,7 +8,7 @@ struct JSONOutlineTests {
         try JSONOutline(JSONText(Array(text.utf8)), depthLimit: depthLimit, levels: levels).root
     }
 
-    /// The text of a value, put together from what is found in it.
+    /// Returns the text of a value, built from its outline.
     private func rebuilt(_ node: JSONNode) -> String {
         var parts: [String] = []
         switch node.shape {
@@ -23,7 +23,7 @@ struct JSONOutlineTests {
         }
     }
 
-    /// The same, read as text.
+    /// Returns the text of a value, built from its text.
     private func rebuilt(_ text: JSONText) -> String {
         switch text.shape {
         case .object:

@@ -16,7 +16,7 @@ private let macroSpecs = [
     "Service": MacroSpec(type: ServiceMacro.self),
 ]
 
-/// Expects what the macros write for right code, and what they warn of.
+/// Expects the code that the macros generate for correct code, and their warnings.
 func expectExpansion(
     of source: String,
     is expanded: String,
@@ -60,7 +60,9 @@ func expectMisuse(
     )
 }
 
-/// The same for the members of a module, which begin in line 3 and column 1.
+/// Expects an error for a member of a module.
+///
+/// The members begin in line 3 and column 1.
 func expectMisuse(
     ofMember member: String,
     _ diagnostics: [DiagnosticSpec],

@@ -16,9 +16,9 @@ package final class CallLoad: Sendable {
     /// Starts callers.
     ///
     /// - Parameters:
-    ///   - url: What replies with the name of the node that has handled it.
-    ///   - bus: Where it is routed.
-    ///   - count: How many callers there are.
+    ///   - url: The URL of a handler that replies with the name of its node.
+    ///   - bus: The bus of the callers.
+    ///   - count: The number of callers.
     package init(_ url: String, on bus: MessageBus, callers count: Int) {
         let tasks = (0..<count).map { _ in
             Task {
@@ -42,9 +42,9 @@ package final class CallLoad: Sendable {
     /// How many replies there were.
     package var count: Int { self.replies.values.reduce(0, +) }
 
-    /// Lets every caller have its last reply.
+    /// Waits for the last reply of every caller.
     ///
-    /// - Returns: What has failed.
+    /// - Returns: The failures.
     package func stop() async -> [RoutingError] {
         self.state.withLock { $0.isStopped = true }
         for caller in self.callers.withLock({ $0 }) { await caller.value }

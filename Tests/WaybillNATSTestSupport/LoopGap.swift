@@ -11,7 +11,7 @@ package final class LoopGap: Sendable {
         for loop in loops { Self.arm(loop, for: self) }
     }
 
-    /// What it was so far.
+    /// The longest gap so far.
     package var value: Duration { self.longest.withLock { $0 } }
 
     private static func arm(_ loop: EventLoop, for gap: LoopGap) {

@@ -2,8 +2,8 @@ package import WaybillEventLoop
 package import WaybillNATS
 package import WaybillRouting
 
-/// A server of messages in the memory of a test: subjects with wildcards, queues, and what NATS says when no
-/// subscriber takes a message.
+/// A message server in the memory of a test, with subjects, wildcards, queues, and the reply of NATS when a
+/// subject has no subscriber.
 package final class MemoryServer: Sendable {
     struct Subscription: Sendable {
         let client: Int
@@ -14,9 +14,9 @@ package final class MemoryServer: Sendable {
     }
 
     private struct State {
-        /// Those to one subject, by that.
+        /// The subscriptions without wildcards, by subject.
         var plain: [String: [Subscription]] = [:]
-        /// Those with wildcards.
+        /// The subscriptions with wildcards.
         var wild: [Subscription] = []
         var clients: [Int: MemoryTransport] = [:]
         var lastClient = 0
@@ -27,7 +27,7 @@ package final class MemoryServer: Sendable {
         /// Clients with too many messages that wait to be sent.
         var full: Set<Int> = []
         var published = 0
-        /// What a test sees of each message.
+        /// Called for each message, for tests.
         var observer: (@Sendable (String, String?, [UInt8]) -> Void)?
     }
 
@@ -53,7 +53,7 @@ package final class MemoryServer: Sendable {
         }
     }
 
-    /// Ends a client as a dead process does: its subscriptions are gone, and it says nothing any more.
+    /// Ends a client like a process that dies: its subscriptions are removed, and it sends nothing more.
     package func remove(_ client: Int) {
         self.state.withLock { state in
             state.clients[client] = nil
@@ -128,7 +128,7 @@ package final class MemoryServer: Sendable {
                 TransportMessage(subject: subject, reply: reply, payload: payload, headers: headers)
             )
             state.observer?(subject, reply, payload)
-            // Under the lock, as a server has one order for what it sends and for who subscribes.
+            // Deliver under the lock, because a server has one order for messages and subscriptions.
             for taker in found where !state.silenced.contains(taker.client) {
                 state.clients[taker.client]?.take(event)
             }
@@ -200,7 +200,7 @@ package final class MemoryTransport: ClusterTransport {
         headers: [(name: String, value: String)],
         as purpose: MessagePurpose
     ) -> Bool {
-        // As the ring of a connection, which takes what is small and begins nothing.
+        // Like the ring of a connection, accept small messages that begin nothing.
         let isSmall = payload.count <= 8 << 10 && purpose != .request && purpose != .publication
         if self.server.isFull(self.client), !isSmall { return false }
         let payload = envelope?.with(payload) ?? payload
@@ -210,7 +210,7 @@ package final class MemoryTransport: ClusterTransport {
 
     package func flush() async {
         guard let loop = self.receiver.withLock({ $0?.loop }) else { return }
-        // What was sent before is in the loop's queue.
+        // Earlier messages are in the loop's queue.
         await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
     }
 

@@ -6,12 +6,12 @@ internal import WaybillTestSupport
 
 /// A server of NATS on a port of loopback that it chooses, which ends with ``stop()``.
 package final class NATSServer: Sendable {
-    /// There is no server on this machine, or it does not start.
+    /// The error of a machine without a server, or of a server that does not start.
     package struct NotStarted: Error {}
 
     /// Where it listens.
     package let url: String
-    /// Where other servers reach it, if it is one of a cluster.
+    /// The URL for other servers of the cluster, if the server is in a cluster.
     package let clusterURL: String?
     private let arguments: [String]
     private let process: Locked<Int32>

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import WaybillTestSupport
 
-/// A node in a process of its own: Tests/ClusterProgram, which stands beside the tests.
+/// A node in a separate process: Tests/ClusterProgram, which is built beside the tests.
 package final class NodeProcess {
     /// The program has not joined the cluster.
     package struct NotJoined: Error {}
@@ -29,7 +29,7 @@ package final class NodeProcess {
 
     deinit { self.kill() }
 
-    /// Ends it as the system does when there is no memory left.
+    /// Kills the process, as the system does when it runs out of memory.
     package func kill() {
         if self.process.isRunning { Foundation.kill(self.process.processIdentifier, SIGKILL) }
     }

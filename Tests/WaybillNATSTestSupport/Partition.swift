@@ -1,11 +1,11 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The way between a node and a server of NATS, which can be cut: then nothing arrives at either end, and
-/// neither is told.
+/// A connection between a node and a NATS server that a test can cut.
 ///
-/// It listens at a port of loopback that it chooses. New connections are accepted while it is cut, and are
-/// not answered, as those to an address that drops what comes.
+/// While it is cut, no bytes arrive at either end, and neither end is notified. It listens at a free port of
+/// loopback. New connections are then accepted and not answered, like connections to an address that drops
+/// packets.
 package final class Partition: Sendable {
     /// Where nodes connect to.
     package let url: String
@@ -14,7 +14,7 @@ package final class Partition: Sendable {
     private let task: Task<Void, any Error>
     private let way: Way
 
-    /// Whether it is cut, and what waits for the end of that.
+    /// Whether the connection is cut, and the tasks that wait until it is not.
     private final class Way: Sendable {
         private let state = Locked<(isCut: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 

@@ -4,9 +4,9 @@ package import WaybillNATS
 internal import WaybillRouting
 internal import WaybillTestSupport
 
-/// Nodes of one cluster in one process, each with a bus and a loop of its own.
+/// Nodes of one cluster in one process, each with its own bus and loop.
 package final class TestCluster: Sendable {
-    /// What carries the messages.
+    /// The transport of the messages.
     package enum Kind: String, CaseIterable, Sendable {
         case memory
         #if NATS
@@ -17,7 +17,7 @@ package final class TestCluster: Sendable {
     package struct Node: Sendable {
         package let bus: MessageBus
         package let node: ClusterNode
-        /// What connects it, if that is a ``MemoryServer``.
+        /// The transport of a node that uses a ``MemoryServer``.
         package let transport: MemoryTransport?
         package let task: Task<Void, any Error>
 

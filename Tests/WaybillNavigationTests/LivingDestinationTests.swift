@@ -4,7 +4,7 @@ import WaybillNavigation
 import WaybillRouting
 import WaybillTestSupport
 
-/// Destinations that reply to their callers for as long as they are there.
+/// Destinations that reply to their callers while they exist.
 @Suite(.timeLimit(.minutes(1)))
 struct LivingDestinationTests {
     private let screens: Screens
@@ -129,7 +129,7 @@ struct LivingDestinationTests {
         #expect(saved.count == 0)
         try await request.close(returning: "text")
         #expect(await saved.comes(to: "text answers"))
-        // What is not shown has nothing to wait for.
+        // A destination that is not shown has no end to wait for.
         await self.screens.presenter.fail(with: Broken())
         _ = await failure { try await self.bus.route("app://push/editor/2#app://saved") }
         #expect(await self.bus.settles())

@@ -61,7 +61,7 @@ struct Home: Decodable, Sendable, CustomStringConvertible {
     var description: String { "home" }
 }
 
-/// A destination that there is one of.
+/// A destination that exists only once.
 struct Cart: Decodable, ReusableDestination, CustomStringConvertible {
     var add: String?
 
@@ -109,7 +109,7 @@ struct Screens {
         try self.navigator.register("app://cart", Cart.self)
     }
 
-    /// The links of what is shown.
+    /// Returns the links of the shown destinations.
     func links() async -> [String] { await self.navigator.state.stack().map(\.link) }
 
     func open(_ urls: String...) async throws {

@@ -2,7 +2,7 @@ internal import Waybill
 internal import WaybillPerformances
 internal import WaybillTestSupport
 
-/// What is made on demand in the tests.
+/// The type that the tests create on demand.
 protocol Player: AnyObject, Sendable {
     var film: String { get async }
     func insert(_ film: String) async

@@ -3,7 +3,7 @@ import Waybill
 import WaybillPerformances
 import WaybillTestSupport
 
-/// What routers are told, what stands before them, and who observes.
+/// Requests to routers, conditions before them, and observers.
 @Suite(.timeLimit(.minutes(1)))
 struct RouterTests {
     private let bus = MessageBus(configuration: .quiet)

@@ -14,7 +14,7 @@ package final class Gate: Sendable {
 
     package func open() { self.change { $0.isOpen = true } }
 
-    /// Says that code is at the gate, also if it does not wait there.
+    /// Records that code has reached the gate, even if it does not wait there.
     package func reach() {
         if self.state.withLock({ $0.isReached }) { return }
         self.change { $0.isReached = true }

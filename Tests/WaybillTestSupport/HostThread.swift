@@ -17,7 +17,7 @@ package final class HostThread {
         unsafe uv_loop_init(self.loop)
     }
 
-    /// Runs a host's program on a thread of its own, outside any task.
+    /// Runs a host's program on a separate thread, outside of any task.
     package static func run<Result: Sendable>(
         _ program: @escaping @Sendable (HostThread) throws -> Result
     ) async throws -> Result {
@@ -62,7 +62,7 @@ package final class HostThread {
 
     /// Closes the loop.
     ///
-    /// - Returns: What libuv says: zero, or `UV_EBUSY` if a handle is still open.
+    /// - Returns: The result of libuv: zero, or `UV_EBUSY` if a handle is still open.
     package func close() -> Int32 {
         let status = unsafe uv_loop_close(self.loop)
         if status == 0 {

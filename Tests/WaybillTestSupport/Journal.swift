@@ -19,7 +19,7 @@ extension Journal where Entry: Equatable {
     package func comes(to entry: Entry) async -> Bool { await eventually { self.entries.contains(entry) } }
 }
 
-/// Counts what happens on any thread.
+/// A counter for any thread.
 package final class Tally: Sendable {
     private let number = Atomic(0)
 

@@ -8,7 +8,7 @@ extension MessageBus.Configuration {
         .init(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// The same with other conventions.
+    /// Returns the quiet configuration with other conventions.
     package static func quiet(by conventions: RoutingConventions) -> Self {
         var configuration = Self.quiet
         configuration.conventions = conventions
@@ -26,7 +26,7 @@ extension MessageBus {
     package func settles() async -> Bool { await eventually { self.statistics.inFlight == 0 } }
 }
 
-/// Writes the metadata of what is logged into a journal.
+/// A log handler that writes the metadata of log entries into a journal.
 package struct JournalLogHandler: LogHandler {
     let journal: Journal<String>
     package var metadata: Logger.Metadata = [:]

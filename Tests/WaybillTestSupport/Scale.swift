@@ -1,9 +1,10 @@
 internal import CMeasure
 internal import Foundation
 
-/// How many bytes have been allocated and not been freed, where the allocator says so and no sanitizer replaces it.
+/// Returns the number of allocated bytes, or nil if the allocator does not report it or a sanitizer replaces
+/// it.
 ///
-/// Not what the system has given to the process: the allocator keeps some of that when it is free, more for each thread.
+/// This is not the memory of the process: the allocator keeps some free memory, and more for each thread.
 package func memoryInUse() -> Int? {
     let bytes = memory_in_use()
     return Scale.isSanitized || bytes < 0 ? nil : Int(bytes)

@@ -7,7 +7,9 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Runs code on a thread of its own, outside the tasks' threads, which it may hold.
+/// Runs code on a separate thread, outside of the threads of tasks.
+///
+/// The code may block the thread.
 package func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread { continuation.resume(returning: body()) }
@@ -24,7 +26,7 @@ package func currentThread() -> UInt { UInt(bitPattern: Int(bitPattern: UInt(pth
 package func currentLoop() -> ObjectIdentifier? { EventLoop.current.map { ObjectIdentifier($0) } }
 
 extension EventLoop {
-    /// Runs a closure on the loop and waits for what it returns.
+    /// Runs a closure on the loop, and returns its result.
     package func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             self.execute { continuation.resume(returning: body()) }

@@ -9,7 +9,7 @@ package func eventually(_ condition: () async throws -> Bool) async rethrows -> 
     return try await condition()
 }
 
-/// How late a task of its own is that does nothing but wait for an instant, because others keep the machine busy.
+/// Returns the delay of a task that only waits for an instant, which other load on the machine causes.
 package func lateness(after instant: ContinuousClock.Instant) async -> Duration {
     await Task.detached {
         try? await Task.sleep(until: instant)

@@ -77,7 +77,7 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 /// // In a target that all modules import.
 /// @Service("app://time")
 /// public protocol TimeService: Sendable {
-///     /// What time it is in a city.
+///     /// Returns the time in a city.
 ///     func time(in city: String) async throws -> String
 /// }
 ///

@@ -18,11 +18,11 @@ struct ServiceWriter {
         let members = self.replies + self.service.requirements.enumerated().map(self.call)
         let calls = members.map { "\n\n    \($0.indented(by: 4))" }.joined()
         return """
-            \(self.head)/// Calls a ``\(self.service.name)`` by messages.
+            \(self.head)/// A proxy that calls a ``\(self.service.name)`` with messages.
             \(self.service.access)struct \(self.proxyName): \(self.service.name) {
                 private let methods: Waybill.ServiceMethods
 
-                /// Creates a proxy for the module that handles the messages there.
+                /// Creates a proxy for the provider at an endpoint.
                 \(access)init(_ endpoint: Waybill.ServiceEndpoint) {
                     self.methods = endpoint.methods(\(names.joined(separator: ", ")))
                 }\(calls)
@@ -63,7 +63,7 @@ struct ServiceWriter {
             return "\n    \(line.mapping(declaration).indented(by: 4))"
         }
         return types.isEmpty
-            ? [] : ["/// What the methods return.\n\(access)enum ReplyTypes {\(types.joined())\n}"]
+            ? [] : ["/// The reply types of the methods.\n\(access)enum ReplyTypes {\(types.joined())\n}"]
     }
 
     private func reply(_ requirement: ServiceRequirement) -> String? {
@@ -90,7 +90,7 @@ struct ServiceWriter {
         }
         let isEmpty = statements.isEmpty
         return """
-            \(self.head)/// What a module handles that provides a ``\(name)``; `@Module` asks for it.
+            \(self.head)/// Returns the routes of a module that provides a ``\(name)``. `@Module` calls this method.
             \(self.service.access)func serviceRoutes<Provider: Waybill.Module & \(name)>(
                 of service: (any \(name)).Type,
                 in module: Provider.Type

@@ -14,7 +14,7 @@ struct Receipt: Sendable, Equatable {
     var total: Int
 }
 
-/// What a handler is told, for a test that waits for it.
+/// Collects the values of a handler, for a test that waits for them.
 actor Inbox<Value: Sendable> {
     private var values: [Value] = []
     private var waiting: [CheckedContinuation<Value, Never>] = []

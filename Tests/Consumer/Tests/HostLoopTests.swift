@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 
-/// A program that has a libuv loop of its own, and carries a bus on it.
+/// A program with its own libuv loop that runs a bus on it.
 struct HostLoopTests {
     @Test func `a bus runs in a loop of the program's`() async throws {
         let host = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
@@ -13,7 +13,7 @@ struct HostLoopTests {
             host.deallocate()
         }
         uv_loop_init(host)
-        // What the program itself does on its loop, and keeps the loop running.
+        // A timer of the program, which keeps the loop running.
         uv_timer_init(host, timer)
         uv_timer_start(timer, { _ in }, 1, 1)
         let loop = try EventLoop.adopting(UnsafeMutableRawPointer(host), name: "host's")

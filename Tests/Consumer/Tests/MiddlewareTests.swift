@@ -48,7 +48,7 @@ struct Stamp: Middleware {
     }
 }
 
-/// One of the bus's own middlewares, around which a program has something to do.
+/// A middleware that wraps one of the bus's middlewares.
 struct Timed<Base: Middleware>: Middleware {
     let base: Base
     let times: Inbox<Duration>
@@ -67,7 +67,7 @@ struct Timed<Base: Middleware>: Middleware {
     }
 }
 
-/// One that takes turns with the bus's own, which are called by their types.
+/// A middleware that calls two middlewares of the bus by their types.
 struct InTurn: Middleware {
     func prepare(_ message: Message) -> Message { TracingMiddleware().prepare(message) }
 
@@ -128,7 +128,7 @@ struct MiddlewareTests {
             #expect(try await bus.route("app://echo", parameters: ["way": way], as: String.self) == way)
             #expect(await times.next() >= .zero)
         }
-        // What a middleware leaves out is as good as nothing.
+        // A middleware that does not implement an optional method behaves as if it did nothing.
         try bus.register("app://plain") { message -> String in
             FilterMiddleware({ _ in true }).prepare(message).address.text
         }

@@ -46,7 +46,7 @@ actor Plain: Module {
 
 @Service("app://time")
 package protocol TimeService: Sendable {
-    /// What time it is in a city.
+    /// Returns the time in a city.
     func time(in city: String) async throws -> String
 }
 
@@ -55,7 +55,7 @@ actor ClockModule: TimeService {
     func time(in city: String) -> String { "noon in \(city)" }
 }
 
-/// What `@Service` writes, by hand: the type of a reply, and a route and a call that use it.
+/// The code that `@Service` generates, by hand: the type of a reply, and a route and a call that use it.
 enum Noon: ServiceReply {
     typealias Value = String
 }

@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillNavigation
 
-/// What a program has saved.
+/// The saved state of a program.
 struct Saved: Decodable {
     let state: NavigationState
     init(from decoder: any Decoder) throws { self.state = try NavigationState(from: decoder) }
@@ -14,7 +14,7 @@ struct SavedEntry: Decodable {
     init(from decoder: any Decoder) throws { self.entry = try NavigationEntry(from: decoder) }
 }
 
-/// Shows screens as words, and counts what it was asked for.
+/// Shows screens as words, and counts its calls.
 @MainActor
 final class WordPresenter: Presenter {
     private(set) var words: [String] = []
@@ -75,7 +75,7 @@ actor NoteScreen: ReusableDestination, CustomStringConvertible {
     }
 }
 
-/// Lets no request through that says so, and wraps what is presented.
+/// Rejects some requests, and wraps presented destinations.
 final class Guard: NavigationInspector {
     let seen = Log()
 

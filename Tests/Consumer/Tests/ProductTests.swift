@@ -30,7 +30,7 @@ struct Program: AsyncParsableCommand, RouteProviding {
     }
 }
 
-/// A connector that passes everything on to one of another process.
+/// A connector that forwards all messages to another process.
 struct Relay: Connector {
     let connector: RPCConnector
 

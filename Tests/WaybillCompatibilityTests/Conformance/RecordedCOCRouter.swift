@@ -12,9 +12,9 @@ extension RecordedRouter {
     )
 }
 
-/// A bus with the conventions of COCRouter, its tables and controllers, and what reached them.
+/// A bus with the conventions of COCRouter, its tables and controllers, and the recorded calls.
 struct COCRouterStage {
-    /// What an action saw.
+    /// A recorded call of an action.
     private struct Call: Sendable {
         let name: String
         let message: Message
@@ -50,7 +50,7 @@ struct COCRouterStage {
 
     func play() async throws -> [String: JSON] {
         let filtered = Journal<Int>()
-        // There the filter is around what is forwarded, and not around navigation.
+        // In COCRouter the filter applies to forwarded URLs, and not to navigation.
         let isForwarded = self.recorded["op"]?.string == "forward"
         let forwarder = COCRouterForwarder(self.bus) { if isForwarded { filtered.add($1.rawValue) } }
         let completed = Journal<Int>()
@@ -83,7 +83,7 @@ struct COCRouterStage {
         return observed
     }
 
-    /// What an action of the original finds in its context.
+    /// The context that an action of the original receives.
     private static func context(of message: Message) -> [String: JSON] {
         let (address, parameters) = (message.address, message.parameters)
         var all = parameters.all
@@ -133,7 +133,7 @@ struct COCRouterStage {
         return RouteConfiguration.Entry(pattern: pattern, target: "\(controller).\(action)")
     }
 
-    /// Adds a route, unless its pattern is there: what was routed before is found again.
+    /// Adds a route, unless its pattern already exists.
     private func add(_ entry: RouteConfiguration.Entry?, to configuration: inout RouteConfiguration) {
         guard let entry, !configuration.entries.contains(where: { $0.pattern == entry.pattern }) else {
             return
@@ -149,8 +149,8 @@ struct COCRouterStage {
                 let name = "\(controller).\(action)"
                 destinations[name] = { message in
                     let arguments = message.parameters.call["arguments"] as? [String] ?? []
-                    // An action takes as many arguments as its name has colons; one that takes none leaves one
-                    // alone.
+                    // An action has as many parameters as its name has colons. An action without parameters
+                    // ignores a single argument.
                     guard arguments.count <= max(1, action.count { $0 == ":" }) else {
                         throw RoutingError(
                             .invalidParameter,

@@ -12,13 +12,13 @@ extension RecordedRouter {
     )
 }
 
-/// A bus with the conventions of FTRouter, its destinations, and what reached them.
+/// A bus with the conventions of FTRouter, its destinations, and the recorded calls.
 struct FTRouterStage {
     private let recorded: RecordedCase
     private let bus: MessageBus
     private let conventions: RoutingConventions
     private let calls = Journal<Call>()
-    /// What a destination saw, or, without one, the uncaught handler.
+    /// A recorded call of a destination or of the uncaught handler.
     private struct Call: Sendable {
         let destination: String?
         let components: FTRouterComponents
@@ -48,7 +48,7 @@ struct FTRouterStage {
         let hasAdaptor = recorded.config["noAdaptor"]?.bool != true
         let calls = self.calls
         if hasAdaptor {
-            // What a destination returns goes to the followed URL, which is a message of its own.
+            // The reply of a destination is sent to the followed URL as another message.
             bus.setUncaughtHandler { if $0.correlationID == nil { calls.add(Call($0, at: nil)) } }
         }
         var configuration = RouteConfiguration()
@@ -136,8 +136,10 @@ struct FTRouterStage {
             "\(address.scheme):\(address.segments.joined(separator: "/"))\(address.query.map { "?\($0)" } ?? "")"
     }
 
-    /// The destination that is registered under a text, which the original looks up as it stands: without scheme,
-    /// host and leading slashes, and with transition and trailing slash.
+    /// Returns the name of the destination for a text.
+    ///
+    /// The original looks the text up unchanged: without scheme, host and leading slashes, and with
+    /// transition and trailing slash.
     private func registeredName(at url: String) -> String? {
         func key(_ text: String) -> String {
             let scheme = text.prefix { $0 != ":" && $0 != "/" }

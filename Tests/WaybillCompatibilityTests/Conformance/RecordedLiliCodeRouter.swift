@@ -13,7 +13,7 @@ extension RecordedRouter {
     )
 }
 
-/// A bus with the conventions of LiliCode's Router and its connectors, and what reached them.
+/// A bus with the conventions of LiliCode's Router and its connectors, and the recorded calls.
 struct LiliCodeStage {
     private let recorded: RecordedCase
     private let bus: MessageBus
@@ -98,7 +98,7 @@ struct LiliCodeStage {
         return observed
     }
 
-    /// What a recorded sentence names: a scheme, or a target and an action.
+    /// Returns the names in a recorded sentence: a scheme, or a target and an action.
     private static func names(in recorded: RecordedCase) -> [String] {
         guard let text = recorded.expect["errorText"]?.string else { return [] }
         if let match = text.firstMatch(of: /注册(.+)这个Scheme/) { return [String(match.1)] }
@@ -112,7 +112,7 @@ struct LiliCodeStage {
         if columns["errorText"] != nil {
             columns["errorText"] = .array(Self.names(in: recorded).map { .string($0) })
         }
-        // A refusal was quiet there; here it is an error of its own.
+        // The original refuses silently. Waybill throws an error.
         let isRefused = columns["willPerform"]?.bool == true
         let fails = isRefused || columns["exception"] != nil || columns["errorDomain"] != nil
         columns["exception"] = .bool(fails)

@@ -14,16 +14,16 @@ extension RecordedRouter {
     )
 }
 
-/// A bus with the conventions of YFRouter, and what reached its handlers.
+/// A bus with the conventions of YFRouter, and the recorded calls of its handlers.
 struct YFRouterStage {
-    /// What the original's handlers find beside the parameters.
+    /// The keys that the original adds to the parameters.
     private enum Key {
         static let scheme = "YFSchemeKey"
         static let url = "YFURLKey"
         static let path = "YFPathKey"
     }
 
-    /// What a handler of the original is bound as: an object that a URL can be asked for.
+    /// An object that represents a handler of the original.
     private struct Block: Sendable {}
 
     private let recorded: RecordedCase
@@ -71,7 +71,9 @@ struct YFRouterStage {
         return observed
     }
 
-    /// Asks for the object of a URL; what its message says is seen by a middleware.
+    /// Asks for the object of a URL.
+    ///
+    /// A middleware records the message.
     private func object(_ url: String) async throws -> [String: JSON] {
         let watcher = Watcher()
         self.bus.use(watcher)
@@ -96,7 +98,8 @@ struct YFRouterStage {
         }
     }
 
-    /// The parameters as the original hands them over: one dictionary, in which those of the URL come last.
+    /// Returns the parameters in the original's form: one dictionary, in which the values of the URL come
+    /// last.
     private static func values(of message: Message) -> JSON {
         var values = [
             Key.scheme: JSON.string(message.address.scheme), Key.url: .string(message.address.text),
@@ -107,10 +110,10 @@ struct YFRouterStage {
         return .object(values)
     }
 
-    /// The recorded columns, without the layers of percent-encoding that the original adds.
+    /// Returns the recorded columns without the layers of percent-encoding that the original adds.
     ///
-    /// It encodes a URL before it reads it, and decodes query values once: what was encoded already keeps a layer
-    /// in the query, two in the path, and one in the URL itself.
+    /// The original encodes a URL before it parses it, and decodes query values once. An encoded text
+    /// therefore keeps one layer in the query, two in the path, and one in the URL.
     static func expected(_ recorded: RecordedCase) -> [String: JSON] {
         var columns = recorded.expect
         for column in ["params", "uncaught"] {
@@ -131,7 +134,7 @@ struct YFRouterStage {
         if columns["uncaught"] == nil { columns["uncaught"] = .null }
         if columns["exception"] != nil { columns["uncaught"] = nil }
         columns["exception"] = .bool(columns["exception"] != nil)
-        // Of what is logged, its levels: `W:` and a sentence.
+        // Only the levels of log entries are compared, such as `W:`.
         columns["log"] = .array((columns["log"]?.strings ?? []).map { .string(String($0.prefix(1))) })
         return columns
     }

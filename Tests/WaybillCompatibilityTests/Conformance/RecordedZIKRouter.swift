@@ -14,7 +14,7 @@ extension RecordedRouter {
         try await Self.match(recorded, recorded["routes"]?.strings ?? [], .quiet, "parameters")
     }
 
-    /// What matches on a bus, and with which values.
+    /// Returns the match on a bus, with its values.
     private static func match(
         _ recorded: RecordedCase,
         _ patterns: [String],

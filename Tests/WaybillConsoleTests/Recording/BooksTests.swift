@@ -11,7 +11,7 @@ import WaybillTestSupport
 @testable import Waybill
 @testable import WaybillConsole
 
-/// What is counted is what the bus has counted, and a bus that is not watched pays nothing.
+/// The console counts the same messages as the bus, and a bus that is not observed pays nothing.
 @Suite(.timeLimit(.minutes(2)))
 struct BooksTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -130,7 +130,7 @@ struct BooksTests {
                 // The first round fills what is kept.
                 if round == 0 { before = memoryInUse() }
             }
-            // Where the allocator says how much is in use.
+            // Only some allocators report the memory in use.
             if let before, let after = memoryInUse() {
                 #expect(after - before < 4 << 20, "\(after - before) bytes more")
             }

@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillConsole
 
-/// A diagram says what happened, in the order in which it did.
+/// A diagram shows the events in the order in which they happened.
 @Suite(.timeLimit(.minutes(2)))
 struct DiagramTests {
     /// Modules that call one another at random, by the numbers in their URLs.
@@ -74,7 +74,7 @@ struct DiagramTests {
         return arrows
     }
 
-    /// The arrows of a diagram as it is written.
+    /// Returns the arrows of a diagram.
     private func arrows(of mermaid: String) -> [String] {
         var names: [Substring: Substring] = [:]
         var arrows: [String] = []

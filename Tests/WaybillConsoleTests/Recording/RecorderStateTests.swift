@@ -5,7 +5,7 @@ import WaybillRouting
 
 @testable import WaybillConsole
 
-/// What is kept, and what is only counted.
+/// Some messages are kept, and others only counted.
 @Suite
 struct RecorderStateTests {
     private func message(

@@ -22,7 +22,7 @@ private struct Refusal: Error, CustomStringConvertible {
 @Suite(.timeLimit(.minutes(2)))
 struct SecretTests {
     private static let secret = "hunter2 & co"
-    /// As it stands in URLs.
+    /// The secret in the form of a URL.
     private static let escaped = "hunter2%20%26%20co"
 
     /// A bus with handlers that take, give and tell the secret.

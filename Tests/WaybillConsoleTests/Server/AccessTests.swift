@@ -9,7 +9,7 @@ import WaybillTestSupport
 
 @testable import WaybillConsole
 
-/// Which requests are answered, and what every answer says.
+/// Access to the console, and the headers of its responses.
 @Suite(.timeLimit(.minutes(2)))
 struct AccessTests {
     private let bus = MessageBus(configuration: .quiet)

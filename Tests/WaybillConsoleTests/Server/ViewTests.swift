@@ -36,7 +36,7 @@ private struct KnownCluster: Cluster {
     func publish(_ message: Message) -> Bool { false }
 }
 
-/// What the views of the page ask for.
+/// The data for the views of the page.
 @Suite(.timeLimit(.minutes(1)))
 struct ViewTests {
     private let bus = MessageBus(configuration: .quiet)

@@ -31,7 +31,7 @@ struct SnapshotTests {
         let task = Task { await stream.run(sink) }
         var items = sink.items.makeAsyncIterator()
         let first = try #require(await items.next(isolation: #isolation))
-        // The page has not taken the first snapshot: while messages pass, there is no second one.
+        // The page has not read the first snapshot, so no second one is created while messages pass.
         for number in 0..<300 {
             _ = try await self.bus.route("app://a/\(number)", as: Int.self)
             if number % 100 == 0 { try await Task.sleep(for: .milliseconds(20)) }

@@ -4,7 +4,7 @@ import Waybill
 
 @testable import WaybillDocuments
 
-/// What breaks callers, by seeded changes of one document.
+/// Changes that break callers, tested by seeded changes of one document.
 struct DocumentChangeTests {
     enum Size: String, Codable, CaseIterable { case small, large }
     struct Item: Codable {
@@ -56,7 +56,7 @@ struct DocumentChangeTests {
         }
     }
 
-    // Paths are names of members, and of elements those of their `name`, `action` or position.
+    // A path consists of names of members. An element is named by its `name`, its `action` or its position.
     static let seeds: [Seed] = [
         // Routes and addresses.
         Seed(true, "the route is gone", "routes item", nil),

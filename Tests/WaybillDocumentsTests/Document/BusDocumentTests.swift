@@ -4,7 +4,7 @@ import Waybill
 @testable import WaybillDocuments
 import WaybillTestSupport
 
-/// What a document knows of routes.
+/// The contents of a document.
 struct BusDocumentTests {
     struct User: Codable, Equatable, Sendable {
         let uid: Int

@@ -5,7 +5,7 @@ import WaybillTestSupport
 
 @testable import WaybillDocuments
 
-/// What the formats say of routes.
+/// The formats of a document.
 struct FormatTests {
     struct Item: Codable { let id: Int }
 

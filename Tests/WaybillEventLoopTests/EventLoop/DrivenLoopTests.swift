@@ -4,10 +4,10 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// A loop that a program polls beside what else it polls.
+/// A loop that a program polls together with other descriptors.
 @Suite(.timeLimit(.minutes(1)))
 struct DrivenLoopTests {
-    /// Drives a loop on a thread of its own, as a program does, until it has closed.
+    /// Drives a loop on a separate thread until it has closed.
     private static func drive<Result: Sendable>(
         _ body: @escaping @Sendable (EventLoop) -> Result
     ) async throws -> (result: Result, turns: Int) {

@@ -6,7 +6,8 @@ internal import WaybillTestSupport
 
 /// A timer of one millisecond fires within five, whatever keeps the loop busy.
 ///
-/// A busy loop uses all the time of its thread, so that is what counts: other tests want the processors too.
+/// A busy loop uses all the time of its thread. The tests measure thread time, because other tests use the
+/// processors too.
 @Suite(.timeLimit(.minutes(1)))
 struct FairnessTests {
     private let loop = EventLoop(name: "fair")

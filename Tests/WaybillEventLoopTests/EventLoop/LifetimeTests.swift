@@ -10,7 +10,7 @@ struct LifetimeTests {
         case dropped, droppedAfterUse, droppedWithTimer, shutDown, droppedOnItself
     }
 
-    /// In a process of its own, where no other test has threads, descriptors or memory.
+    /// The test runs in a separate process, in which no other test has threads, descriptors or memory.
     @Test(arguments: End.allCases)
     private func `1,000 loops leave neither threads nor descriptors nor memory`(end: End) async throws {
         await #expect(processExitsWith: .success) { [end = end as End] in

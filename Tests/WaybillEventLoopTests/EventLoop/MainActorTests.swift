@@ -2,10 +2,10 @@
 import Foundation
 import Testing
 
-/// Tests do not have the main thread, so a program of its own has.
+/// Tests do not have the main thread, so a separate program tests it.
 @Suite(.timeLimit(.minutes(1)))
 struct MainActorTests {
-    /// What Tests/MainActorProgram prints, which stands beside the tests.
+    /// Returns the output of Tests/MainActorProgram, which is built beside the tests.
     private func run() throws -> (status: Int32, lines: [Substring]) {
         let program = Process()
         program.executableURL = URL(filePath: CommandLine.arguments[0])

@@ -3,8 +3,7 @@ internal import Testing
 @testable internal import WaybillEventLoop
 
 struct PollBudgetTests {
-    /// Takes units that cost `cost` nanoseconds each and says how many there were, and when the last one
-    /// ended.
+    /// Takes units that cost `cost` nanoseconds each, and returns their number and the end of the last one.
     private func drain(_ budget: inout PollBudget, from start: Int64, cost: Int64) -> (count: Int, end: Int64)
     {
         var now = start

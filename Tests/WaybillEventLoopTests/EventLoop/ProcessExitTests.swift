@@ -5,7 +5,7 @@ import Testing
 struct ProcessExitTests {
     @Test
     func `a process ends well although its loop still gives back what waited for signals`() throws {
-        // Tests cannot end their process, so a program of its own does.
+        // Tests cannot end their process, so a separate program does.
         let program = Process()
         program.executableURL = URL(filePath: CommandLine.arguments[0])
             .deletingLastPathComponent().appending(path: "ExitProgram")

@@ -3,9 +3,9 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// Everything at once, from several threads, while the loop shuts down.
+/// All operations at the same time, from several threads, while the loop shuts down.
 ///
-/// What counts is that all of it ends, once.
+/// Each operation must end exactly once.
 @Suite(.timeLimit(.minutes(2)))
 struct StressTests {
     @Test(arguments: [IdlePolicy.park, .spin(for: .microseconds(30))])

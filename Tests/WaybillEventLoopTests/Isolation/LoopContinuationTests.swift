@@ -11,8 +11,8 @@ struct LoopContinuationTests {
         let eventLoop: EventLoop
         init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-        /// Waits again and again, is resumed by its own loop, and says what others have queued there
-        /// meanwhile.
+        /// Waits repeatedly, is resumed by its own loop, and returns the number of jobs that other threads
+        /// have enqueued.
         func waitAtHome(times: Int) async -> UInt {
             let before = self.eventLoop.core.inbox.pushCount
             for number in 0..<times {
@@ -24,7 +24,7 @@ struct LoopContinuationTests {
             return self.eventLoop.core.inbox.pushCount - before
         }
 
-        /// Sleeps again and again, and says what others have queued on the loop meanwhile.
+        /// Sleeps repeatedly, and returns the number of jobs that other threads have enqueued on the loop.
         func sleep(times: Int) async throws -> UInt {
             let before = self.eventLoop.core.inbox.pushCount
             for _ in 0..<times {

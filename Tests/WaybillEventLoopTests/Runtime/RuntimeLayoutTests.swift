@@ -3,10 +3,10 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// What the loop assumes of the Swift runtime and does not read from an interface.
+/// The assumptions of the loop about the Swift runtime that no interface states.
 ///
-/// These tests break first if a toolchain changes it. `WorkItemTests` compares the private words of a job with what the
-/// runtime says, and `CurrentTaskTests` the flags of a task.
+/// These tests fail first if a toolchain changes the runtime. `WorkItemTests` compares the private words of a
+/// job with the runtime, and `CurrentTaskTests` the flags of a task.
 @Suite(.timeLimit(.minutes(1)))
 struct RuntimeLayoutTests {
     @Test func `an instant is the duration since the epoch, and nothing else`() {

@@ -17,7 +17,7 @@ struct DescriptorTests {
     func `connections one after the other leave nothing behind`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let client = PassingClient(eventLoop: loop)
-            // What is allocated once.
+            // The first connections allocate shared state.
             try await client.exchange(address, connections: 1000)
             try await client.settle()
             let before = try ProcessUsage.now
@@ -56,7 +56,8 @@ struct DescriptorTests {
             let second = try await StreamConnection.connect(to: listener.address, on: loop)
             try await second.write([2])
             let time = await loop.run { thread_time() }
-            // By the loop's clock: that of the default executor opens descriptors when it is first used.
+            // Use the loop's clock, because the clock of the default executor opens descriptors when it is
+            // first used.
             try await loop.clock.sleep(for: .milliseconds(300))
             #expect(await loop.run { thread_time() } - time < 100_000_000)
             // Connections that are open go on, and so does the one that waits.

@@ -30,7 +30,7 @@ struct EndTests {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             #expect(try await connection?.read() == nil)
-            // The first write tells that there is no process any more; SIGPIPE would end this one.
+            // The first write finds that the peer's process has ended. SIGPIPE would end this process.
             let code = await failure {
                 for _ in 0..<1000 { try await connection?.write([1]) }
             }

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import Glibc
 
-/// What this process holds at the moment.
+/// The present threads, descriptors and memory of this process.
 struct ProcessUsage {
     let threads: Int
     let descriptors: Int

@@ -17,7 +17,7 @@ enum AddressKind: CaseIterable, Sendable {
     }
 }
 
-/// Runs a closure with a folder of its own, whose path is short enough for sockets.
+/// Runs a closure with a new folder, whose path is short enough for sockets.
 func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let path = "/tmp/waybill-\(UInt32.random(in: .min ... .max))"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -25,7 +25,7 @@ func withFolder<Result>(_ body: (String) async throws -> Result) async throws ->
     return try await body(path)
 }
 
-/// Runs a closure with a listener on a loop of its own, both of which are gone afterwards.
+/// Runs a closure with a listener on a new loop, and ends both afterwards.
 func withListener<Result>(
     _ kind: AddressKind = .version4,
     options: StreamOptions = StreamOptions(),
@@ -80,7 +80,7 @@ func withPair<Result>(
 }
 
 extension StreamConnection {
-    /// Everything that the peer sends until it has finished.
+    /// Returns all bytes that the peer sends until it has finished.
     func all() async throws -> [UInt8] {
         var all: [UInt8] = []
         for try await bytes in self.bytes { all += bytes }

@@ -26,16 +26,16 @@ struct ServiceExpansionTests {
                     func reset() async throws
                 }
 
-                /// Calls a ``TimeService`` by messages.
+                /// A proxy that calls a ``TimeService`` with messages.
                 public struct TimeServiceProxy: TimeService {
                     private let methods: Waybill.ServiceMethods
 
-                    /// Makes a proxy for the module that handles the messages there.
+                    /// Creates a proxy for the provider at an endpoint.
                     public init(_ endpoint: Waybill.ServiceEndpoint) {
                         self.methods = endpoint.methods("time", "reset")
                     }
 
-                    /// What the methods return.
+                    /// The reply types of the methods.
                     public enum ReplyTypes {
                         #sourceLocation(file: "test.swift", line: 4)
                         public enum time: Waybill.ServiceReply {
@@ -54,7 +54,7 @@ struct ServiceExpansionTests {
                     }
                 }
 
-                /// What a module handles that provides a ``TimeService``; `@Module` asks for it.
+                /// Returns the routes of a module that provides a ``TimeService``. `@Module` calls this method.
                 public func serviceRoutes<Provider: Waybill.Module & TimeService>(
                     of service: (any TimeService).Type,
                     in module: Provider.Type
@@ -112,17 +112,17 @@ struct ServiceExpansionTests {
             is: #"""
                 private protocol Nothing: Sendable {}
 
-                /// Calls a ``Nothing`` by messages.
+                /// A proxy that calls a ``Nothing`` with messages.
                 fileprivate struct NothingProxy: Nothing {
                     private let methods: Waybill.ServiceMethods
 
-                    /// Makes a proxy for the module that handles the messages there.
+                    /// Creates a proxy for the provider at an endpoint.
                     init(_ endpoint: Waybill.ServiceEndpoint) {
                         self.methods = endpoint.methods()
                     }
                 }
 
-                /// What a module handles that provides a ``Nothing``; `@Module` asks for it.
+                /// Returns the routes of a module that provides a ``Nothing``. `@Module` calls this method.
                 fileprivate func serviceRoutes<Provider: Waybill.Module & Nothing>(
                     of service: (any Nothing).Type,
                     in module: Provider.Type

@@ -57,7 +57,7 @@ struct NodeEventTests {
             #expect(first.headers["ce-datacontenttype"] == "application/json")
             #expect(first.headers["ce-expirytime"] != nil)
             #expect(first.headers["traceparent"] == "00-1-2-01")
-            // One that has come as an event, by another way.
+            // An event that has arrived through another transport.
             let attributes = [
                 "ce-id": "7", "ce-source": "/till", "ce-type": "sold", "ce-tenant": "a % b",
                 "ce-datacontenttype": "text/plain",
@@ -106,7 +106,7 @@ struct NodeEventTests {
                     from: 0
                 )
             }
-            // The URL is the event's subject, or what the subject of NATS says.
+            // The URL comes from the subject of the event, or from the NATS subject.
             let double =
                 #"{"specversion":"1.0","id":"1","source":"/c","type":"t","subject":"app://far/double/21"}"#
             ask("double.%:", double, [("Content-Type", "application/cloudevents+json; charset=utf-8")])
@@ -134,11 +134,11 @@ struct NodeEventTests {
             ]
             ask("sum", #"{"a":40,"b":2}"#, binary)
             #expect(await answers.comes(to: "42"))
-            // Headers are a part of what a server takes.
+            // The limit of a server includes the headers.
             let large = String(repeating: "x", count: cluster.memory.payloadLimit - 60)
             ask("say", large, binary + [(name: "ce-datacontenttype", value: "text/plain")])
             #expect(await eventually { answers.entries.last?.contains("notTransferable") == true })
-            // What is wrong with an event is said, and what fails too.
+            // An invalid event and a failing handler are both reported.
             ask("sum", "{}", [("ce-specversion", "2.0")])
             #expect(await eventually { answers.entries.last?.contains("invalidParameter") == true })
             ask("sum", "{}", binary)

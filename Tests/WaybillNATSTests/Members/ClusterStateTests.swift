@@ -191,9 +191,9 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://ok") != nil)
     }
 
-    /// Nodes change what they share; their announcements are lost, doubled and swapped at random.
+    /// Nodes change their shared patterns, and their announcements are lost, doubled and reordered at random.
     ///
-    /// Whenever a node answers what it is asked, the state is what a plain model says.
+    /// When a node answers the requests for its state, the state must be equal to a plain model.
     @Test(arguments: 0..<20)
     func `whatever is lost, the next beat mends it`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed + 1)

@@ -10,8 +10,9 @@ import WaybillTestSupport
 /// Many nodes, each of which knows the patterns of all others, and many changes.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct ManyNodesTests {
-    /// What grows with the square of the nodes takes its time without optimization: fewer patterns then,
-    /// unless asked.
+    /// Some work grows with the square of the nodes, and is slow without optimization.
+    ///
+    /// The tests use fewer patterns then.
     private static let patterns = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == nil ? 5 : 200
     private static let count = Scale.of(50)
 

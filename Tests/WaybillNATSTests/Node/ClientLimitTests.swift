@@ -127,7 +127,7 @@ struct ClientLimitTests {
     }
 }
 
-/// What becomes of a node in whose name somebody else speaks.
+/// A node whose announcements are forged.
 @Suite(.timeLimit(.minutes(1)))
 struct ForgedAnnouncementTests {
     private static let subjects = Subjects(realm: "test")

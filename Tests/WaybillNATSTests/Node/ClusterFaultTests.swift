@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// What happens when nodes die, servers stop, and messages are not what they should be.
+/// Dying nodes, stopped servers, and malformed messages.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterFaultTests {
     @Test func `a node is ready while it is connected, and is not asked after it has left`() async throws {
@@ -132,7 +132,7 @@ struct ClusterFaultTests {
             let near = try await cluster.node("near")
             #expect(await near.knows("app://far"))
             let transport = try #require(far.transport)
-            // The server still has its subscription, and what it sends is lost.
+            // The server still has the subscription of the node, but its messages are lost.
             cluster.memory.silence(transport.client, true)
             let error = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far") }
             #expect(error?.code == .unreachable)

@@ -8,9 +8,9 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Nodes in processes of their own, which come and go while they are called.
+/// Nodes in separate processes, which start and end while they are called.
 ///
-/// `WAYBILL_SOAK` has them go on for as long as a person may want to wait.
+/// `WAYBILL_SOAK` sets the duration of the tests.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ClusterProcessTests {
     private struct Item: Codable, Sendable, Equatable {

@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// What a bus promises of its own routes, with the handlers on other nodes.
+/// The promises of a bus about its routes, with the handlers on other nodes.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterTests {
     struct Invoice: Codable, Sendable, Equatable {
@@ -303,7 +303,7 @@ struct ClusterTests {
             #expect(await near.knows("app://late/two"))
             #expect(try await near.bus.route("app://late/one", as: Int.self) == 1)
             route.cancel()
-            // Before the announcement, the answer of the other node says so.
+            // Before the announcement arrives, the answer of the other node reports the removed route.
             let error = await #expect(throws: RoutingError.self) {
                 try await near.bus.route("app://late/one")
             }

@@ -11,7 +11,7 @@ import WaybillTestSupport
 private struct PlayedNode {
     let id = NodeID.random()
     let subjects = Subjects(realm: "test")
-    /// What it is asked, and what it is told about that.
+    /// The requests to the node, and the notifications about them.
     let heard = Journal<TransportMessage>()
     private let cluster: TestCluster
     private let transport: MemoryTransport
@@ -43,7 +43,7 @@ private struct PlayedNode {
         try #require(self.heard.entries.last?.reply.flatMap { self.subjects.request(in: $0) })
     }
 
-    /// What it says of a request.
+    /// Returns a message of the node about a request.
     func message(_ method: String, _ request: (node: NodeID, number: Int)) -> TransportMessage {
         TransportMessage(
             subject: self.subjects.inbox(request.node, 0),
@@ -80,7 +80,7 @@ private struct StuckHandler {
     }
 }
 
-/// What becomes of callers and handlers when one of the messages between them does not arrive.
+/// Callers and handlers when a message between them is lost.
 @Suite(.timeLimit(.minutes(1)))
 struct LostMessagesTests {
     /// Two nodes, of which the far one has a handler for `app://far/stuck`.
@@ -137,7 +137,7 @@ struct LostMessagesTests {
                 try bus.share("app://far/**")
                 try bus.register("app://far/one") { _ in heard.add() }
             }
-            // Of two nodes each gets one of two requests.
+            // Each of two nodes receives one of two requests.
             let callers = (0..<2).map { _ in
                 Task { await failure { try await near.bus.route("app://far/one") { (_: Int) in 1 } } }
             }
@@ -227,7 +227,7 @@ struct LostMessagesTests {
             cluster.memory.publish(played.subjects.nodes, nil, hello.bytes, from: 0)
             #expect(await call.value?.code == .unreachable)
             await played.leave()
-            // And this is what a node says that is too slow.
+            // The messages of a node that is too slow.
             let said = Journal<String>()
             let far = try await cluster.node("far", heartbeat: .seconds(10))
             cluster.memory.observe { subject, _, payload in

@@ -9,19 +9,21 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// What happens when the network fails: nothing arrives, and no end of a connection is told.
+/// A failing network: no bytes arrive, and no end of a connection is notified.
 ///
-/// `WAYBILL_SOAK` has it be away for as long as a person may want to wait. In a network namespace of their
-/// own the tests take the network away as well:
+/// `WAYBILL_SOAK` sets the duration of the failure. In a separate network namespace the tests also remove the
+/// network:
 ///
-///     unshare -rn sh -c 'ip link set lo up; WAYBILL_OWN_NETWORK=1 .build/debug/waybillPackageTests.xctest \
-///         --testing-library swift-testing --filter PartitionTests'
+/// ```
+/// unshare -rn sh -c 'ip link set lo up; WAYBILL_OWN_NETWORK=1 .build/debug/waybillPackageTests.xctest \
+///     --testing-library swift-testing --filter PartitionTests'
+/// ```
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PartitionTests {
     enum Cut: CaseIterable, CustomTestStringConvertible {
         /// One node is apart, and connections stay open.
         case node
-        /// There is no network.
+        /// The network is down.
         case network
 
         static let ownsNetwork = ProcessInfo.processInfo.environment["WAYBILL_OWN_NETWORK"] != nil
@@ -37,7 +39,7 @@ struct PartitionTests {
             if self == .node { partition.heal() } else { Self.setNetwork("up") }
         }
 
-        /// Not by a `Process`, whose end Foundation does not notice while there is no network.
+        /// Foundation does not notice the end of a `Process` without a network, so use `system`.
         private static func setNetwork(_ state: String) {
             #expect(unsafe system("ip link set lo \(state)") == 0)
         }
@@ -45,7 +47,7 @@ struct PartitionTests {
 
     private static let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
 
-    /// What a figure may be on a machine that others use as well.
+    /// The tolerance of a time on a machine that other programs use as well.
     private static let slack = Scale.whileQuick / 2
 
     /// Runs code with a node behind a partition, and one in another process that is not.

@@ -8,9 +8,9 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// What happens when the server fails between nodes of several processes.
+/// Failures of the server between nodes of several processes.
 ///
-/// `WAYBILL_SOAK` has it be away for as long as a person may want to wait.
+/// `WAYBILL_SOAK` sets the duration of a failure.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServerFaultTests {
     enum Fault: CaseIterable, CustomTestStringConvertible {

@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// What cannot cross from one node to another is said to those who wait for it.
+/// A value that cannot cross between nodes is reported to its receiver.
 @Suite(.timeLimit(.minutes(1)))
 struct UntransferableTests {
     /// Arrays in arrays.

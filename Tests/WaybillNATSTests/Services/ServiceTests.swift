@@ -32,7 +32,7 @@ struct ServiceTests {
         let endpoints: [Endpoint]?
     }
 
-    /// What is answered to a message of a subject, by as many as are expected.
+    /// Sends a message to a subject, and returns the expected number of answers.
     private func ask(_ subject: String, _ cluster: TestCluster, count: Int) async throws -> [Response] {
         let answers = Journal<Data>()
         cluster.memory.observe { subject, _, payload in

@@ -108,7 +108,7 @@ struct JoinedMessagesTests {
         #expect(taken.isEmpty && taken.capacity >= 1 << 13)
         taken.append(1)
         #expect(kept.allSatisfy { $0 == 7 })
-        // What is small is not kept, and there is no end of buffers.
+        // Small buffers are not kept, and the number of kept buffers is limited.
         spares.give([1, 2, 3])
         #expect(spares.take(1 << 14).isEmpty)
         #expect(spares.take(3).isEmpty)
@@ -128,7 +128,7 @@ struct JoinedMessagesTests {
         // It is full by its elements, whatever they hold.
         #expect(add(4) == .full)
         #expect(ring.takeAll() == [[1, 2], [3]])
-        // What was taken is not joined any more.
+        // An element that has been taken is not joined with later ones.
         #expect(add(5) == .queued)
         #expect(ring.takeAll() == [[5]])
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// How a server that is silent is told from one that has nothing to say.
 struct LivenessTests {
-    /// What is said of it at each time, in intervals, and whether bytes have moved.
+    /// Returns whether the connection is considered dead at each time, given in intervals.
     private func answers(_ checks: [(time: Double, hasMoved: Bool)]) -> [Bool] {
         var liveness = Liveness(at: 0)
         return checks.map { check in

@@ -117,7 +117,7 @@ struct NATSConnectionTests {
             }
             for try await isRight in group { #expect(isRight) }
         }
-        // What is not encrypted is refused there.
+        // The server rejects connections without encryption.
         await #expect(throws: RoutingError.self) {
             _ = try await Self.run(
                 MessageBus(configuration: .quiet),

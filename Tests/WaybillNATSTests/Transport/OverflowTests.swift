@@ -25,7 +25,8 @@ struct MessageRingTests {
         #expect(ring.append(5, size: 90) == .queued)
         #expect(ring.append(6, size: 90) == .full)
         #expect(ring.takeAll() == [5])
-        // The reader has seen that it is empty, and has to be woken up again; one that is too large is taken alone.
+        // The reader has seen an empty ring and must be woken again. An element that is too large is taken
+        // alone.
         #expect(ring.takeAll() == [])
         #expect(ring.append(7, size: 1000) == .needsWakeUp)
         #expect(ring.close() == [7])
@@ -33,7 +34,7 @@ struct MessageRingTests {
     }
 }
 
-/// A node whose connection is slower than what goes through it.
+/// A node whose connection is slower than its messages.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
     @Test func `a request that does not fit into the ring fails at once, and says why`() async throws {
@@ -83,7 +84,7 @@ struct OverflowTests {
             let forged = ["$waybill": ["url": "app://far/admin"]]
             try await near.bus.publish("app://far/news?n=2b", parameters: forged)
             #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2b" })
-            // What the transport had taken, and could not send.
+            // A message that the transport accepted and could not send.
             let payload = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news?n=3"}}"#
             let reply = Subjects(realm: "test").inbox(near.node.core.id, 1)
             let unsent = TransportMessage(subject: "", reply: reply, payload: Array(payload.utf8))
@@ -242,7 +243,7 @@ struct OverflowTests {
         #expect(received.withLock { $0 } == (0..<count).map(String.init))
         let counts = between.withLock { $0 }
         #expect(counts.count == 2 && counts[0] < count && counts[1] == count)
-        // What waits for the end of all that has come is told, whatever has become of that.
+        // Code that waits for the handling of all messages is resumed, even if some were lost.
         let closed = Gate()
         events.close()
         events.drain { closed.reach() }

@@ -52,7 +52,7 @@ struct PerformStage: Sendable {
         )
     }
 
-    /// What happens from here on.
+    /// Returns the events from a position on.
     private func outcome(
         after count: Int,
         _ performance: Performance<any Player>?,
@@ -155,7 +155,7 @@ struct PerformStage: Sendable {
         return outcome
     }
 
-    /// Has a URL lead to what is performed: its handler reads the URL before that, and acts on it after.
+    /// Performs by a URL, whose handler reads the URL before the performance and acts on it afterwards.
     func performByURL(_ url: String) async throws -> RecordedPerform.Outcome {
         let (journal, bus) = (self.journal, self.bus)
         let info = Journal<[String: String]>()

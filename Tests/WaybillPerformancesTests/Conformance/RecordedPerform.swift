@@ -4,7 +4,7 @@ internal import WaybillPerformances
 internal import WaybillTestSupport
 
 extension RecordedRouter {
-    /// What ZIKRouter does with a destination that is made on demand.
+    /// The behaviour of ZIKRouter for a destination that is created on demand.
     static let perform = Self(
         "zikrouter-perform",
         comparisons: 52,
@@ -13,7 +13,7 @@ extension RecordedRouter {
     )
 }
 
-/// One recorded case: what is asked of a router in which state, and what happened.
+/// One recorded case: a request to a router in some state, and the result.
 struct RecordedPerform {
     private let config: [String: JSON]
 
@@ -28,7 +28,7 @@ struct RecordedPerform {
         columns["errorName"] = columns["errorName"] ?? .null
         if columns["fact"] != nil { columns["fact"] = .bool(true) }
         if columns["userInfo"] != nil {
-            // There the URL itself is one of the values.
+            // In ZIKRouter the URL is one of the values.
             var info = columns["userInfo"]?.object ?? [:]
             info["origin-url"] = recorded.config["url"]
             columns["userInfo"] = .object(info)
@@ -46,7 +46,7 @@ struct RecordedPerform {
         }
     }
 
-    /// What happens here.
+    /// The result of the bus.
     struct Outcome {
         var events: [String] = []
         var code: RoutingError.Code?
@@ -78,7 +78,7 @@ struct RecordedPerform {
         }
     }
 
-    /// What the bus does; an outcome without anything for a case that it has nothing for.
+    /// Returns the result of the bus, which is empty for a case that the bus does not have.
     func outcome() async throws -> Outcome {
         let mustBeRemovedFirst = self.config["shouldRemoveBeforePerform"]?.bool == true
         let stage = try PerformStage(mustBeRemovedFirst: mustBeRemovedFirst)
@@ -110,7 +110,9 @@ struct RecordedPerform {
         return Outcome()
     }
 
-    /// What no program can do, since the compiler refuses it: `.ci/diagnostics` sees to that.
+    /// Returns the result of a case that the compiler rejects.
+    ///
+    /// `.ci/diagnostics` checks it.
     private static func compileTime(_ file: String, _ error: String) throws -> Outcome {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let text = try String(contentsOf: tests.appending(path: "Diagnostics/\(file)"), encoding: .utf8)

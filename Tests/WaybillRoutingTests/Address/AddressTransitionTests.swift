@@ -3,7 +3,7 @@ import WaybillRouting
 
 @Suite
 struct AddressTransitionTests {
-    /// A URL, and what is read from it: `-` is nothing.
+    /// A URL and its expected parts; `-` stands for nil.
     struct Case: Sendable {
         let url: String
         let transition: String

@@ -7,10 +7,10 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// What a bus promises of its own routes, with the handler behind a connector in another bus.
+/// The promises of a bus about its routes, with the handler behind a connector in another bus.
 ///
-/// What differs from a handler in the same process: values are equal and not the same, a failure has its code
-/// and its sentence but not its cause, and a parameter that is no URL text has to be `Encodable`.
+/// The differences from a handler in the same process are: values are equal but not identical, a failure has
+/// its code and its message but not its cause, and a parameter that is not text must be `Encodable`.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectorTests {
     struct User: Codable, Sendable, Equatable {
@@ -47,7 +47,7 @@ struct ConnectorTests {
             await #expect(throws: OrderError.closed) {
                 let _: Int = try await near.route("far://shop", throwing: OrderError.self)
             }
-            // A third process sees what the second one got from the first.
+            // A third process sees the message that the second received from the first.
             let lines = try await far.ask(#"{"jsonrpc":"2.0","id":1,"method":"far://orders/5"}"#)
             #expect(
                 lines == [

@@ -38,7 +38,8 @@ struct ForeignServerTests {
             let (ended, end) = AsyncStream.makeStream(of: Void.self)
             process.terminationHandler = { _ in end.finish() }
             try process.run()
-            // Not SIGTERM: a child inherits the mask of the thread that starts it, and those that run tasks block it.
+            // SIGTERM would have no effect, because a child inherits the signal mask of the thread that
+            // starts it, and threads of tasks block it.
             defer { kill(process.processIdentifier, SIGKILL) }
             let bus = MessageBus(configuration: .quiet)
             try bus.connect("py", to: RPCConnector(.unix(folder + "/socket"), configuration: .quiet))

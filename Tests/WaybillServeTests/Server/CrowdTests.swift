@@ -71,7 +71,7 @@ struct CrowdTests {
                     """
                 ) {
                     precondition(served.server.statistics.openConnections == Scale.of(10_000))
-                    // 16 KiB each, half a megabyte apart for what is made once.
+                    // 16 KiB for each connection, and half a megabyte for shared state.
                     let limit = 10_000 * 16_384 + (1 << 19)
                     precondition(residentMemory() - before < limit || Scale.isSanitized)
                 }
@@ -107,12 +107,12 @@ private func limitDescriptors(to count: Int) throws {
     guard unsafe setrlimit(descriptorLimit, &limit) == 0 else { throw CocoaError(.featureUnsupported) }
 }
 
-/// Lets this process open so many descriptors beside those that it has.
+/// Limits the number of further descriptors that this process can open.
 private func leaveDescriptors(_ count: Int) throws {
     let inUse = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
     let highest = inUse.compactMap { Int32($0) }.max() ?? 2
-    // The limit is about numbers, and what a test process has of its parent may have a high one: those below
-    // it that are free are taken, and stay so.
+    // The limit applies to descriptor numbers, and a test process may have inherited a high number. The free
+    // numbers below it are therefore occupied, and stay so.
     var taken: Int32 = 0
     while taken < highest {
         taken = dup(STDIN_FILENO)
@@ -127,14 +127,14 @@ private func residentMemory() -> Int {
     return (pages.flatMap { Int($0[1]) } ?? 0) * 4096
 }
 
-/// Runs clients in Python, in a process with descriptors of its own.
+/// Runs Python clients in a process with its own descriptors.
 ///
 /// - Parameters:
-///   - address: The server's.
-///   - script: What they do, with `connect()` and `call(connection)`.
-///   - served: Runs when the script has printed something; afterwards its standard input ends.
-/// - Returns: The script's exit status.
-/// - Throws: What `served` throws.
+///   - address: The address of the server.
+///   - script: The script of the clients, with `connect()` and `call(connection)`.
+///   - served: Runs when the script has printed something. The script's standard input ends afterwards.
+/// - Returns: The exit status of the script.
+/// - Throws: The error of `served`.
 private func crowd(
     at address: StreamAddress,
     _ script: String,

@@ -166,7 +166,7 @@ struct FaultTests {
             let running = Task { try await first.run() }
             running.cancel()
             try await running.value
-            // What a killed server leaves: a socket that no process listens at.
+            // A killed server leaves a socket at which no process listens.
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             let code = "import socket; socket.socket(socket.AF_UNIX).bind('\(folder)/socket')"

@@ -163,7 +163,7 @@ struct LimitTests {
             #expect(await eventually { served.server.statistics.requests > 0 })
             // Another connection is served meanwhile.
             for _ in 0..<20 { _ = try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#) }
-            // What the system buffers, and a little more.
+            // The number of messages in the system's buffers, and some more.
             #expect(served.server.statistics.requests < 200)
             #expect(try await client.lines(2_000).count == 2_000)
             try await calls.value
@@ -325,7 +325,7 @@ struct LimitTests {
                 #"{"jsonrpc":"2.0","id":3,"method":"app://now","params":{"$waybill":{"timeLeft":20}}}"#
             )
             try await busy.send(#"{"jsonrpc":"2.0","id":4,"method":"$/ping"}"#)
-            // Methods of the protocol itself do not wait, and another connection has a place of its own.
+            // Methods of the protocol do not wait, and another connection has its own place.
             #expect(try await busy.line()?.contains("pong") == true)
             try await other.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now"}"#)
             #expect(try await other.line()?.contains("now") == true)

@@ -51,7 +51,7 @@ struct SpecificationTests {
             #"{"jsonrpc":"2.0","method":"subtract","params":{"minuend":42,"subtrahend":23},"id":4}"#,
             #"{"jsonrpc":"2.0","id":4,"result":19}"#
         ),
-        // IDs of every kind come back as they are.
+        // IDs of every kind are returned unchanged.
         (
             #"{"jsonrpc":"2.0","method":"get_data","id":"a\"é"}"#,
             #"{"jsonrpc":"2.0","id":"a\"é","result":["hello",5]}"#

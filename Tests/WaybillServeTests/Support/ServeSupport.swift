@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// Runs a closure with a folder of its own, whose path is short enough for sockets.
+/// Runs a closure with a new folder, whose path is short enough for sockets.
 func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let path = "/tmp/waybill-\(UInt32.random(in: .min ... .max))"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -35,7 +35,7 @@ struct Served {
         RawClient(try await StreamConnection.connect(to: self.address, on: self.bus.eventLoop))
     }
 
-    /// Sends lines over a connection of their own, and reads as many.
+    /// Sends lines over a new connection, and reads as many.
     func ask(_ lines: String..., answers count: Int? = nil) async throws -> [String] {
         let client = try await self.client()
         for line in lines { try await client.send(line) }

@@ -41,9 +41,10 @@ extension JSON {
     /// Texts by name.
     package init(_ texts: [String: String]) { self = .object(texts.mapValues { .string($0) }) }
 
-    /// What a caller passes.
+    /// Creates the JSON form of a value from a caller.
     ///
-    /// - Parameter value: a text, a number, a truth value, or an array of them; anything else is described.
+    /// - Parameter value: A text, a number, a Boolean, or an array of them. Any other value is described as
+    ///   text.
     package init(value: any Sendable) {
         switch value {
         case let value as Bool: self = .bool(value)
@@ -55,7 +56,7 @@ extension JSON {
         }
     }
 
-    /// What a caller passes; nil for null and for an object.
+    /// The value for a caller; nil for null and for an object.
     package var passed: (any Sendable)? {
         switch self {
         case .null, .object: nil

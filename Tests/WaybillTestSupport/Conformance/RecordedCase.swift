@@ -1,7 +1,7 @@
-/// One recorded case: what a router was told, and what it did, column by column.
+/// One recorded case: the input of a router and its behaviour, as columns.
 package struct RecordedCase: Decodable, Sendable {
     package let id: String
-    /// All that the case says.
+    /// All columns of the case.
     package let fields: [String: JSON]
 
     package init(from decoder: any Decoder) throws {
@@ -18,7 +18,7 @@ package struct RecordedCase: Decodable, Sendable {
     package var config: [String: JSON] { self["config"]?.object ?? [:] }
     package var expect: [String: JSON] { self["expect"]?.object ?? [:] }
 
-    /// What the caller passed beside the URL.
+    /// The parameters that the caller passed separately from the URL.
     package var parameters: [String: any Sendable] {
         self["params"]?.object.compactMapValues(\.passed) ?? [:]
     }

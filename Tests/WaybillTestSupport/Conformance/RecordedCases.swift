@@ -2,8 +2,8 @@ package import Foundation
 
 /// The recorded behaviour of other routers, as JSON.
 ///
-/// The cases are the project's own copy, or those of the folder that `WAYBILL_CONFORMANCE` names. Cases from
-/// elsewhere are more than those whose excuses are known here.
+/// The cases are the project's copy, or in the folder that `WAYBILL_CONFORMANCE` names. Cases from elsewhere
+/// may be more than the listed excuses.
 package enum RecordedCases {
     private static let elsewhere = ProcessInfo.processInfo.environment["WAYBILL_CONFORMANCE"]
 
@@ -16,8 +16,10 @@ package enum RecordedCases {
         return try Data(contentsOf: (folder ?? self.own).appending(path: "\(router).json"))
     }
 
-    /// Why a column of a case is not as was recorded, by the case's ID and the name of the column, or `*` for what
-    /// follows from one difference in many of them.
+    /// Returns the reason why a column of a case differs from the recording, by the case's ID and the
+    /// column's name.
+    ///
+    /// The name `*` stands for all columns that one difference affects.
     package static func excuses() throws -> [String: [String: String]] {
         let data = try Data(contentsOf: self.own.appending(path: "excused.json"))
         return try JSONDecoder().decode([String: [String: String]].self, from: data)

@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// A router whose behaviour was recorded, and how its cases are played here.
+/// A router whose behaviour was recorded, and the code that runs its cases on a bus.
 ///
-/// A column of a case is held if what happens here, in the words of the recording, is what was recorded. No column
-/// is left out: one that is recorded and not observed is a failure, except for those that ``notes`` names.
+/// A column holds if the behaviour of the bus, in the words of the recording, is equal to the recorded one.
+/// Every column is compared. A recorded column that is not observed is a failure, except for the columns in
+/// ``notes``.
 package struct RecordedRouter: Sendable, CustomStringConvertible {
     /// The name of the file.
     package let name: String
@@ -15,11 +16,11 @@ package struct RecordedRouter: Sendable, CustomStringConvertible {
     private let play: @Sendable (RecordedCase) async throws -> [String: JSON]
 
     /// - Parameters:
-    ///   - name: the name of the file.
-    ///   - comparisons: how many columns of the project's own cases are compared.
-    ///   - notes: columns that say nothing of the router, each with the reason.
-    ///   - expected: the recorded columns in words that both routers have.
-    ///   - play: what happens here, in the same words.
+    ///   - name: The name of the file.
+    ///   - comparisons: The number of compared columns in the project's cases.
+    ///   - notes: The columns that do not describe the router, each with the reason.
+    ///   - expected: Returns the recorded columns in words that both routers have.
+    ///   - play: Returns the behaviour of the bus in these words.
     package init(
         _ name: String,
         comparisons: Int,
@@ -36,7 +37,7 @@ package struct RecordedRouter: Sendable, CustomStringConvertible {
 
     package var description: String { self.name }
 
-    /// What became of the cases of a file.
+    /// The results of the cases of a file.
     package struct Report: Sendable, CustomStringConvertible {
         package let name: String
         package var total = 0

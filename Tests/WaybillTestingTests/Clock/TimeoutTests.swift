@@ -69,7 +69,7 @@ struct TimeoutTests {
         _ = await caller.result
         // A message that has no caller ends when its handler, which is cancelled, does.
         while bus.statistics.inFlight > 0 { await Task.yield() }
-        // What no caller awaits ends as a dead letter, whatever ended it.
+        // A message that no caller awaits ends as a dead letter, for any reason.
         #expect(bus.statistics.expired == (call == .enqueue ? 0 : 1))
         #expect(bus.statistics.deadLettered == (call == .enqueue ? 1 : 0))
     }

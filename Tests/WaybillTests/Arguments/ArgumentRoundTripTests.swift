@@ -10,7 +10,7 @@ private let filter = Filter(words: ["a"])
 struct SentValue: Sendable, CustomTestStringConvertible {
     let path: String
     let value: any Sendable
-    /// The description of the value as it was sent.
+    /// The description of the sent value.
     let shown: String
     let url: TypedURL<String>
 

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Waybill
 
-/// A type that is made from text by a convention of its own.
+/// A type that is made from text by its own convention.
 struct Tag: URLParameter, Equatable {
     let text: String
     init(_ text: String) { self.text = text }

@@ -15,7 +15,7 @@ struct ScalarDecoderTests {
         }
     }
 
-    /// Made of one that is made of one.
+    /// A type that consists of another single-value type.
     private struct Fee: Decodable, Equatable, Sendable {
         let price: Price
 

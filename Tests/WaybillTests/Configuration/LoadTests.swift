@@ -47,7 +47,7 @@ struct LoadTests {
         ])
         #expect(try await self.bus.route("app://kettle") == "product 7")
         #expect(try await self.bus.route("app://one") == "1 2 3 4&5 - [] app://one")
-        // What the target says wins over the message's URL, and what is passed with the call over both.
+        // The target's values take precedence over the message's URL, and the values of the call over both.
         #expect(try await self.bus.route("app://one?a=9&c=9&d=9") == "1 2 3 4&5 9 [] app://one?a=9&c=9&d=9")
         let passed: String = try await self.bus.route("app://one", parameters: ["a": 9])
         #expect(passed == "9 2 3 4&5 - [] app://one")

@@ -133,7 +133,7 @@ struct ConnectorDeliveryTests {
         #expect(await caller.value?.code == (isEnd ? .shutDown : .noHandler))
         #expect(bus?.canRoute("memo://a") ?? false == (end == .replaced))
         if end == .replaced {
-            // What was replaced takes nothing with it when it is cancelled late.
+            // Cancelling a replaced registration late has no effect on its successor.
             registration?.cancel()
             #expect(try await bus?.route("memo://a", as: String.self) == "memo://a")
         }
@@ -185,7 +185,7 @@ struct ConnectorDeliveryTests {
     }
 }
 
-/// Notes the pattern of what passes.
+/// Records the patterns of messages.
 struct PatternJournal: Middleware {
     let patterns: Journal<String>
 

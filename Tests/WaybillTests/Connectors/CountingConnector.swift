@@ -1,6 +1,6 @@
 internal import Waybill
 
-/// A connector that is an actor and answers with what it has counted.
+/// A connector that is an actor and replies with its count.
 actor CountingConnector: Connector {
     private var count = 0
 

@@ -7,10 +7,12 @@ import WaybillNATSTestSupport
 import WaybillServe
 import WaybillTestSupport
 
-/// A bus with the modules of a test, and the bus that calls them: the same one, another whose scheme is connected
-/// to the first, or that of another node of a cluster.
+/// A bus with the modules of a test, and the bus that calls them.
+///
+/// The calling bus is the same bus, another bus whose scheme is connected to the first, or the bus of another
+/// node of a cluster.
 struct CalledModules: Sendable {
-    /// What is between the two buses.
+    /// The connection between the two buses.
     enum Place: Sendable {
         case process
         case connector
@@ -23,13 +25,13 @@ struct CalledModules: Sendable {
     private let callingBus: MessageBus
     private let settle: @Sendable () -> Void
 
-    /// Makes a pair.
+    /// Creates a pair.
     ///
     /// - Parameters:
-    ///   - bus: Where modules are registered.
-    ///   - caller: Where a test calls them.
-    ///   - place: What is between them.
-    ///   - settle: Waits until the caller's side knows what is registered.
+    ///   - bus: The bus with the modules.
+    ///   - caller: The bus of the test.
+    ///   - place: The connection between them.
+    ///   - settle: Waits until the caller's side knows the registrations.
     init(
         bus: MessageBus,
         caller: MessageBus,
@@ -42,7 +44,9 @@ struct CalledModules: Sendable {
         self.settle = settle
     }
 
-    /// Where a test calls the modules; what has been registered before is known there.
+    /// The bus on which a test calls the modules.
+    ///
+    /// It knows all registrations made before.
     var caller: MessageBus {
         self.settle()
         return self.callingBus
@@ -59,17 +63,17 @@ struct CalledModules: Sendable {
     }
 }
 
-/// Runs each test of a suite several times: with one bus, with the modules behind a connector and, if it is asked
-/// to, on another node of a cluster.
+/// Runs each test of a suite several times: with one bus, with the modules behind a connector and, on
+/// request, on another node of a cluster.
 ///
-/// Outside of a suite that has this, ``CalledModules/underTest()`` is one bus.
+/// Outside of a suite with this trait, ``CalledModules/underTest()`` is one bus.
 struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
     /// The schemes that are served.
     private static let schemes = ["app", "other"]
 
     @TaskLocal fileprivate static var buses: CalledModules?
 
-    /// Whether a cluster is one of the places.
+    /// Whether the tests also run with a cluster.
     var includesCluster = false
 
     var isRecursive: Bool { true }
@@ -148,18 +152,18 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
 
 /// Keeps a test from being run with its modules behind a connector.
 struct InProcessOnly: TestTrait {
-    /// What differs there.
+    /// The difference on another node.
     let reason: String
 }
 
 /// Keeps a test from being run with its modules on another node of a cluster.
 struct ExceptInCluster: TestTrait {
-    /// What differs there.
+    /// The difference in another process.
     let reason: String
 }
 
 extension Trait where Self == ExceptInCluster {
-    /// The test is of what differs on another node.
+    /// Skips a test of behaviour that differs on another node.
     static func exceptInCluster(_ reason: String) -> Self { Self(reason: reason) }
 }
 
@@ -172,7 +176,7 @@ extension Trait where Self == BehindConnector {
 }
 
 extension Trait where Self == InProcessOnly {
-    /// The test is of what holds within a process.
+    /// Runs a test of behaviour within a process only.
     static func inProcessOnly(_ reason: String) -> Self { Self(reason: reason) }
 }
 

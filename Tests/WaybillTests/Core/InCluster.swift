@@ -25,9 +25,9 @@ enum InCluster {
         }
     }
 
-    /// Waits until a node knows the routes of a bus: what a test has registered is announced a moment later.
+    /// Waits until a node knows the routes of a bus, because an announcement takes a moment.
     ///
-    /// It holds up the thread of the test, which does not run a loop.
+    /// The function blocks the thread of the test, which does not run a loop.
     private static func waitUntil(_ node: TestCluster.Node, knows bus: MessageBus) {
         let end = ContinuousClock.now + .seconds(2)
         while ContinuousClock.now < end {

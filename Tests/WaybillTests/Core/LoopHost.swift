@@ -5,7 +5,7 @@ import WaybillTestSupport
 
 @testable import WaybillEventLoop
 
-/// What runs the loop of a bus under test.
+/// The thread that runs the loop of a tested bus.
 enum LoopHost: String, CaseIterable, Sendable {
     /// A thread of the loop's own.
     case ownThread
@@ -40,7 +40,7 @@ extension EventLoop {
         return loop
     }
 
-    /// A loop inside one that a thread of the program runs, and which has a handle of its own.
+    /// A loop inside a libuv loop that a thread of the program runs, and that has another handle.
     fileprivate static func adoptedByAThread() -> EventLoop {
         let adopted = Locked<EventLoop?>(nil)
         let isThere = DispatchSemaphore(value: 0)

@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable internal import Waybill
 
-/// What state values hold in a test: messages, handlers and buffers of a bus that carries nothing.
+/// The parts of state values in a test: messages, handlers and buffers of a bus without messages.
 struct StateParts {
     private let bus = MessageBus(configuration: .quiet)
     private let address: Address

@@ -122,7 +122,7 @@ private struct ExchangeRun: ~Copyable {
     private var random: SeededGenerator
     private var offered: [Exchange.Progress] = []
 
-    // What the state is expected to hold.
+    // The expected state.
     private var isOver = false
     private var isClosed = false
     private var outcome: Int?
@@ -137,7 +137,7 @@ private struct ExchangeRun: ~Copyable {
         self.random = SeededGenerator(seed: seed)
     }
 
-    /// Does something, and says what it gave, and what it should have given.
+    /// Performs an operation, and returns its result and the expected result.
     mutating func step() -> (operation: String, actual: String, expected: String) {
         switch self.random.number(below: 24) {
         case 0: self.finish()

@@ -62,7 +62,7 @@ struct ExecutionTests {
             begun.open()
             await held.wait()
         }
-        // Behind a task that ends, and then in front of one that comes.
+        // First after a task that ends, and then before a task that begins.
         let ending = Task {
             await Request.$name.withValue("ending") { await failure { try await bus.route("app://hold") } }
         }

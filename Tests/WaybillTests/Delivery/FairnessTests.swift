@@ -153,7 +153,7 @@ struct FairnessTests {
         stopped.add(true)
         updates.cancel()
         await feeding
-        // A reader may wait for what no feeder sends any more.
+        // A reader may wait for a message that no feeder sends any more.
         let feeder = Task.detached {
             while !Task.isCancelled {
                 bus.send(call == .readTrace ? "app://keep" : "app://nothing")

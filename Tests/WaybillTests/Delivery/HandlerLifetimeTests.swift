@@ -4,7 +4,9 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A handler may go away while it is called: its code, and what that holds, stays until it has returned.
+/// A handler may be unregistered while it is called.
+///
+/// Its code and its captures are kept until it has returned.
 @Suite(.timeLimit(.minutes(1)))
 struct HandlerLifetimeTests {
     let bus = MessageBus(configuration: .quiet)
@@ -21,12 +23,12 @@ struct HandlerLifetimeTests {
         var isTokenAlive: Bool { self.token.withLock { $0() } != nil }
     }
 
-    /// What a handler does to itself.
+    /// The ways in which a handler ends its own registration.
     enum End: CaseIterable, Sendable {
         case unregister, replace, unregisterAndPublish, haveItUnregistered
     }
 
-    /// Registers a handler that ends itself and then says whether what it holds is there, and how often.
+    /// Registers a handler that ends its registration and then checks its captures.
     private func register(_ end: End) throws -> Watch {
         let token = Token()
         let watch = Watch(token)
@@ -45,7 +47,7 @@ struct HandlerLifetimeTests {
                 try bus?.register("app://once") { _ in 2 }
             case .unregisterAndPublish:
                 bus?.unregister("app://once")
-                // In place, as far as it gets: it looks at the routes as they are now.
+                // The task starts in place and uses the current routes.
                 Task.immediate { try await bus?.publish("app://news") }
             case .haveItUnregistered:
                 // By another handler, whose first part runs here, on this handler's stack.

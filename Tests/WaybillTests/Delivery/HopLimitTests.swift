@@ -129,7 +129,7 @@ struct HopLimitTests {
         #expect(await eventually { errors.entries == [.hopLimitExceeded] })
         #expect(await bus.settles())
         #expect(journal.count == (way == .later ? self.limit / 2 : self.limit) + 1)
-        // What comes afterwards owes nothing to what was.
+        // Later messages do not inherit hops of earlier ones.
         try bus.register("app://c") { _ in 1 }
         #expect(try await probe.run { try await bus.route("app://c", as: Int.self) } == 1)
     }

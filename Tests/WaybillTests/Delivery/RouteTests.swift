@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// What a caller gets, for each way to call and each kind of handler.
+/// The results of a caller, for each way to call and each kind of handler.
 @Suite(.timeLimit(.minutes(1)), .everyHost, .alsoElsewhere)
 struct RouteTests {
     let modules = CalledModules.underTest()

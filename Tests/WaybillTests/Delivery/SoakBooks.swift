@@ -1,17 +1,17 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// What those who take part in a soak test saw with their own eyes, to compare with the books of the bus.
+/// The counts of the participants in a soak test, to compare with the statistics of the bus.
 final class SoakBooks: Sendable {
     struct Counts: Sendable {
-        /// Messages that were given to the bus by hand: not return legs, and not what a subscriber got.
+        /// The number of messages of the test, without return legs and deliveries to subscribers.
         var given = 0
         var failed = 0
         var expired = 0
         var cancelled = 0
         /// Callers that went away and did not see the end.
         var left = 0
-        /// What subscribers got, and what of that they refused.
+        /// The number of messages that subscribers received, and how many of them they rejected.
         var heard = 0
         var refused = 0
         /// Handlers that have begun and not returned.

@@ -5,10 +5,12 @@ import WaybillEventLoop
 import WaybillRouting
 internal import WaybillTestSupport
 
-/// Everything at once, at random: at the end the books balance and nothing is left.
+/// Random operations at the same time.
 ///
-/// `WAYBILL_SOAK_MESSAGES` says how many messages are given to the bus, and `WAYBILL_SOAK_SEED` repeats a run, as far as
-/// the threads' turns let it.
+/// At the end the statistics balance and nothing is left.
+///
+/// `WAYBILL_SOAK_MESSAGES` sets the number of messages. `WAYBILL_SOAK_SEED` repeats a run, as far as the
+/// scheduling of threads permits.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct SoakTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -58,7 +60,7 @@ struct SoakTests {
 
     /// Runs the test once.
     ///
-    /// - Returns: a handle on what the handlers hold, which goes away with them.
+    /// - Returns: A closure that returns the captures of the handlers while they exist.
     private func soak(_ count: Int, _ seed: UInt64) async throws -> () -> Probe? {
         let town = try SoakTown()
         let bus = town.bus
@@ -72,7 +74,7 @@ struct SoakTests {
         stopped.add(true)
         await comings
         town.gate.open()
-        // What hangs would do so for ever.
+        // A hanging handler would hang forever.
         bus.unregister("app://hangs")
         #expect(await bus.settles(), "seed \(seed): \(bus.statistics)")
 
@@ -87,7 +89,7 @@ struct SoakTests {
         #expect(elsewhere.failed == seen.refused, "seed \(seed): \(elsewhere)")
         #expect(books.sent >= seen.given + seen.heard + seen.refused, "seed \(seed): \(books) \(seen)")
         #expect(books.failed == seen.failed + seen.refused, "seed \(seed): \(books) \(seen)")
-        // Who leaves does not see how that ends: by his leaving, or by what came before it.
+        // A cancelled caller does not know whether the cancellation or an earlier event ended its message.
         let unseen = books.expired + books.cancelled - seen.expired - seen.cancelled
         #expect((0...seen.left).contains(unseen), "seed \(seed): \(books) \(seen)")
         #expect(
@@ -96,7 +98,7 @@ struct SoakTests {
         )
         #expect(min(books.replied, books.failed, books.expired, books.cancelled, books.deadLettered) > 0)
         #expect(await bus.shutDown(drainingUntil: .now + .seconds(1)).abandoned == 0, "seed \(seed)")
-        // What its caller has left behind may still reply, and changes nothing else.
+        // A handler without a waiting caller may still reply, which changes only this counter.
         var after = bus.statistics
         after.lateReplies = books.lateReplies
         #expect(after == books, "seed \(seed)")
@@ -107,17 +109,21 @@ struct SoakTests {
         return { module }
     }
 
-    /// What the runtime and the allocator keep for the next task or thread comes and goes, however many messages there are;
-    /// of a million messages, a byte leaked with each is more.
+    /// The runtime and the allocator keep some memory for later tasks and threads, independent of the number
+    /// of messages.
+    ///
+    /// A leak of one byte for each of a million messages is more.
     private static let tolerance = 384 << 10
 
     /// The bytes in use before each round.
     private static let inUse = Journal<Int>()
 
-    /// The first round makes what is made once; what each of the next two leaks, the last one sees.
+    /// The first round allocates shared state.
     ///
-    /// A round is a test case of its own, since Swift Testing keeps the stack of every error that is thrown until the case
-    /// in which it was thrown is over.
+    /// The last round finds leaks of the two rounds before it.
+    ///
+    /// Each round is a test case, because Swift Testing keeps the stack of every thrown error until its test
+    /// case ends.
     @Test(arguments: 1...4)
     func `every message ends once, and nothing is left`(round: Int) async throws {
         // Threads that are ending need some time.

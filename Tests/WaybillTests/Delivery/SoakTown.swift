@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 struct SoakTown: Sendable {
     let bus: MessageBus
     let books = SoakBooks()
-    /// What some handlers wait for, whoever cancels them.
+    /// The gate for which some handlers wait.
     let gate = Gate()
     let loops = [EventLoop(name: "home"), EventLoop(name: "lane"), EventLoop(name: "far")]
     let modules: [Probe]

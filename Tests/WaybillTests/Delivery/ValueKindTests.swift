@@ -3,7 +3,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillTestSupport
 
-/// A value of any kind comes back as it was sent, whichever way it takes.
+/// A value of any kind is returned unchanged on every path.
 struct ValueKindTests {
     private let bus = MessageBus(configuration: .quiet)
 

@@ -16,7 +16,7 @@ struct EncodedValueTests {
 
     private func json(_ text: String) throws -> JSONText { try JSONText(validating: Array(text.utf8)) }
 
-    /// What a handler returns for parameters that came as an object.
+    /// Returns the reply of a handler to parameters from an object.
     private func call<Value: Sendable>(
         _ text: String,
         _ handler: @escaping @Sendable (Message) throws -> Value

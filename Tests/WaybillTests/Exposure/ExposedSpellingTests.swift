@@ -144,7 +144,7 @@ struct ExposedSpellingTests {
         #expect(await self.outcome(bus, "app://user/1?id=3&name=Max", passed) == "1 Lili")
         #expect(await self.outcome(bus, "app://me?id=3", passed) == "7 Lili")
         #expect(await self.outcome(bus, "app://user/2") == "noRoute")
-        // Among callers of one process, what is passed wins.
+        // For callers in the process, passed values take precedence.
         #expect(try await bus.route("app://user/1", parameters: passed) == "2 Lili")
     }
 

@@ -4,12 +4,12 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// What peers reach, and what they learn of the rest.
+/// The URLs that peers can reach, and the information about all others.
 @Suite(.timeLimit(.minutes(1)))
 struct ExposureTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    /// What a peer gets for a URL.
+    /// Returns the result of a peer's call.
     private func call(
         _ url: String,
         _ parameters: [String: any Sendable] = [:]
@@ -102,7 +102,7 @@ struct ExposureTests {
         registration.cancel()
         registration.cancel()
         #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://files/public/**", "app://a/<int:b>"])
-        // A route that comes or goes is seen as it is.
+        // The list shows a removed route at once.
         self.bus.unregister("app://files/**")
         #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://a/<int:b>"])
     }
@@ -139,7 +139,8 @@ struct ExposureTests {
         try self.bus.expose("app://prices/:symbol", for: .subscribing)
         try self.bus.expose("app://prices/**", for: [.calls, .publishing])
         let messages = try self.bus.externalMessages(of: "app://**", limit: 2, whenFull: .fail)
-        // What is not for the peer takes no place in its buffer, and is not counted as taken.
+        // A message that is not exposed to the peer takes no place in its buffer, and is not counted as
+        // accepted.
         for _ in 0..<5 { #expect(try await self.bus.publish("app://secret/1") == 0) }
         #expect(try await self.bus.publish("app://prices/AAPL") == 1)
         #expect(try await self.bus.publish("app://prices/AAPL/history") == 0)
@@ -245,7 +246,7 @@ extension MessageOrigin {
 }
 
 extension MessageBus {
-    /// What a peer gets, as text.
+    /// Returns the result for a peer, as text.
     func outcome(of request: ExternalRequest) async -> Result<String, RoutingError> {
         do throws(RoutingError) {
             return .success("\(try await self.route(request).value)")

@@ -31,7 +31,7 @@ struct ExternalPublicationTests {
         let heard = self.heard
         try self.bus.subscribe("app://news/:topic") { heard.add("one \($0.parameters["topic"] ?? "")") }
         try self.bus.subscribe("app://news/**") { heard.add("all \($0.parameters["n"] ?? "")") }
-        // What is passed does not override the path.
+        // Passed values do not override the path.
         let begun = try await self.begin("app://news/today", ["topic": "other", "n": 1])
         guard case .ended = begun else {
             Issue.record("it is not at its end")

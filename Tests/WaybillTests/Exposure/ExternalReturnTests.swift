@@ -3,7 +3,9 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Return URLs that came from outside: a fragment is no way around what is exposed.
+/// Return URLs from outside.
+///
+/// A fragment cannot circumvent the exposure.
 @Suite(.timeLimit(.minutes(1)))
 struct ExternalReturnTests {
     private let bus = MessageBus(configuration: .quiet)

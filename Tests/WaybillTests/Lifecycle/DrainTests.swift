@@ -180,7 +180,7 @@ struct DrainTests {
         #expect(await bus.settles() && self.clock.pending == 0)
     }
 
-    /// Keeps the bus's loop from what comes later until the gate opens.
+    /// Blocks the loop of the bus until the gate opens.
     private func holdLoop() async {
         let (begun, gate) = (self.begun, self.gate)
         self.bus.eventLoop.execute {

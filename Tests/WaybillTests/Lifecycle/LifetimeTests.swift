@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A bus that nobody holds any more is gone, with all that it held.
+/// A bus without references is released, with all its contents.
 @Suite(.timeLimit(.minutes(1)))
 struct LifetimeTests {
     @Test(arguments: [true, false])
@@ -54,7 +54,7 @@ struct LifetimeTests {
                     cancelled.open()
                 }
             }
-            // The sequence holds what the bus is made of, but not the bus.
+            // The sequence retains the core of the bus, but not the bus.
             let replies = bus?.replies(to: "app://slow")
             let reader = Task { await failure { if let replies { for try await _ in replies {} } } }
             await started.wait()

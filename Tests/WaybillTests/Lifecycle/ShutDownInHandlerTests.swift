@@ -78,7 +78,7 @@ struct ShutDownInHandlerTests {
                 cancelled.open()
             }
         }
-        // The sequence holds what the bus is made of, but not the bus.
+        // The sequence retains the core of the bus, but not the bus.
         let replies = bus?.replies(to: "app://quit")
         let reader = Task { await failure { if let replies { for try await _ in replies {} } } }
         await done.wait()

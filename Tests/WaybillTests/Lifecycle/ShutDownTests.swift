@@ -208,6 +208,6 @@ extension MessageBus {
 }
 
 extension DrainSummary {
-    /// What finished, and what did not.
+    /// The number of messages that ended in time, and the number of abandoned messages.
     var counts: [Int] { [self.finished, self.abandoned] }
 }

@@ -117,7 +117,9 @@ private struct QueueRun: ~Copyable {
         self.parts = parts
     }
 
-    /// Does one thing to both; `actual` and `expected` are what came of it, and the state after it.
+    /// Performs an operation on both.
+    ///
+    /// `actual` and `expected` are the results and the states afterwards.
     mutating func step() -> (operation: Operation, actual: String, expected: String) {
         let operation = Operation.allCases[self.generator.number(below: Operation.allCases.count)]
         let (actual, expected) = self.perform(operation)
@@ -225,7 +227,7 @@ private struct QueueRun: ~Copyable {
     }
 }
 
-/// What a mailbox's queue does, by a list that is searched for everything.
+/// A model of a mailbox's queue: a list that is searched for each operation.
 private struct QueueModel {
     struct Entry {
         let id: Int
@@ -404,7 +406,9 @@ extension MailboxQueue.Entry {
 }
 
 extension MailboxQueue.Effect {
-    /// The effect as text; what was dropped is released.
+    /// Returns the effect as text.
+    ///
+    /// Dropped messages are released.
     fileprivate consuming func described() -> String {
         switch consume self {
         case .none: "none"

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// What one sender sends to one module is handled in the order sent.
+/// The messages of one sender to one module are handled in the order sent.
 @Suite(.timeLimit(.minutes(1)))
 struct OrderTests {
     let bus = MessageBus(configuration: .roomy)
@@ -13,7 +13,7 @@ struct OrderTests {
     private func register(_ kind: Kind, _ heard: Journal<Int>) throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
         let far = Probe(eventLoop: EventLoop())
-        // Two handlers: the order is that of the module, not of each URL by itself.
+        // Two handlers, because the order is kept for the module, and not only for each URL.
         for name in ["even", "odd"] {
             let pattern = "app://\(name)/:n"
             switch kind {
@@ -74,7 +74,7 @@ struct OrderTests {
                 group.addTask {
                     try await RouteTests.run(place, bus) {
                         for number in 0..<count {
-                            // Of the same sender, every other one is even.
+                            // Every other message of a sender is even.
                             let url = Self.url(number * 4 + (number.isMultiple(of: 2) ? sender : 3 - sender))
                             if number.isMultiple(of: 50) { try await bus.route(url) } else { bus.send(url) }
                         }

@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
-/// What happens to one message more than a mailbox holds.
+/// A message to a full mailbox.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
     let bus = MessageBus(configuration: .quiet)

@@ -10,7 +10,7 @@ struct SerialTests {
     let bus = MessageBus(configuration: .quiet)
     let steps = Journal<String>()
 
-    /// Where the module is: on the bus's loop, or on one of its own.
+    /// The loop of the module: the bus's loop, or another one.
     enum Place: CaseIterable, Sendable { case near, far }
 
     private func module(

@@ -268,7 +268,7 @@ struct CallbackTests {
         #expect(!isHeard)
     }
 
-    /// A closure that cannot deal with what the handler replies.
+    /// A closure that cannot handle the progress replies.
     enum Misfit: CaseIterable, Sendable { case otherType, throwing }
 
     @Test(.inProcessOnly("it makes a bus of its own"), arguments: Misfit.allCases)

@@ -10,7 +10,7 @@ struct DialogTests {
     var bus: MessageBus { self.modules.bus }
     var caller: MessageBus { self.modules.caller }
 
-    /// Asks and asks, and goes on from what it hears; then tells where that led.
+    /// Registers a handler that asks repeatedly, each time with the last answer, and returns all answers.
     private func register(rounds: Int) throws {
         try self.bus.register("app://dialog") { message -> [Int] in
             var heard = [0]

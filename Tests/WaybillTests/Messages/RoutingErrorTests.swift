@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// Every code that is real, and what it says.
+/// Every code, and its message.
 @Suite(.timeLimit(.minutes(1)))
 struct RoutingErrorTests {
     let bus = MessageBus(configuration: .quiet)
@@ -188,7 +188,7 @@ struct RoutingErrorTests {
         }
     }
 
-    /// Where a handler is, and what stands before it.
+    /// Handlers in all places, with and without a middleware.
     @Test(arguments: AddingHandler.allCases, [false, true])
     func `a failure names the route and the module`(kind: AddingHandler, isSurrounded: Bool) async throws {
         let bus = self.bus

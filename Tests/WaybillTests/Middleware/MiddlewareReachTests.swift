@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
-/// What passes through middlewares beside messages that are routed and replied to.
+/// Messages other than routed ones that middlewares intercept.
 @Suite(.timeLimit(.minutes(1)))
 struct MiddlewareReachTests {
     let bus = MessageBus(configuration: .quiet)

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 import Waybill
 
-/// What a `@Route` method reads: right, missing and wrong, by URL and by typed URL.
+/// The parameters of a `@Route` method: correct, missing and wrong, by URL and by typed URL.
 @Suite
 struct ArgumentKindTests {
     private let bus = MessageBus()

@@ -3,7 +3,7 @@
 import Testing
 import Waybill
 
-/// Methods of every form as routes: what they do when they run.
+/// Methods of every form as routes, and their behaviour.
 @Suite
 struct MethodKindTests {
     private typealias To = Outer.Methods.urls

@@ -46,7 +46,7 @@ struct ModuleInstancesTests {
             #expect(place == name)
         }
         for module in modules {
-            // Sent messages are handled before what is asked for after them.
+            // Sent messages are handled before later calls.
             let noted = await module.noted
             #expect(!noted.isEmpty)
             for user in noted {
@@ -110,7 +110,7 @@ private actor Caller: LoopBound {
     nonisolated let eventLoop: EventLoop
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Routes, and says how many jobs the loop ran meanwhile.
+    /// Routes, and returns the number of jobs that the loop has run meanwhile.
     func count(on bus: MessageBus, times: Int) async throws -> Int {
         let before = self.eventLoop.statistics.jobsRun
         for _ in 0..<times { try await bus.route("app://tally/count") }

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// What a handler does with the return URL, and what its caller learns about it.
+/// The return URL in a handler, and the information for its caller.
 @Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct ReturnLegTests {
     let modules = CalledModules.underTest()
@@ -26,7 +26,7 @@ struct ReturnLegTests {
         try self.bus.register("app://broken/home") { _ in throw Refusal() }
     }
 
-    /// Registers a handler that is called in place, one that suspends, or one on another loop.
+    /// Registers a handler that is called in place, that suspends, or that is on another loop.
     private func register(
         _ kind: ReturnURLTests.Kind,
         _ body: @escaping @Sendable (Message) throws -> Int

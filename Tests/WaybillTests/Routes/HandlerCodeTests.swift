@@ -4,7 +4,8 @@ import WaybillTestSupport
 
 @testable internal import Waybill
 
-/// A function of an actor and one that takes the actor as its first argument are called alike.
+/// A method of an actor, and a function with the actor as its first argument, have the same calling
+/// convention.
 ///
 /// If one of these tests fails after a change of toolchain, the cast of `IsolatedBody` or of
 /// `QueuedTask.startTask(_:)` no longer holds.

@@ -4,7 +4,7 @@ import WaybillCompatibility
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// What of the conventions changes while a bus runs.
+/// The conventions that can change while a bus runs.
 @Suite(.timeLimit(.minutes(1)))
 struct RoutingChangesTests {
     let journal = Journal<String>()
@@ -37,7 +37,7 @@ struct RoutingChangesTests {
         #expect(try await bus.route("user/detail", as: String.self) == "old")
         bus.defaultScheme = "shop"
         #expect(bus.defaultScheme == "shop")
-        // What is registered keeps its scheme.
+        // Existing registrations keep their scheme.
         #expect(try await bus.route("app://user/detail", as: String.self) == "old")
         #expect(await failure { try await bus.route("user/detail") }?.code == .noRoute)
         try bus.register("/user/detail") { _ in "new" }

@@ -21,7 +21,7 @@ package protocol TaskService: Sendable {
 
 private struct NoCopy: ~Copyable {}
 
-/// Says which task calls it.
+/// Returns the ID of the task that calls it.
 @Module("app://task-module")
 private actor TaskModule: TaskService {
     func plain() -> UInt { self.here }
@@ -31,7 +31,7 @@ private actor TaskModule: TaskService {
     // Another method than the service's, by its label.
     func labelled(number: Int) -> UInt { 0 }
     func typed(_ number: Int) async -> UInt { self.here }
-    // The same by its type.
+    // Methods whose types or parameter names differ from the service's.
     func typed(_ number: String) -> UInt { 0 }
     // The value has another name than in the service's URL.
     func renamed(_ value: Int) -> UInt { UInt(value) }
@@ -41,7 +41,7 @@ private actor TaskModule: TaskService {
         "\(numbers) \(name ?? "none") \(factor)"
     }
     func broken() throws { throw Broken.spring }
-    // What no service has, and the macro cannot tell.
+    // Methods that no service has, which the macro cannot know.
     func unique() -> NoCopy { NoCopy() }
     func reference() -> TaskReference { TaskReference() }
 
@@ -55,7 +55,7 @@ extension TaskModule {
     func inExtension() -> UInt { CurrentTask.id }
 }
 
-/// What cannot leave its actor.
+/// A class that cannot leave its actor.
 private final class TaskReference {}
 
 @Suite(.timeLimit(.minutes(1)))

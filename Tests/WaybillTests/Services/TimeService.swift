@@ -4,10 +4,10 @@ package import Waybill
 internal import WaybillEventLoop
 internal import WaybillTestSupport
 
-/// What the tests ask for.
+/// The service of the tests.
 @Service("app://time")
 package protocol TimeService: Sendable {
-    /// What time it is in a city.
+    /// Returns the time in a city.
     func time(in city: String) async throws -> String
     func add(_ hours: Int, to times: [Int], unless skipped: Int?) async throws -> [Int]
     func fail() async throws
@@ -23,7 +23,7 @@ package protocol Alarms: Sendable {
 
 enum Broken: Error, Equatable { case spring }
 
-/// Provides two services, and something of its own.
+/// Provides two services, and has other methods.
 @Module("app://clock")
 actor ClockModule: TimeService, Alarms, CustomStringConvertible {
     let zone: String
@@ -64,7 +64,7 @@ actor ClockModule: TimeService, Alarms, CustomStringConvertible {
     func ring() -> String { "ding" }
 }
 
-/// What another team calls the same thing.
+/// The protocol of another team for the same service.
 protocol RequiredClock: Sendable {
     func noon(at place: String) async throws -> String
 }

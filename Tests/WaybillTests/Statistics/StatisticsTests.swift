@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// What a route counts for itself.
+/// The counters of a route.
 @Suite(.timeLimit(.minutes(1)))
 struct StatisticsTests {
     let bus = MessageBus(configuration: .quiet)
@@ -22,7 +22,7 @@ struct StatisticsTests {
         self.columns(self.bus.routeStatistics.first { $0.pattern == pattern }?.counts)
     }
 
-    /// What no route counts.
+    /// The counts that belong to no route.
     private var elsewhere: [Int] {
         self.columns(self.bus.routeStatistics.reduce(self.bus.statistics) { $0 - $1.counts })
     }

@@ -95,7 +95,9 @@ private struct BufferRun {
         self.model = BufferModel(limit: max(1, limit), whenFull: whenFull)
     }
 
-    /// Does one thing to both; `actual` and `expected` are what came of it.
+    /// Performs an operation on both.
+    ///
+    /// `actual` and `expected` are the results.
     mutating func step() -> (operation: Operation, actual: String, expected: String) {
         let operation = Operation.allCases[self.generator.number(below: Operation.allCases.count)]
         let (actual, expected) = self.perform(operation)
@@ -152,7 +154,7 @@ private struct BufferRun {
     }
 }
 
-/// What a buffer does, by lists of numbers.
+/// A model of a buffer, with lists of numbers.
 private struct BufferModel {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow

@@ -18,7 +18,7 @@ struct CauseTests {
         }
     }
 
-    /// Waits until a message has come, and says which one led to it: its URL, or nothing.
+    /// Waits for a message, and returns the URL of the message that caused it, or nil.
     private func cause(of url: String) async -> String? {
         guard await eventually({ self.begun(url) != nil }), let cause = self.begun(url)?.cause else {
             return nil

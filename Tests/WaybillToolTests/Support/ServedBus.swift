@@ -42,7 +42,7 @@ func withServedBus(
     try outcome.get()
 }
 
-/// The failure of a request as the command says it.
+/// Returns the failure of a request in the form of the command.
 func failure(
     of connection: ConnectionOptions,
     _ url: String,

@@ -4,7 +4,9 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import WaybillTestSupport
 
-/// A web server on loopback, with a port of its own; it ends when its scope does.
+/// A web server on loopback with a free port.
+///
+/// It ends with its scope.
 struct WebServer: Sendable {
     let port: Int
     let journal: Journal<String>

@@ -1,4 +1,4 @@
-/// What the command line says.
+/// The options of the command line.
 struct Options {
     static let help = """
         Takes the times of routing, matching and sending, each beside a peer in the same process.
@@ -25,7 +25,7 @@ struct Options {
     var list = false
     var rounds: Int?
     var filters: [String] = []
-    /// What `Tests/count` has counted, by name: `--counted allocations.match=0.0`.
+    /// The counts of `Tests/count` by name: `--counted allocations.match=0.0`.
     var counted: [(name: String, value: Double)] = []
 
     init(_ arguments: some Sequence<String>) throws(UsageError) {

@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// A client of servers that answer lines, over a Unix socket: what it takes is little, and the same for each of them.
+// A client of line-based servers over a Unix socket. Its own cost is small, and equal for each server.
 
 int measure_unix_connect(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

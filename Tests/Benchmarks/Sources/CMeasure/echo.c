@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-// The peer: an echo server as libuv's guide has it, on a loop and a thread of its own.
+// The peer: the echo server of libuv's guide, with its own loop and thread.
 
 struct write {
     uv_write_t request;

@@ -72,7 +72,7 @@ static int load(void) {
 struct measure_nats {
     pid_t server;
     char url[128];
-    // One that asks, one that answers and counts, and one that publishes, and does so when its buffer is full.
+    // One connection sends requests, one answers and counts, and one publishes when its buffer is full.
     natsConnection *near, *far, *teller;
     natsSubscription *answers, *counted, *inbox;
     char payload[1024];
@@ -84,7 +84,7 @@ static void nap(void) {
     nanosleep(&time, NULL);
 }
 
-// What the server has written of its port, as JSON: "nats://127.0.0.1:4222".
+// Reads the port that the server has written as JSON: "nats://127.0.0.1:4222".
 static int read_url(const char *folder, char *url, size_t size) {
     DIR *entries = opendir(folder);
     if (entries == NULL) return -1;
@@ -121,7 +121,7 @@ static void count(natsConnection *connection, natsSubscription *subscription, na
     free_message(message);
 }
 
-// Messages go out at once, or after a millisecond with those that have followed.
+// Messages are sent immediately, or after a millisecond together with following messages.
 static int open_connection(natsConnection **connection, const char *url, bool at_once) {
     natsOptions *options = NULL;
     int status = create_options(&options);

@@ -12,7 +12,8 @@ struct player {
     uint64_t ended;
 };
 
-// The second player answers as often as it is asked; the first one asks again until it has counted enough.
+// The second player answers each wake-up. The first player wakes the second again until it has counted
+// enough.
 static void on_woken(uv_async_t *handle) {
     struct player *self = handle->data;
     self->left -= 1;

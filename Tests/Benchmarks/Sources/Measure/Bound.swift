@@ -1,4 +1,4 @@
-/// What a figure must not exceed.
+/// The limit of a figure.
 public enum Bound: Sendable {
     /// Nanoseconds, megabytes, or whatever the figure counts.
     case value(Double)

@@ -1,12 +1,12 @@
-/// One line of the table: a subject, what it is compared with, and what it has to hold.
+/// One line of the table: a subject, its peer, and its limits.
 public struct Figure: Sendable {
     enum Kind: Sendable {
         case timed(Subject, peer: Subject?)
-        /// Something else, which says what it came to.
+        /// A count, which a closure returns.
         case counted(rounds: Int, @Sendable () async throws -> Double)
     }
 
-    /// What the table and the filters call it.
+    /// The name in the table and in filters.
     public let name: String
     let unit: Unit
     let kind: Kind
@@ -15,17 +15,17 @@ public struct Figure: Sendable {
     /// Whether all threads stay on one core.
     private(set) var isOnOneCore = false
 
-    /// Makes a figure of the time that an iteration takes.
+    /// Creates a figure of the time of an iteration.
     ///
     /// - Parameters:
-    ///   - name: what the table and the filters call it.
-    ///   - must: what it has to hold.
-    ///   - goal: what it should come to.
-    ///   - isOnOneCore: for two threads that take turns, so that only one of them runs at any time. A
-    ///     scheduler puts them on one core or on two as it likes, and of the same program that makes 16 or 65
-    ///     microseconds, since a core that sleeps has to be woken.
-    ///   - subject: what is measured.
-    ///   - peer: what it is compared with.
+    ///   - name: The name in the table and in filters.
+    ///   - must: The limits that the figure must hold.
+    ///   - goal: The goal of the figure.
+    ///   - isOnOneCore: Whether to use one core, for two threads of which only one runs at any time. A
+    ///     scheduler puts them on one core or on two, which takes 16 or 65 microseconds for one and the same
+    ///     program, because a sleeping core must be woken.
+    ///   - subject: The measured subject.
+    ///   - peer: The peer of the subject.
     public init(
         _ name: String,
         must: Bound...,

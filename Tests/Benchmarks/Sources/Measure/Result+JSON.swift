@@ -1,7 +1,7 @@
 extension Result {
     /// The result as a JSON object on one line.
     ///
-    /// What is not a time has null for `ns`; `value` and `unit` say what it is.
+    /// `ns` is null if the result is not a time. `value` and `unit` are then the result.
     public var json: String {
         let isTime = self.figure.unit == .nanoseconds
         let unit = self.figure.unit

@@ -1,4 +1,4 @@
-/// What a figure came to.
+/// The result of a figure.
 public struct Result: Sendable {
     let figure: Figure
     let value: Samples
@@ -7,7 +7,7 @@ public struct Result: Sendable {
     /// How many times the peer's time the figure takes.
     var ratio: Double? { self.peer.map { self.value.median / $0.value.median } }
 
-    /// Whether everything that must hold does; nil if nothing must.
+    /// Whether the figure holds all its limits; nil if it has none.
     var holds: Bool? {
         self.figure.must.isEmpty ? nil : self.figure.must.allSatisfy { $0.holds(for: self) }
     }
@@ -19,10 +19,10 @@ public struct Result: Sendable {
 }
 
 extension Result {
-    /// Whether something that must hold does not.
+    /// Whether the figure misses a limit.
     public var isMissed: Bool { self.holds == false }
 
-    /// The figure's name, and what it came to beside what it must.
+    /// The name of the figure, and its result beside its limits.
     public var verdict: String {
         let must = self.figure.must.map { $0.text(self.figure.unit) }.joined(separator: ", ")
         let ratio = self.ratio.map { " (\(Format.number($0, digits: 2))x)" } ?? ""

@@ -1,10 +1,10 @@
 internal import CMeasure
 
-/// Takes the times.
+/// Measures the times of figures.
 ///
-/// A harness of our own and not a package, because of what is compared here: a figure and its peer take turns, A B A B,
-/// so that whatever else the machine does meets both; whole rounds of them are repeated, and the median tells. The
-/// subjects are asynchronous, hop to event loops, and take their own time there.
+/// This is not a benchmark package, because a figure and its peer must take turns (A B A B), so that other
+/// load affects both. Whole rounds are repeated, and the median is used. The subjects are asynchronous,
+/// switch to event loops, and measure their time there.
 public struct Runner: Sendable {
     private let rounds: Int
     private let sampleTime: UInt64
@@ -62,7 +62,8 @@ public struct Runner: Sendable {
         }
         var iterations = 1
         while true {
-            // The quicker of two runs: one that is cold, or disturbed, would end the search with too few iterations.
+            // Use the quicker of two runs. A cold or disturbed run would end the search with too few
+            // iterations.
             let time = min(try await subject.run(iterations), try await subject.run(iterations))
             if time >= self.sampleTime { return iterations }
             // Towards the goal in steps, since the first runs are slower than the rest.

@@ -1,4 +1,4 @@
-/// What the rounds of a subject came to, per iteration.
+/// The results of the rounds of a subject, for one iteration.
 public struct Samples: Sendable {
     let median: Double
     let low: Double

@@ -2,9 +2,9 @@
 public struct Subject: Sendable {
     let name: String
 
-    /// Does a number of iterations and says how many nanoseconds they took together.
+    /// Performs a number of iterations and returns their total time in nanoseconds.
     ///
-    /// The subject looks at the clock itself, so that getting to its loop and back is not part of the time.
+    /// The subject measures the time itself, so that the way to its loop and back does not count.
     let run: @Sendable (_ iterations: Int) async throws -> UInt64
 
     /// How many iterations a sample has; nil to take as many as fill the time of a sample.

@@ -1,4 +1,4 @@
-/// What a figure counts.
+/// The unit of a figure.
 public enum Unit: String, Sendable {
     case nanoseconds = "ns"
     case milliseconds = "ms"

@@ -8,12 +8,12 @@ public struct Witness: Sendable {
     private let quiet: Double
     private var values: [Double] = []
 
-    /// Makes a witness that has not been measured.
+    /// Creates a witness without a measurement.
     ///
     /// - Parameters:
-    ///   - subject: what is measured.
-    ///   - iterations: how many iterations a measurement has.
-    ///   - quiet: the nanoseconds of an iteration on a quiet machine.
+    ///   - subject: The measured subject.
+    ///   - iterations: The number of iterations of a measurement.
+    ///   - quiet: The nanoseconds of an iteration on a quiet machine.
     public init(_ subject: Subject, iterations: Int, quiet: Double) {
         self.subject = subject
         self.iterations = iterations

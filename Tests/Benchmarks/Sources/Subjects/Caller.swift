@@ -22,7 +22,7 @@ public actor Caller: LoopBound {
         return Self.time(since: start, sum, count)
     }
 
-    /// The same with a deadline, which is always kept.
+    /// Routes with a deadline, which is always kept.
     public func routeInTime(_ urls: UserURLs, on bus: MessageBus, _ count: Int) async throws -> UInt64 {
         var sum = 0
         let start = MonotonicTime.now
@@ -33,7 +33,7 @@ public actor Caller: LoopBound {
         return Self.time(since: start, sum, count)
     }
 
-    /// The same by URLs whose parameters the compiler has checked.
+    /// Routes typed URLs, whose parameters the compiler has checked.
     public func routeTypedURLs(on bus: MessageBus, _ count: Int) async throws -> UInt64 {
         var sum = 0
         let start = MonotonicTime.now
@@ -41,7 +41,7 @@ public actor Caller: LoopBound {
         return Self.time(since: start, sum, count)
     }
 
-    /// The same by calls of a service.
+    /// Calls a service.
     public func call(_ service: any DetailService, _ count: Int) async throws -> UInt64 {
         var sum = 0
         let start = MonotonicTime.now
@@ -73,7 +73,7 @@ public actor Caller: LoopBound {
         return time * UInt64(count) / UInt64(share * callers)
     }
 
-    /// Ends the measurement: what is right is worth a time.
+    /// Ends the measurement, and checks the sum of the answers.
     public static func time(since start: UInt64, _ sum: Int, _ count: Int) -> UInt64 {
         let time = MonotonicTime.now - start
         precondition(sum == UserURLs.sum(count), "an answer was wrong")

@@ -13,13 +13,13 @@ public actor Desk: Module, DetailService {
     /// Makes a module that has not been asked.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// What `UserModule.detail` does.
+    /// Performs the same work as `UserModule.detail`.
     public func detail(uid: Int) -> Int {
         self.visits &+= 1
         return uid
     }
 
-    /// What its routes are below.
+    /// The URL above the routes.
     public static let url = "app://desk"
 
     /// Its method.
@@ -53,7 +53,7 @@ public actor Desk: Module, DetailService {
 
     /// URLs whose parameters the compiler checks.
     public enum URLs {
-        /// What `UserModule.detail` does.
+        /// Returns the URL of `detail`.
         public static func detail(uid: Int) -> TypedURL<Int> {
             TypedURL(url: "app://desk/detail").with("uid", uid)
         }

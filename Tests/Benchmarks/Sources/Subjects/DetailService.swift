@@ -6,11 +6,11 @@ public protocol DetailService: Sendable {
     func detail(uid: Int) async throws -> Int
 }
 
-/// Calls a `DetailService` by messages.
+/// A proxy that calls a `DetailService` with messages.
 public struct DetailServiceProxy: DetailService {
     private let methods: ServiceMethods
 
-    /// Makes a proxy for the module that handles the messages there.
+    /// Creates a proxy for the provider at an endpoint.
     public init(_ endpoint: ServiceEndpoint) { self.methods = endpoint.methods("detail") }
 
     /// Routes a message to the provider.
@@ -19,7 +19,7 @@ public struct DetailServiceProxy: DetailService {
     }
 }
 
-/// What a module handles that provides a `DetailService`.
+/// Returns the routes of a module that provides a `DetailService`.
 public func serviceRoutes<Provider: Module & DetailService>(
     of service: (any DetailService).Type,
     in module: Provider.Type

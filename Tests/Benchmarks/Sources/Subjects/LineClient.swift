@@ -50,7 +50,7 @@ public final class LineClient: Sendable {
         try self.latencies(count, over: clients).total
     }
 
-    /// The same, with the nanoseconds from the request to the response of each call.
+    /// Sends requests, and returns the nanoseconds from each request to its response.
     public static func latencies(
         _ count: Int,
         over clients: [LineClient]
@@ -89,7 +89,7 @@ public final class LineClient: Sendable {
     }
 }
 
-/// A connection failed, or what has to happen did not.
+/// A connection failed, or an expected event did not happen.
 public struct ConnectionFailure: Error {
     /// Makes the error.
     public init() {}

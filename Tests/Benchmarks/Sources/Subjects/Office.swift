@@ -16,7 +16,7 @@ public struct Office: Sendable {
     /// Answered by a method of the module that awaits another actor.
     public static let suspending = UserURLs("app://user/suspending")
 
-    /// What carries the messages.
+    /// The bus of the office.
     public let bus: MessageBus
     /// The module that asks.
     public let caller: Caller
@@ -31,10 +31,10 @@ public struct Office: Sendable {
     /// Opens an office.
     ///
     /// - Parameters:
-    ///   - loop: where the caller is.
-    ///   - other: where the modules are, if elsewhere.
-    ///   - first: the bus's first loop, if it is another one still.
-    /// - Throws: what registering throws.
+    ///   - loop: The loop of the caller.
+    ///   - other: The loop of the modules, if it is another one.
+    ///   - first: The first loop of the bus, if it is a third one.
+    /// - Throws: The error of a registration.
     public init(on loop: EventLoop, module other: EventLoop? = nil, first: EventLoop? = nil) throws {
         let bus = MessageBus(eventLoops: [first, loop, other].compactMap(\.self))
         let module = UserModule(eventLoop: other ?? loop)

@@ -41,7 +41,7 @@ public final class Sender: Sendable {
         return self.time(since: start, before, count)
     }
 
-    /// Sends from a thread that is no loop's, as long as the loop keeps up.
+    /// Sends from a thread without a loop, as fast as the loop handles the messages.
     public func sendFromOutside(_ count: Int) async throws -> UInt64 {
         let before = self.handled.load(ordering: .relaxed)
         let start = MonotonicTime.now

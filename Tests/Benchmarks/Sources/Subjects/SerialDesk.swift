@@ -15,7 +15,7 @@ public struct SerialDesk: Sendable {
 
     /// Opens the desk on a loop.
     ///
-    /// - Throws: what registering throws.
+    /// - Throws: The error of a registration.
     public init(on loop: EventLoop) throws {
         self.bus = MessageBus(eventLoop: loop)
         self.caller = Caller(eventLoop: loop)

@@ -11,7 +11,7 @@ public actor UserModule: LoopBound {
     /// Makes a module that has not been asked.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// What the routes lead to, and what a bare call of this actor does.
+    /// The method of the routes, which is also called directly.
     public func detail(uid: Int) -> Int {
         self.visits &+= 1
         return uid
@@ -20,10 +20,10 @@ public actor UserModule: LoopBound {
     /// The same as a method that may suspend, and does not.
     public func ready(uid: Int) async -> Int { self.detail(uid: uid) }
 
-    /// The same with another actor to wait for.
+    /// Awaits the method of another actor.
     public func lookUp(uid: Int, in other: UserModule) async -> Int { await other.detail(uid: uid) }
 
-    /// Calls `ready(uid:)` again and again, each time in a task of its own that starts at once.
+    /// Calls `ready(uid:)` repeatedly, each time in a new task that starts immediately.
     public func answerInTasks(_ count: Int) async -> UInt64 {
         var sum = 0
         let start = MonotonicTime.now

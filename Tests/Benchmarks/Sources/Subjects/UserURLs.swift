@@ -2,15 +2,15 @@
 public struct UserURLs: Sendable {
     @usableFromInline let urls: [String]
 
-    /// Makes sixteen URLs.
+    /// Creates sixteen URLs.
     ///
-    /// - Parameter route: what comes before the query.
+    /// - Parameter route: The part before the query.
     public init(_ route: String) { self.urls = (1...16).map { "\(route)?uid=\($0)" } }
 
     /// The URL of an iteration.
     @inlinable public subscript(iteration: Int) -> String { self.urls[iteration & 15] }
 
-    /// What the answers of that many iterations add up to.
+    /// Returns the sum of the answers of a number of iterations.
     public static func sum(_ iterations: Int) -> Int {
         (iterations >> 4) * 136 + (0..<(iterations & 15)).reduce(0) { $0 + $1 + 1 }
     }

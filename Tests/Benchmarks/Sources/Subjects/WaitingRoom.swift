@@ -13,7 +13,7 @@ public struct WaitingRoom: Sendable {
 
     /// Opens the room on a loop.
     ///
-    /// - Throws: what registering throws.
+    /// - Throws: The error of a registration.
     public init(on loop: EventLoop) throws {
         var configuration = MessageBus.Configuration()
         configuration.mailboxLimit = Self.count * 2
@@ -22,13 +22,13 @@ public struct WaitingRoom: Sendable {
         try self.bus.register("app://door/wait", on: self.module) { module, _ in await module.wait() }
     }
 
-    /// Has all callers come, wait and be answered.
+    /// Lets all callers arrive, wait and be answered.
     ///
     /// - Parameters:
-    ///   - inTime: whether each has a deadline, of its own and far away.
-    ///   - isOutside: whether the callers are on no loop.
-    /// - Returns: how long that took, in nanoseconds.
-    /// - Throws: what routing throws.
+    ///   - inTime: Whether each caller has a different deadline in the far future.
+    ///   - isOutside: Whether the callers are not on a loop.
+    /// - Returns: The time in nanoseconds.
+    /// - Throws: The error of a route.
     public func wait(inTime: Bool, isOutside: Bool) async throws -> UInt64 {
         let (bus, module) = (self.bus, self.module)
         return try await module.run { module in

@@ -7,12 +7,14 @@ internal import WaybillHTTP
 
 /// A server of Hummingbird with a bus behind a gateway and a plain handler beside it, and a client in C.
 public actor WebOffice {
-    /// What the gateway answers.
+    /// The path that the gateway answers.
     public static let gateway = "/bus/app/user/profile?uid=7"
-    /// What the plain handler answers with the same JSON, at a path of as many segments: a router takes time for each.
+    /// The path that the plain handler answers with the same JSON.
+    ///
+    /// It has as many segments, because a router takes time for each.
     public static let plain = "/api/app/user/profile?uid=7"
 
-    /// What a handler answers that routes to the bus itself.
+    /// The path of a handler that routes on the bus.
     public static let routed = "/api/app/user/routed?uid=7"
 
     private let office: Office
@@ -23,9 +25,9 @@ public actor WebOffice {
     /// Prepares an office.
     ///
     /// - Parameters:
-    ///   - loop: where the bus is.
-    ///   - path: the socket that the server listens at from the first call on.
-    /// - Throws: what registering throws.
+    ///   - loop: The loop of the bus.
+    ///   - path: The socket at which the server listens after the first call.
+    /// - Throws: The error of a registration.
     public init(on loop: EventLoop, at path: String) throws {
         self.office = try Office(on: loop)
         self.path = path
@@ -85,7 +87,7 @@ public actor WebOffice {
     }
 }
 
-/// What both answer with.
+/// The answer of both handlers.
 private struct Profile: ResponseCodable, Sendable {
     var uid: Int
     var name = "Lili"

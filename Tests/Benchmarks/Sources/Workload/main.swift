@@ -16,10 +16,11 @@ import Darwin
 import Glibc
 #endif
 
-// Does one thing N times and nothing else, for programs that count instructions and allocations: run it for N
-// and for 2N, and the difference is what N of them take. Prints what the malloc linked into it has counted.
+// Performs one operation N times and nothing else, for programs that count instructions and allocations. Run
+// it for N and for 2N; the difference is the cost of N operations. It prints the counts of the linked malloc.
 //
-// The main thread is synchronous and runs the loop itself: valgrind cannot follow an asynchronous main.
+// The main thread is synchronous and runs the loop itself, because valgrind cannot follow an asynchronous
+// main.
 
 /// Slices of time that do not end, and jobs that may take any time: polls and warnings are work that depends
 /// on the clock, and under valgrind there would be some for nearly every route.
@@ -92,7 +93,7 @@ func onNode() throws -> Workload {
         // The server is used here, and by the code below that ends it.
         nonisolated(unsafe) let server = unsafe found
         let url = unsafe String(cString: measure_nats_url(server))
-        // What a node says from time to time is no part of a message.
+        // Heartbeats of a node do not count as part of a message.
         var configuration = ClusterNode.Configuration()
         configuration.heartbeatInterval = .seconds(60)
         let node = office.bus.join(

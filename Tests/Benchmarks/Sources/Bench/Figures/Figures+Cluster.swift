@@ -99,7 +99,7 @@ private final class NATSPeer: Sendable {
     }
 }
 
-/// Two nodes on loops of their own: one asks and publishes, the other answers and counts.
+/// Two nodes on separate loops: one sends, the other answers and counts.
 private actor TwoNodes {
     private let server: String
     private var joined: (near: MessageBus, caller: Caller, taken: Taken)?
@@ -156,7 +156,8 @@ private actor TwoNodes {
         try await caller.run {
             for number in 0..<count {
                 try await near.publish("app://news/today", parameters: ["text": text])
-                // What waits for the server is bounded, and what is beyond is lost: no more than it takes.
+                // The number of messages that wait for the server is limited, so the publisher pauses before
+                // it is exceeded.
                 if number % 4096 == 4095 { try await taken.wait(for: before + number - 4095) }
             }
         }
@@ -181,7 +182,7 @@ private actor TwoNodes {
     }
 }
 
-/// Nodes that join at the same time, each with routes of its own.
+/// Nodes with different routes that join at the same time.
 private struct ManyNodes {
     private let buses: [MessageBus]
     private let nodes: [ClusterNode]
@@ -236,7 +237,9 @@ private final class Taken: Sendable {
 
     func add() { self.value.add(1, ordering: .relaxed) }
 
-    /// Waits until that many have come; one that is lost is an error.
+    /// Waits until a number of messages have arrived.
+    ///
+    /// A lost message is an error.
     func wait(for count: Int) async throws {
         let start = MonotonicTime.now
         while self.count < count {

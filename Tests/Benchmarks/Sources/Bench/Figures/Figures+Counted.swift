@@ -1,8 +1,8 @@
 import Measure
 
 extension Figures {
-    /// What `Tests/count` has counted: instructions and allocations, which hold still on a machine that is
-    /// busy.
+    /// The counts of `Tests/count`: instructions and allocations, which do not depend on the load of the
+    /// machine.
     static func counted(_ counted: [(name: String, value: Double)]) -> [Figure] {
         counted.map { name, value in
             let unit: Unit = name.hasPrefix("instructions.") ? .instructions : .allocations
@@ -14,7 +14,7 @@ extension Figures {
         }
     }
 
-    /// What may not grow is bounded by what it is, and 2 % more.
+    /// A figure that must not grow may be 2 % above its present value.
     private static let bounds: [String: (must: Double, goal: Double?)] = [
         "instructions.same-loop": (1_500, 1_000),
         "instructions.same-loop-served": (1_500, 1_000),

@@ -4,7 +4,7 @@ import Waybill
 import WaybillEventLoop
 
 extension Figures {
-    /// What the rules of delivery cost.
+    /// The costs of the rules of delivery.
     static func delivery() throws -> [Figure] {
         let desk = try SerialDesk(on: EventLoop.quiet("bench"))
         let waiting = try WaitingRoom(on: EventLoop.quiet("bench"))
@@ -26,10 +26,11 @@ extension Figures {
         ]
     }
 
-    /// What it costs that each of ten thousand callers has a deadline, which waits among the others and is kept.
+    /// The cost of a deadline for each of ten thousand waiting callers, when all deadlines are kept.
     private static func deadlines(_ name: String, _ room: WaitingRoom, isOutside: Bool) -> Figure {
         Figure(name, unit: .nanoseconds, must: .value(1_000)) {
-            // The difference between two long times: the best of each is what disturbed them least.
+            // The figure is the difference of two long times, so the best of each is used, which is disturbed
+            // least.
             var (with, without) = (UInt64.max, UInt64.max)
             for _ in 0..<11 {
                 with = min(with, try await room.wait(inTime: true, isOutside: isOutside))

@@ -5,7 +5,7 @@ import WaybillDocuments
 import WaybillEventLoop
 
 extension Figures {
-    /// What the document of a program with many routes costs.
+    /// The cost of the document of a program with many routes.
     static func documents() throws -> [Figure] {
         let bus = MessageBus(eventLoop: EventLoop.quiet("documents"))
         for index in 0..<1_000 {
@@ -23,7 +23,7 @@ extension Figures {
     }
 }
 
-/// What the routes reply with.
+/// The reply of the routes.
 private struct Documented: Codable, Sendable {
     var uid = 7
     var name = "Lili"

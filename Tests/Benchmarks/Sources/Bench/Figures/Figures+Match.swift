@@ -43,7 +43,7 @@ extension Figures {
         ]
     }
 
-    /// The same among very many routes, for URLs that stay in the cache and for any of them.
+    /// Matches among very many routes, for URLs that stay in the cache and for any URL.
     static func growth() throws -> [Figure] {
         let few = try Self.table((0..<10).map(ManyRoutes.pattern))
         let many = try Self.table((0..<100_000).map(ManyRoutes.pattern))

@@ -4,7 +4,7 @@ import Waybill
 import WaybillEventLoop
 
 extension Figures {
-    /// The same routes with two middlewares that pass messages on, and without.
+    /// Routes with two middlewares that pass messages on, and without middlewares.
     static func middleware() throws -> [Figure] {
         let loop = EventLoop.quiet("bench")
         let plain = try Office(on: loop)

@@ -7,10 +7,10 @@ import WaybillEventLoop
 extension Figures {
     private static let million = 1_000_000
 
-    /// How many messages a sample off the loop has.
+    /// The number of messages in a sample from outside of the loop.
     ///
-    /// Sender and loop need both cores all the time. A sample of 3 ms mostly has them; one of a million messages
-    /// always meets something else that runs, and then measures how soon the kernel gives the core back.
+    /// Sender and loop need both cores all the time. A sample of 3 ms mostly has them. A sample of a million
+    /// messages always overlaps with other programs, and then measures the kernel's scheduling.
     private static let shortSample = 10_000
 
     /// Messages that nobody awaits, a million at a time on the loop.
@@ -34,7 +34,8 @@ extension Figures {
                 },
                 peer: Peers.actorCall
             ),
-            // The system looks at the whole process, so what is resident grows by what the messages need at a time.
+            // The resident memory is that of the whole process, so it grows by the messages that exist at the
+            // same time.
             Figure("send.memory", unit: .megabytes, must: .value(16), rounds: 1) {
                 let before = measure_resident()
                 var most = before

@@ -134,7 +134,7 @@ private actor ServedOffice {
         try stopped.stuff()
         let meanwhile = try Self.slowest(clients)
         let after = try withExtendedLifetime(stopped) { try Self.slowest(clients) }
-        // What the machine does meanwhile is the same for both: in turns, and the middle one is the figure's.
+        // Both are measured in turns, so that other load affects both equally. The figure is the median.
         return (meanwhile + after) / 2 / before
     }
 
@@ -148,7 +148,7 @@ private actor ServedOffice {
     func memoryOfIdleConnection() async throws -> Double {
         try await self.open()
         let count = 1000
-        // What the first connections make is not of each.
+        // The first connections allocate shared state, which does not count.
         var clients = try (0..<10).map { _ in try LineClient(at: self.path) }
         for client in clients { try client.calls(1) }
         let before = measure_heap_in_use()

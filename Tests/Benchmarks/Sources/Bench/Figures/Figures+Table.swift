@@ -6,7 +6,7 @@ import WaybillEventLoop
 import WaybillRouting
 
 extension Figures {
-    /// What very many routes cost to make and to keep.
+    /// The time and the memory of very many routes.
     static func bigTable() -> [Figure] {
         let count = 100_000
         let patterns = (0..<count).map(ManyRoutes.pattern)

@@ -1,6 +1,6 @@
 import Measure
 
-/// What is measured.
+/// All figures.
 enum Figures {
     /// Figures that share what they are measured with.
     ///

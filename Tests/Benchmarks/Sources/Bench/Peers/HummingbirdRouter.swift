@@ -5,9 +5,9 @@ import Measure
 import Subjects
 
 extension Peers {
-    /// Hummingbird's trie alone: the path goes in, a value and the parameters come out.
+    /// Hummingbird's trie alone: a path is the input, and the value and the parameters are the output.
     ///
-    /// It is behind an SPI, and what Hummingbird's own benchmarks measure.
+    /// The trie is behind an SPI, and Hummingbird's own benchmarks measure it.
     static func hummingbirdTrie(_ routes: [String], asking paths: [String]) -> Subject {
         let builder = RouterPathTrieBuilder<Int>()
         for path in routes { builder.addEntry(RouterPath(path), value: 1) }

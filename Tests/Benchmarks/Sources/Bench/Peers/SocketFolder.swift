@@ -1,6 +1,6 @@
 import Foundation
 
-/// A temporary folder for sockets, which is there as long as it is held.
+/// A temporary folder for sockets, which is removed when the value is released.
 final class SocketFolder: Sendable {
     private let folder = "/tmp/waybill-bench-\(ProcessInfo.processInfo.processIdentifier)"
 

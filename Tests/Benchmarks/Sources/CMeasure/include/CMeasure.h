@@ -17,14 +17,14 @@ size_t measure_resident(void);
 // Lets another thread have the core.
 void measure_yield_core(void);
 
-// Lets all threads of the process run on one core, and those that they start; or on all cores again. Nothing where the
-// system has no such thing.
+// Restricts all threads of the process, and the threads that they start, to one core, or lifts the
+// restriction. Has no effect on systems without this function.
 void measure_stay_on_one_core(bool stays);
 
 // Lets two libuv loops on two threads wake each other with `uv_async_send`; how long the round trips took together.
 uint64_t measure_uv_ping_pong(uint64_t round_trips);
 
-// Starts an echo server in C on a libuv loop of its own; its port on 127.0.0.1, or -1.
+// Starts an echo server in C on its own libuv loop. Returns its port on 127.0.0.1, or -1.
 int measure_uv_echo_server(void);
 
 // Connects to an echo server on 127.0.0.1; a descriptor, or -1.
@@ -36,14 +36,14 @@ uint64_t measure_echo_ping_pong(int descriptor, uint64_t round_trips);
 // Sends blocks of 64 KB as fast as the connection takes them, and reads them back; how long that took, or 0.
 uint64_t measure_echo_stream(int descriptor, uint64_t blocks);
 
-// Starts an echo server in C at a Unix socket, on a libuv loop of its own; 0, or -1.
+// Starts an echo server in C at a Unix socket, on its own libuv loop. Returns 0, or -1.
 int measure_uv_unix_echo_server(const char *path);
 
 // Connects to a Unix socket; a descriptor, or -1.
 int measure_unix_connect(const char *path);
 
-// Sends lines and waits for as many, so many at a time; 8 bytes of each, from an offset on, become the digits of a number
-// of its own. How long that took, or 0 if the connection failed.
+// Sends lines and waits for as many answers, with a number of them in flight. In each line, 8 bytes from an
+// offset on become the digits of a unique number. Returns the time, or 0 if the connection failed.
 uint64_t measure_line_calls(int descriptor, const char *line, size_t id_offset, uint64_t calls, uint64_t in_flight);
 
 // Sends a line over each of some connections and waits for an answer on each, over and over; how long each call took, and
@@ -80,7 +80,7 @@ const char *measure_nats_url(const struct measure_nats *nats);
 // Sends requests from one connection to the other, one after the other; how long that took, or 0.
 uint64_t measure_nats_requests(struct measure_nats *nats, uint64_t requests);
 
-// The same with some in flight at a time.
+// Sends requests with a number of them in flight.
 uint64_t measure_nats_requests_in_flight(struct measure_nats *nats, uint64_t requests, uint64_t limit);
 
 // Publishes messages of a kilobyte from one connection to the other, until all have come; how long that took, or 0.
