@@ -33,7 +33,7 @@ struct RouteListTests {
     }
 
     @Test
-    func `JSON says which parameters are required`() throws {
+    func `JSON states which parameters are required`() throws {
         let json = try self.list.text(as: .json)
         #expect(json.contains(#""pattern" : "app://user/detail""#))
         #expect(json.contains(#""required" : true"#))
@@ -108,7 +108,7 @@ struct RouteListTests {
     }
 
     @Test
-    func `services that the program says it needs are checked without being named`() async throws {
+    func `the needed services of a program are checked`() async throws {
         let parsed = try NeedyProgram.parseAsRoot(["routes", "--check"])
         let command = try #require(parsed as? RoutesCommand<NeedyProgram>)
         await #expect(throws: ExitCode.failure) { try await command.run() }

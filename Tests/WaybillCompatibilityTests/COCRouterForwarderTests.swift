@@ -4,7 +4,8 @@ import WaybillCompatibility
 import WaybillTestSupport
 
 @Suite struct COCRouterForwarderTests {
-    @Test func `the filter of a bus sees what every forwarder fails, after its completion`() async throws {
+    @Test func `the filter of a bus sees the failures of every forwarder, after the completion`() async throws
+    {
         let bus = MessageBus(configuration: .quiet(by: .cocRouter))
         let journal = Journal<String>()
         try bus.register("order://detail") { _ in 1 }

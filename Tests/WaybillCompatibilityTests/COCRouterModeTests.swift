@@ -4,7 +4,7 @@ import WaybillRouting
 
 @Suite struct COCRouterModeTests {
     @Test(arguments: RoutingError.Code.all)
-    func `every code has a mode that says that it failed`(code: RoutingError.Code) throws {
+    func `every code has a mode of a failure`(code: RoutingError.Code) throws {
         let mode = COCRouterMode(code)
         #expect((400...403).contains(mode.rawValue))
         let back = try #require(RoutingError.Code(mode))
@@ -15,7 +15,7 @@ import WaybillRouting
         (RoutingError.Code.invalidURL, 400), (.noRoute, 401), (.noHandler, 402), (.invalidParameter, 403),
         (.missingParameter, 403), (.handlerFailed, 402),
     ])
-    func `says what COCRouter would say`(code: RoutingError.Code, mode: Int) {
+    func `a completion has COCRouter's mode`(code: RoutingError.Code, mode: Int) {
         #expect(COCRouterMode(code).rawValue == mode)
     }
 
@@ -30,7 +30,7 @@ import WaybillRouting
         #expect(RoutingError.Code(COCRouterMode(rawValue: mode)) == code)
     }
 
-    @Test func `200 is no failure, and no failure is 200`() {
+    @Test func `a failure never has the status 200`() {
         #expect(RoutingError.Code(.done) == nil)
         #expect(COCRouterMode(nil) == .done)
     }

@@ -146,7 +146,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `a property list says the same`() throws {
+    func `a property list gives the same configuration`() throws {
         let url = try self.write(
             "order.plist",
             """
@@ -215,7 +215,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `what is wrong with a pattern is said with its file when it is loaded`() throws {
+    func `loading reports an invalid pattern with its file`() throws {
         let url = try self.write("order.yaml", "actions:\n  a: a\n  b: 'b/(/'\n")
         let bus = MessageBus()
         let error = #expect(throws: ConfigurationError.self) {

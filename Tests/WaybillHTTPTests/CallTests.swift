@@ -89,7 +89,7 @@ struct CallTests {
     }
 
     @Test
-    func `what a middleware of the server bound to the task is bound in the handler`() async throws {
+    func `the handler has the task-local values of the server's middlewares`() async throws {
         try self.bus.register("app://bound") { _ in Context.name }
         try self.bus.register("app://bound/later") { _ async in
             await Task.yield()
@@ -122,7 +122,8 @@ struct CallTests {
     }
 
     @Test
-    func `a body that is no object is the payload, and values take the types of the handler`() async throws {
+    func `a body that is not an object is the payload, and values are decoded for the handler`() async throws
+    {
         try self.bus.register("app://echo") { message -> [User] in
             #expect(message.origin.transport == "http" && message.headers == ["traceparent": "00-1"])
             if message.payload != nil { return try message.payload(as: [User].self) }
@@ -139,7 +140,7 @@ struct CallTests {
     }
 
     @Test
-    func `each failure has its status, and says nothing of the inside`() async throws {
+    func `each failure has its status, and does not reveal the inside`() async throws {
         let bus = self.bus
         try bus.register("app://fails/refused") { _ in throw RoutingError.refused("no") }
         try bus.register("app://fails/thrown") { _ in throw Secret() }
@@ -174,7 +175,7 @@ struct CallTests {
     }
 
     @Test
-    func `what is no request for the bus says so`() async throws {
+    func `a path outside of the bus has its own error`() async throws {
         try await GatewayServer.run(self.bus, .with(\.bodyLimit, 100)) { server in
             #expect(try await server.send(.GET, "app/add?a=1&b=2").status == 405)
             for method in [HTTPMethod.PUT, .TRACE, .OPTIONS, .RAW(value: "QUERY")] {

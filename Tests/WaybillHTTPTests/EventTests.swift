@@ -93,7 +93,7 @@ struct EventTests {
     }
 
     @Test
-    func `what is no event is refused, and what has expired is not delivered`() async throws {
+    func `invalid events are rejected, and expired ones are not delivered`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let type = "application/cloudevents+json"
             let none = try await server.send(.POST, "app/nothing", body: "{\"id\":\"1\"}", type: type)

@@ -96,7 +96,7 @@ struct FeedTests {
     }
 
     @Test
-    func `kept messages have only so many bytes, and one that several patterns match counts once`()
+    func `kept messages have a limit in bytes, and a message of several patterns counts once`()
         async throws
     {
         let (count, size) = (50, 100_000)

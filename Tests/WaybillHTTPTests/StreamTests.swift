@@ -100,7 +100,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a client that comes back gets what it missed, and knows what it cannot get`() async throws {
+    func `a client that returns gets missed events, and learns which are gone`() async throws {
         try self.bus.expose("app://n/:n", for: .subscribing)
         try await GatewayServer.run(self.bus, .with(\.replayLimit, 5)) { server in
             let path = "subscribe?pattern=app://n/:n"

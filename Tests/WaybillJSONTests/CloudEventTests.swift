@@ -34,7 +34,7 @@ struct CloudEventTests {
     }
 
     @Test
-    func `bytes that are no text are Base64 in JSON`() throws {
+    func `bytes that are not text are Base64 in JSON`() throws {
         var attributes = self.required
         attributes["datacontenttype"] = "image/png"
         let event = try CloudEvent(attributes, data: [0xFF, 0x00, 0x80])
@@ -64,12 +64,12 @@ struct CloudEventTests {
     }
 
     @Test(arguments: ["%C0%A0", "%E0%80%A0", "%FF", "%ED%A0%80", "%E2%82", "a%80b", "%F8%88%80%80%80"])
-    func `what is no UTF-8 is refused, overlong forms among it`(value: String) {
+    func `bytes that are not UTF-8 are rejected, including overlong forms`(value: String) {
         #expect(throws: CloudEventError.invalidValue("note")) { try self.event(["ce-note": value]) }
     }
 
     @Test
-    func `what a header cannot hold is encoded`() throws {
+    func `characters that a header cannot hold are encoded`() throws {
         var attributes = self.required
         attributes["subject"] = " \"%~€\r\n\u{7F}😀"
         let event = try CloudEvent(attributes)
@@ -78,7 +78,7 @@ struct CloudEventTests {
     }
 
     @Test
-    func `what is no event says why`() {
+    func `the error of an invalid event has the reason`() {
         func refused(_ text: String) -> CloudEventError? {
             do throws(CloudEventError) {
                 _ = try CloudEvent(structured: Array(text.utf8))
@@ -99,7 +99,7 @@ struct CloudEventTests {
     }
 
     @Test
-    func `an event says until when it is worth delivering`() throws {
+    func `an event has an expiry time`() throws {
         #expect(Timestamp.text(1_522_949_460.5) == "2018-04-05T17:31:00.500Z")
         #expect(Timestamp.seconds("2018-04-05t19:31:00.50+02:00") == 1_522_949_460.5)
         let ahead = try self.structured(",\"expirytime\":\"\(Timestamp.text(Timestamp.now + 3600))\"")

@@ -67,7 +67,7 @@ struct JSONOutlineTests {
         }
     }
 
-    @Test func `an array of many elements has none noted, and what follows has`() throws {
+    @Test func `a long array has no noted elements, and later values have`() throws {
         for count in [1, 1023, 1024, 1025, 3000] {
             let numbers = (0..<count).map { #"{"n":\#($0)}"# }.joined(separator: ",")
             let node = try self.outline(#"{"many":[\#(numbers)],"last":{"a":{"b":1}}}"#, levels: 4)
@@ -79,7 +79,7 @@ struct JSONOutlineTests {
         }
     }
 
-    @Test func `what is no JSON, or too deep, is refused as without an outline`() {
+    @Test func `invalid or too deep JSON is rejected as without an outline`() {
         for text in ["", "nul", "[1,]", #"{"a":}"#, #"{"a":1"#, #"["\x"]"#, "{}{}", #"{"a" 1}"#] {
             #expect(throws: JSONError.self, "\(text)") { try self.outline(text, levels: 3) }
         }
@@ -104,7 +104,7 @@ struct JSONOutlineTests {
         node.forEachChild { #expect($0.name.isEmpty && !$0.isNamed("") && !$0.isNamed("a")) }
     }
 
-    @Test func `what is kept of a large text takes no memory of it`() throws {
+    @Test func `a part of a large text does not retain the text`() throws {
         let filler = String(repeating: "x", count: 2000)
         let node = try self.outline(#"{"small":{"a":[1]},"text":"\#(filler)"}"#, levels: 1)
         #expect(node["small"]?.kept.bytes.count == 9)

@@ -14,7 +14,7 @@ struct JSONScannerTests {
         "[1, [2, {\"a\": [ ]}], null]", "{\"a\":{\"b\":[[],{}]},\"a\":1}", "\"\\ud83d\\ude00\"",
         "\"\\uD83D\\uDE00 \u{1F600} é\"",
     ])
-    func `what is JSON passes, and Foundation agrees`(text: String) throws {
+    func `valid JSON is accepted, as by Foundation`(text: String) throws {
         let value = try self.validated(text)
         #expect(throws: Never.self) {
             try JSONSerialization.jsonObject(with: Data(value.slice), options: .fragmentsAllowed)
@@ -27,7 +27,7 @@ struct JSONScannerTests {
         "\"\u{1}\"", "\"\n\"", "[1,]", "[1 2]", "[", "[1}", "[1],", "{\"a\"}", "{\"a\":}", "{a:1}",
         "{\"a\":1,}", "{", "}", "{}{}", "1 2", "'a'", "//",
     ])
-    func `what is no JSON is refused`(text: String) {
+    func `invalid JSON is rejected`(text: String) {
         #expect(throws: JSONError.self) { try self.validated(text) }
     }
 
@@ -59,7 +59,7 @@ struct JSONScannerTests {
 
     /// Text is read eight bytes at a time, and long text 64 bytes at a time.
     @Test
-    func `what does not stand for itself is found in every place of a text`() {
+    func `special bytes are found at every position of a text`() {
         for count in Array(0..<26) + [79, 80, 81, 144, 151] {
             let plain = [UInt8](repeating: 0x7F, count: count)
             #expect(JSONScanner.plainCount(plain.span) == count)
@@ -79,7 +79,7 @@ struct JSONScannerTests {
     }
 
     @Test
-    func `the error says where the text goes wrong`() {
+    func `the error has the position in the text`() {
         #expect(throws: JSONError.malformed(at: 3)) { try self.validated("[1 2]") }
         let message = Array("{}  [1 2]".utf8)
         #expect(throws: JSONError.malformed(at: 3)) {
@@ -91,7 +91,7 @@ struct JSONScannerTests {
     @Test(
         arguments: [[0x22, 0xC3, 0x28, 0x22], [0x22, 0xFF, 0x22], [0x22, 0x5C, 0x6E, 0xC3, 0x22]] as [[UInt8]]
     )
-    func `bytes that are no UTF-8 are refused`(bytes: [UInt8]) {
+    func `bytes that are not UTF-8 are rejected`(bytes: [UInt8]) {
         #expect(throws: JSONError.notUTF8) { try JSONText(validating: bytes) }
     }
 

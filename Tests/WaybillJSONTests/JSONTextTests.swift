@@ -39,12 +39,12 @@ struct JSONTextTests {
         ("\"par\\u0061mz\"", "params", false), ("\"a\\n\"", "a", false), ("\"a\\\\\"", "a\\", true),
         ("\"\"", "", true), ("\"a\"", "", false), ("7", "7", false), ("\"\\ud83d\\ude00\"", "😀", true),
     ])
-    func `a string says the text that it stands for`(json: String, text: String, isSaid: Bool) throws {
+    func `a string has the text of its escapes`(json: String, text: String, isSaid: Bool) throws {
         #expect(try self.text(json).says(text) == isSaid)
     }
 
     @Test
-    func `a value that is not of a type says why`() throws {
+    func `the error of a value of another type has the reason`() throws {
         #expect(try self.text("1").decoded(as: Void.self) == nil)
         #expect(try self.text("1").decoded(as: (@Sendable () -> Void).self) == nil)
         #expect(try self.text("{}").decoded(as: Plain.self) == nil)
@@ -112,7 +112,7 @@ struct JSONTextTests {
         ("\"\"", ""), ("\"é\"", "é"), ("\"\\u00e9\\ud83d\\ude00\\n\"", "é😀\n"),
         ("\"a\\\"b\\\\c\\b\\f\\n\\r\\t\\/\"", "a\"b\\c\u{8}\u{c}\n\r\t/"),
     ])
-    func `strings say what they say`(json: String, string: String) throws {
+    func `strings are read as text`(json: String, string: String) throws {
         #expect(try self.text(json).string == string)
     }
 

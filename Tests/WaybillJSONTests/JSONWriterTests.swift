@@ -44,7 +44,7 @@ struct JSONWriterTests {
     }
 
     @Test
-    func `what cannot be written is named`() throws {
+    func `the error names a parameter that a URL cannot express`() throws {
         let closure: @Sendable () -> Void = {}
         let mixed: [any Sendable] = [1, Plain()]
         let values: [any Sendable] = [

@@ -150,7 +150,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `what is reused is waited for by all of its callers`() async throws {
+    func `all callers of a reused destination wait for its end`() async throws {
         try await self.screens.open("app://root/home")
         let bus = self.bus
         let callers = (1...2).map { number in

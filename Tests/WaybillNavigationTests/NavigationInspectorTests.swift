@@ -54,7 +54,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `inspectors are asked in their order, and see what became of it`() async throws {
+    func `inspectors are called in order, and see the result`() async throws {
         self.screens.navigator.addInspector(Inspector(name: "1", journal: self.journal, wraps: "page/1"))
         self.screens.navigator.addInspector(
             Inspector(name: "2", journal: self.journal, stops: "page/9", supplies: "page/2")
@@ -91,7 +91,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `closures are an inspector, and what is left out changes nothing`() async throws {
+    func `closures are an inspector, and a missing closure changes nothing`() async throws {
         let (navigator, journal) = (self.screens.navigator, self.journal)
         navigator.addInspector(shouldTransition: { request, source in
             request.path != "page/9" && (source != nil || request.transition == .root)
@@ -170,7 +170,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `observers see what will happen and what did, with source and destination`() async throws {
+    func `observers see changes before and after, with source and destination`() async throws {
         let (all, pages) = (Journal<String>(), Journal<NavigationEvent.Kind>())
         self.screens.navigator.observe { event in
             let source = event.source.map { "\($0.value)" } ?? "nothing"

@@ -53,7 +53,7 @@ struct NavigationMachineTests {
     }
 
     @Test
-    mutating func `a layer goes with what is above it, any other destination with its parts`() throws {
+    mutating func `a layer is removed with the destinations above it, any other with its parts`() throws {
         try self.add("a")
         try self.add("b")
         try self.add("part", .embed)
@@ -71,7 +71,7 @@ struct NavigationMachineTests {
     }
 
     @Test
-    mutating func `what is reused keeps its parts and its place, and loses what is above it`() throws {
+    mutating func `a reused destination keeps its parts and its place, without the ones above`() throws {
         try self.add("a")
         try self.add("b")
         try self.add("part", .embed)

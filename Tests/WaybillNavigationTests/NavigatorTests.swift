@@ -84,7 +84,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `what cannot be done is refused with the reason`() async throws {
+    func `an impossible step is rejected with the reason`() async throws {
         try await self.screens.open("app://root/home")
         for (url, reason) in [
             ("app://back", "1 to go back, and there are 0"), ("app://back/page/1", "it is not shown"),
@@ -129,7 +129,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `presenters have stacks of their own, and the one that changed last is active`() async throws {
+    func `presenters have separate stacks, and the last changed one is active`() async throws {
         let side = NotingPresenter()
         await self.screens.navigator.setPresenter(side, named: "side")
         try await self.screens.open("app://root/home")
@@ -147,7 +147,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `what is shown is saved as URLs, and restored`() async throws {
+    func `the shown destinations are saved as URLs, and restored`() async throws {
         try await self.screens.open(
             "app://root/home",
             "app://push/page/1?tab=%E7%94%A8#x",
@@ -193,7 +193,7 @@ struct NavigatorTests {
     }
 
     @Test(arguments: [false, true])
-    func `a step that waits for another one is refused, and one that sends it is not`(
+    func `a step that awaits another step is rejected, and a step that sends it is not`(
         isIntercepted: Bool
     ) async throws {
         if isIntercepted { self.bus.use(Passing()) }
@@ -229,7 +229,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a host that is no segment stays in what is saved`() async throws {
+    func `a saved state keeps a host that is not a segment`() async throws {
         var conventions = RoutingConventions.navigation
         conventions.host = .isFirstSegmentUnlessDotted
         let bus = MessageBus(configuration: .quiet(by: conventions))

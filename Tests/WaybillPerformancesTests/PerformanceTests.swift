@@ -100,7 +100,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `removing what was not performed, or is removed already, is an error of its own`() async throws {
+    func `removing a destination that is not there has its own error`() async throws {
         let performance = try self.performance()
         #expect(await failure { try await performance.remove() }?.code == .actionFailed)
         let player = try await performance.perform()
@@ -112,7 +112,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `what cannot be taken down is still there`() async throws {
+    func `a destination that cannot be removed stays`() async throws {
         let performance = try self.performance { $0.removing = { throw Jam() } }
         let player = try await performance.perform()
         let error = await failure { try await performance.remove() }
@@ -148,7 +148,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `what is made on demand is not there by asking, and the reverse`() async throws {
+    func `services on demand and provided services are separate`() async throws {
         let performance = try self.performance()
         #expect(performance.state == .unrouted)
         let error = await failure { try self.bus.service((any Player).self) }

@@ -46,7 +46,7 @@ struct RouterTests {
     }
 
     @Test
-    func `an adapter answers for what is made on demand, and is taken down with it`() async throws {
+    func `an adapter applies to services on demand, and is removed with them`() async throws {
         try self.bus.provide((any Player).self, by: PlayerRouter(journal: self.journal))
         try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
         try self.bus.adapt((any Wall).self, from: (any Screen).self) { ScreenWall(screen: $0) }
@@ -69,7 +69,7 @@ struct RouterTests {
     }
 
     @Test
-    func `adapters that lack what they need, or lead back, say so`() async throws {
+    func `adapters without a provider, or in a cycle, are reported`() async throws {
         try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
         #expect(await failure { try self.bus.performance(of: (any Screen).self) }?.code == .noHandler)
         #expect(self.bus.validate(services: [(any Screen).self]).count == 1)
@@ -102,7 +102,7 @@ struct RouterTests {
     }
 
     @Test
-    func `handlers are told of success and of what failed`() async throws {
+    func `handlers are called for success and for failures`() async throws {
         let journal = self.journal
         var router = PlayerRouter()
         router.removing = { throw Jam() }
@@ -127,7 +127,7 @@ struct RouterTests {
     }
 
     @Test
-    func `observers see what is going to happen and what has, with source and destination`() async throws {
+    func `observers see performances before and after, with source and destination`() async throws {
         let journal = self.journal
         try self.bus.provide((any Player).self, by: PlayerRouter())
         let end = self.bus.observePerformances { event in

@@ -29,7 +29,7 @@ import WaybillTestSupport
         return error?.code == .shutDown
     }
 
-    @Test func `what is in flight ends before the bus does`() async throws {
+    @Test func `messages in flight end before the bus`() async throws {
         let bus = MessageBus()
         let gate = Gate()
         try bus.register("app://slow/one") { _ -> Int in
@@ -52,7 +52,7 @@ import WaybillTestSupport
     }
 
     @Test(arguments: [true, false])
-    func `what does not end in time fails with shutDown`(isCancelled: Bool) async throws {
+    func `a message that does not end in time fails with shutDown`(isCancelled: Bool) async throws {
         let bus = MessageBus()
         let gate = Gate()
         try bus.register("app://slow/one") { _ -> Int in
@@ -83,7 +83,7 @@ import WaybillTestSupport
         #expect(error?.code == .shutDown)
     }
 
-    @Test func `a group ends the bus after what routes on it`() async throws {
+    @Test func `a group ends the bus after the services that route on it`() async throws {
         let bus = MessageBus()
         try bus.register("app://clock/now") { _ in 12 }
         let guest = LateGuest(bus: bus)

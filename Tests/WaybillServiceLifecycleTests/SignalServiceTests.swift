@@ -49,7 +49,7 @@ import WaybillTestSupport
         #expect(error?.code == .shutDown)
     }
 
-    @Test func `other signals do what the program says, and end nothing`() async throws {
+    @Test func `other signals call their handlers, and do not end the group`() async throws {
         let heard = Journal<Int>()
         let signals = SignalService(
             endingOn: [.user1],

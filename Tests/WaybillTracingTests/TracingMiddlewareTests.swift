@@ -50,7 +50,7 @@ struct TracingMiddlewareTests {
         #expect(span.attributes.get("waybill.url") == .string(url))
     }
 
-    @Test func `what a handler routes and sends is a child of its span`() async throws {
+    @Test func `the messages of a handler are children of its span`() async throws {
         let bus = self.bus
         try bus.register("app://outer") { [weak bus] _ in
             try await bus?.route("app://inner", as: Void.self)

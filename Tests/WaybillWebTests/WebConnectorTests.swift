@@ -157,7 +157,7 @@ struct WebConnectorTests {
     }
 
     @Test(arguments: ["http://", "http:", "http:///", "http://?a", "http://#a", "http:a/b", "http://[::1/x"])
-    func `what is no URL of the web is invalid`(url: String) async {
+    func `a URL that is not http or https is invalid`(url: String) async {
         let error = await self.failure(url)
         #expect(error?.code == .invalidURL && error?.url == url)
     }

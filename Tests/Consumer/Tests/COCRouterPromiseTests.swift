@@ -44,7 +44,7 @@ struct COCRouterPromiseTests {
         #expect(await forwarder.forward("order://pay").mode == .noHandler)
     }
 
-    @Test func `each forward has one completion, and then every filter sees what failed`() async throws {
+    @Test func `each forward has one completion, and then every filter sees failures`() async throws {
         let seen = Log()
         try bus.register("https://z.cocer.com/<id>/") { message in message.parameters["id"] ?? "" }
         bus.setForwardFilter { url, mode in seen.add("bus \(mode.rawValue)") }

@@ -49,7 +49,7 @@ struct DeliveryTests {
         return nil
     }
 
-    @Test func `a bus has a loop of its own, or those it is given`() async {
+    @Test func `a bus has its own loop, or the given loops`() async {
         let loop = EventLoop()
         var configuration = MessageBus.Configuration(defaultScheme: "shop", mailboxLimit: 8, hopLimit: 4)
         configuration.hopLimit = 5
@@ -198,7 +198,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test func `subscribers hear what is published`() async throws {
+    @Test func `subscribers receive publications`() async throws {
         let inbox = Inbox<String>()
         let accounts = Accounts(eventLoop: bus.eventLoop)
         let first = try bus.subscribe("app://session/:what") { message in
@@ -251,7 +251,7 @@ struct DeliveryTests {
         #expect(words == ["hi", "other", "3", "a", "b", "app"])
     }
 
-    @Test func `the books balance, and dead letters say what came to nothing`() async throws {
+    @Test func `the statistics balance, and dead letters name the failures`() async throws {
         try bus.register("app://one") { _ in 1 }
         let letters = bus.deadLetters
         let few = bus.deadLetters(limit: 1)
@@ -281,7 +281,7 @@ struct DeliveryTests {
         #expect((books - books).sent == 0 && books.description.contains("3"))
     }
 
-    @Test func `a trace shows what passes`() async throws {
+    @Test func `a trace shows messages`() async throws {
         try bus.register("app://one") { message -> Int in
             try await message.reply(with: 0, expecting: Int.self)
         }
@@ -316,7 +316,7 @@ struct DeliveryTests {
         #expect(answer == 1)
     }
 
-    @Test func `what peers may reach is exposed`() async throws {
+    @Test func `expose selects the URLs for peers`() async throws {
         let all: [ExposedOperations] = [.calls, .sends, .publishing, .subscribing]
         #expect(ExposedOperations(all) == .all && ExposedOperations(rawValue: 1) == .calls)
         #expect(ExposedOperations.reads.contains(.calls) && ExposedOperations.calls.rawValue == 1)
@@ -332,7 +332,7 @@ struct DeliveryTests {
         #expect(bus.exposedOperations(of: "app://who/asks").isEmpty)
     }
 
-    @Test func `what other nodes may reach is shared`() async throws {
+    @Test func `share selects the URLs for other nodes`() async throws {
         struct Secret: Sendable {}
         let share = try bus.share("app://shared/**", for: [.calls, .publishing])
         #expect(share.kind == .share && share.kind != Registration.Kind.exposure)
@@ -358,7 +358,7 @@ struct DeliveryTests {
         #expect(bus.canOpenURL("book://page?number=7") && !bus.canOpenURL("/page"))
     }
 
-    @Test func `what is registered has a kind`() throws {
+    @Test func `a registration has a kind`() throws {
         let kinds = [
             try bus.register("app://kind") { _ in 1 }.kind,
             try bus.subscribe("app://kind") { _ in }.kind,
@@ -383,7 +383,7 @@ struct DeliveryTests {
         #expect(url.urlParameter == "https://example.com/a" && survives(url))
     }
 
-    @Test func `what cannot work is found before the first message`() throws {
+    @Test func `validation finds problems before the first message`() throws {
         try bus.register("app://one") { _ in 1 }
         #expect(bus.validate(urls: ["app://one"]).isEmpty)
         #expect(bus.validate(urls: ["app://two"]).map(\.code) == [.noRoute])

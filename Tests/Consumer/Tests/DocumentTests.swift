@@ -37,7 +37,7 @@ struct DocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `a program finds what breaks its callers`() async throws {
+    @Test func `a program finds the changes that break its callers`() async throws {
         let bus = MessageBus()
         try bus.register("app://weather") { _ in Temperature(celsius: 21) }
         let old = bus.document()
@@ -50,7 +50,7 @@ struct DocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `a route written by hand says the types of its parameters`() {
+    @Test func `a route written by hand describes the types of its parameters`() {
         let parameter = RouteDescription.Parameter("day", "Int", of: Int.self, default: "1")
         #expect(parameter == RouteDescription.Parameter("day", "Int", default: "1"))
     }

@@ -45,14 +45,14 @@ struct FTRouterPromiseTests {
         #expect(throws: ConfigurationError.self) { try bus.load(["x": ""]) }
     }
 
-    @Test func `parameters go onto properties, which keep what they are declared with`() async throws {
+    @Test func `parameters set properties, which otherwise keep their defaults`() async throws {
         try bus.register("market/detail") { message in try message.decode(onto: Detail()) }
         #expect(try await bus.route("market/detail?symbol=WB&x=y", as: Detail.self) == Detail(symbol: "WB"))
         let passed: Detail = try await bus.route("market/detail", parameters: ["price": 1.5])
         #expect(passed == Detail(price: 1.5))
     }
 
-    @Test func `the destination calls back, and a followed URL gets what it returns`() async throws {
+    @Test func `the destination calls back, and its reply is sent to the followed URL`() async throws {
         let seen = Log()
         try bus.register("contract/edit") { message async throws -> String in
             try await message.reply(with: ["b", "a"], expecting: [String].self).joined()

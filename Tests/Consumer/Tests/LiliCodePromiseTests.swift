@@ -50,7 +50,7 @@ struct LiliCodePromiseTests {
         #expect(try await bus.route("app://tool/log?text=hi", as: String.self) == "hi")
     }
 
-    @Test func `the web opens in what is configured, and a connector may refuse`() async throws {
+    @Test func `the web opens in the configured destination, and a connector may reject`() async throws {
         try bus.connect("http", to: WebDestination(nil, on: bus))
         try bus.connect("https", to: WebDestination { message in "opened \(message.address.text)" })
         #expect(

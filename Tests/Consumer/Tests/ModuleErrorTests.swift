@@ -38,7 +38,7 @@ actor OrderModule {
 }
 
 struct ModuleErrorTests {
-    @Test func `a caller gets what a module declares`() async throws {
+    @Test func `a caller receives the declared errors of a module`() async throws {
         let bus = MessageBus()
         try await bus.install { OrderModule() }
         do throws(RoutingError) {
@@ -76,7 +76,7 @@ struct ModuleErrorTests {
         #expect(OrderModule.byHand.description.failures.map(\.code) == ["closed"])
     }
 
-    @Test func `a program says what it needs to be ready`() async throws {
+    @Test func `a program adds its own readiness checks`() async throws {
         let bus = MessageBus()
         #expect(await bus.readiness(within: .seconds(5)).isReady)
         let check = bus.addReadinessCheck("disk") { "it is full" }

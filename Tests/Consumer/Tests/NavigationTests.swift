@@ -175,7 +175,7 @@ struct NavigationTests {
         #expect(await other.words == ["article 9"] && NavigationState().stacks.isEmpty)
     }
 
-    @Test func `inspectors, observers and a global handler see what happens`() async throws {
+    @Test func `inspectors, observers and a global handler see requests`() async throws {
         struct Idle: NavigationInspector {}
         let navigator = try Navigator(bus: bus, presenter: WordPresenter(), schemes: ["app"])
         let inspector = Guard()

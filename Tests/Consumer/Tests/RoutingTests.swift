@@ -81,7 +81,7 @@ struct RoutingTests {
         table.removeAll()
     }
 
-    @Test func `what does not match is explained`() throws {
+    @Test func `a missing match is explained`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://user/<int:uid>", 1)
         let good = table.explain("app://user/7")

@@ -11,7 +11,7 @@ struct YFRouterPromiseTests {
         return nil
     }
 
-    @Test func `handlers get what the URL and the call say, and the call wins`() async throws {
+    @Test func `handlers get the values of the URL and the call, and the call wins`() async throws {
         try bus.register("YF:///feed/:id") { message -> [String] in
             let address = message.address
             return [address.scheme, address.path, address.text] + [message.parameters["id"] ?? ""]
@@ -41,7 +41,7 @@ struct YFRouterPromiseTests {
         #expect(!bus.canRoute("YF:///feed/7/detail"))
     }
 
-    @Test func `the uncaught handler gets what nothing takes`() async throws {
+    @Test func `the uncaught handler gets URLs without a route`() async throws {
         let (urls, found) = AsyncStream.makeStream(of: String.self)
         bus.setUncaughtHandler { message in found.yield(message.address.path) }
         bus.send("YF:///feed/detail?id=1")

@@ -65,7 +65,7 @@ struct ZIKRouterPromiseTests {
         withExtendedLifetime(try await marked.perform()) {}
     }
 
-    @Test func `one method shows every transition, and takes away what it has shown`() async throws {
+    @Test func `one method shows every transition, and removes its destinations`() async throws {
         let log = Log()
         bus.setPerformPresenter(Wall(log: log))
         bus.observePerformances { event in

@@ -51,7 +51,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `a dead letter is sent once more, with all that it had, and linked to the first`() async throws {
+    func `a dead letter is sent again with all its parts, and linked to the first`() async throws {
         let log = Journal<String>()
         let configuration = WaybillConsole.Configuration.quiet { configuration in
             configuration.allowsActions = true
@@ -91,7 +91,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `what was published is not sent to a route of its URL`() async throws {
+    func `a publication is not sent to a route of its URL`() async throws {
         try self.bus.register("app://orders/:id") { _ in }
         let unread = try self.bus.subscription(to: "app://orders/placed", limit: 1, whenFull: .dropOldest)
         try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
@@ -108,7 +108,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `a call says what came back, and is a line in the log`() async throws {
+    func `a call shows the reply, and is a line in the log`() async throws {
         let log = Journal<String>()
         let configuration = WaybillConsole.Configuration.quiet { configuration in
             configuration.allowsActions = true

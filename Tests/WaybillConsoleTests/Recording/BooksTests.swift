@@ -51,7 +51,7 @@ struct BooksTests {
     }
 
     @Test
-    func `shown and dropped are counted, and counted is what the bus has counted`() async throws {
+    func `shown and dropped messages add up to the count of the bus`() async throws {
         let bus = self.bus
         try bus.register("app://leaf/:n") { _ in 1 }
         try bus.register("app://tree") { message -> Int in
@@ -85,7 +85,7 @@ struct BooksTests {
     }
 
     @Test
-    func `a pattern filters what is counted and shown`() async throws {
+    func `a pattern filters the counted and shown messages`() async throws {
         try self.bus.register("app://a/:n") { _ in 1 }
         try self.bus.register("app://b/:n") { _ in 1 }
         try await ConsoleTestServer.run(self.bus) { server in

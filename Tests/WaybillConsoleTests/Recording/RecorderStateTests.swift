@@ -87,7 +87,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `what a kept message leads to is kept with it, up to a limit`() {
+    func `the consequences of a kept message are kept, up to a limit`() {
         var limits = RecordingLimits()
         limits.eventsPerFlow = 20
         var state = RecorderState(limits, at: 0)
@@ -133,7 +133,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `a reader gets what has changed since it asked`() throws {
+    func `a reader receives the changes since its last request`() throws {
         var state = RecorderState(RecordingLimits(), at: 0)
         self.pass(1, "app://a/1", at: 0, through: &state)
         var table = RouteTable<Void>()

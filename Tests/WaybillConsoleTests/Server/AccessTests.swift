@@ -159,7 +159,7 @@ struct AccessTests {
     }
 
     @Test
-    func `read-only, what acts is refused, and so is every other method`() async throws {
+    func `a read-only console rejects actions and other methods`() async throws {
         let called = Tally()
         try self.bus.register("app://act") { _ in called.add() }
         self.bus.send("app://nowhere")
@@ -194,7 +194,7 @@ struct AccessTests {
     }
 
     @Test
-    func `every answer forbids what is from elsewhere`() async throws {
+    func `every response forbids content from elsewhere`() async throws {
         try await ConsoleTestServer.run(self.bus) { server in
             for path in Self.reads.filter({ !$0.hasSuffix("stream") }) + [
                 "", "console.css", "main.js", "nothing",

@@ -63,7 +63,7 @@ struct ShapeTests {
     }
 
     @Test
-    func `JSON is short, and what is hidden by name is not in it`() {
+    func `JSON is short, and does not contain the values of hidden names`() {
         let writer = ValueWriter(redaction: Self.redaction, showsPayloads: true)
         #expect(
             writer.text(Receipt())

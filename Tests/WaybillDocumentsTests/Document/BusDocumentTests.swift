@@ -24,7 +24,7 @@ struct BusDocumentTests {
         @Route("/files/**path") func files(_ message: Message) -> [String: User] { [:] }
     }
 
-    @Test func `a module's route says its parameters, types and documentation`() async throws {
+    @Test func `a module's route describes its parameters, types and documentation`() async throws {
         let bus = MessageBus()
         try await bus.install { UserModule() }
         let document = bus.document(title: "Users", version: "2.0.0")
@@ -62,7 +62,7 @@ struct BusDocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `what is exposed is said, and is a document of its own`() async throws {
+    @Test func `the exposed routes have a separate document`() async throws {
         let bus = MessageBus()
         try await bus.install { UserModule() }
         try bus.register("app://hidden") { _ in }

@@ -76,7 +76,7 @@ struct FormatTests {
         }
     }
 
-    @Test func `OpenAPI has what is exposed for calls, by GET where nothing changes`() async throws {
+    @Test func `OpenAPI has the URLs exposed for calls, with GET for reads`() async throws {
         try await self.withDocument { document, bus in
             let tree = try JSONTree(json: document.text(as: .openAPI(path: "/bus")))
             #expect(tree["openapi"] == "3.1.0")
@@ -97,7 +97,7 @@ struct FormatTests {
         }
     }
 
-    @Test func `OpenAPI 3.2 says what the events of a stream are`() async throws {
+    @Test func `OpenAPI 3.2 describes the events of a stream`() async throws {
         try await self.withDocument { document, _ in
             let tree = try JSONTree(json: document.text(as: .openAPIWithStreams()))
             #expect(tree["openapi"] == "3.2.0")
@@ -125,7 +125,7 @@ struct FormatTests {
         }
     }
 
-    @Test func `what a program says in the page is text`() async throws {
+    @Test func `texts of a program are escaped in the page`() async throws {
         let bus = MessageBus()
         try bus.register("app://x/<b>") { _ in 1 }
         let site = bus.document(title: "<script>alert(1)</script>{{sections}}").text(as: .site)

@@ -205,7 +205,7 @@ struct SchemaTests {
         #expect(registry.named.keys.sorted() == ["Address", "Address_2"])
     }
 
-    @Test func `a type that refuses what was tried is opaque, with what was seen of it`() {
+    @Test func `a type that rejects the probe is opaque, with the properties read so far`() {
         #expect(self.schemas(of: NotEmpty.self).1["NotEmpty"]?.contains("opaque") == false)
         let picky = self.schemas(of: Picky.self).1["Picky"] ?? ""
         #expect(picky.contains(#""x-waybill-opaque":"Picky""#))

@@ -21,7 +21,7 @@ struct EventLoopTests {
     }
 
     @Test
-    func `what a closure queues runs after what was queued before`() async {
+    func `a job that a closure enqueues runs after earlier jobs`() async {
         let loop = EventLoop()
         let seen = Journal<Int>()
         await loop.run {
@@ -59,7 +59,7 @@ struct EventLoopTests {
     }
 
     @Test
-    func `a loop runs on the thread that calls run, and what was queued before waits for it`() async {
+    func `a loop runs on the thread that calls run, and runs earlier jobs there`() async {
         let loop = EventLoop.onCallingThread(name: "mine")
         let ran = Locked(false)
         loop.execute {

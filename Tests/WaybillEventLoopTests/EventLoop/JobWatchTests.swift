@@ -14,7 +14,7 @@ struct JobWatchTests {
     }
 
     @Test
-    func `a loop that gets on is never reported, nor one that sleeps`() {
+    func `the watchdog reports neither a busy loop nor a sleeping loop`() {
         var watch = JobWatch(threshold: 100)
         for now in 0..<100 {
             let busy = watch.sample(runs: UInt(now), isBusy: true, at: Int64(now) * 90)

@@ -31,7 +31,7 @@ struct PollBudgetTests {
     }
 
     @Test
-    func `what is used up stays used up until the next poll`() {
+    func `a used budget stays used until the next poll`() {
         var budget = PollBudget(slice: 1_000)
         budget.refill(at: 0)
         _ = self.drain(&budget, from: 0, cost: 100)

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct ProcessExitTests {
     @Test
-    func `a process ends well although its loop still gives back what waited for signals`() throws {
+    func `a process exits cleanly although its loop still releases signal handlers`() throws {
         // Tests cannot end their process, so a separate program does.
         let program = Process()
         program.executableURL = URL(filePath: CommandLine.arguments[0])

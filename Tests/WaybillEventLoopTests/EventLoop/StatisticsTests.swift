@@ -17,7 +17,7 @@ struct StatisticsTests {
     }
 
     @Test
-    func `what waits behind a long job shows`() async {
+    func `jobs waiting behind a long job are reported`() async {
         let gate = Flag()
         self.loop.execute { while !gate.isRaised {} }
         for _ in 0..<10 { self.loop.execute {} }
@@ -29,7 +29,7 @@ struct StatisticsTests {
     }
 
     @Test
-    func `what is resumed in place has not waited, and so is not missing from what waits`() async {
+    func `a task resumed in place does not change the count of waiting jobs`() async {
         actor Yielder: LoopBound {
             let eventLoop: EventLoop
             init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
@@ -46,7 +46,7 @@ struct StatisticsTests {
     }
 
     @Test
-    func `a loop that sleeps is idle all the time, one that works is not`() async throws {
+    func `a sleeping loop is idle, and a working loop is not`() async throws {
         await self.loop.run {}
         let start = self.loop.statistics.idleTime
         try await Task.sleep(for: .milliseconds(20))

@@ -32,7 +32,7 @@ struct ConnectTests {
         StreamAddress.unix(""), .unix("/tmp/" + String(repeating: "x", count: 200)), .unix("/tmp/a\0b"),
         .tcp("127.0.0.1", port: 65536), .tcp("localhost", port: -1),
     ])
-    func `what can be no address is refused before the system is asked`(address: StreamAddress) async {
+    func `an invalid address is rejected before the system is called`(address: StreamAddress) async {
         let connecting = await failure {
             _ = try await StreamConnection.connect(to: address, on: self.loop)
         }
@@ -98,7 +98,7 @@ struct ConnectTests {
     }
 
     @Test
-    func `a loop that shuts down ends connecting, and refuses what comes`() async throws {
+    func `a loop that shuts down ends connection attempts and rejects new ones`() async throws {
         try await self.withBlackHole { address in
             let loop = EventLoop(name: "client")
             let client = Task { try await StreamConnection.connect(to: address, on: loop) }

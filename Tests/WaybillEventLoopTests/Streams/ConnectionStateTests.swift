@@ -8,7 +8,7 @@ struct ConnectionStateTests {
     private let state = Box(ConnectionState(isConnected: true, highWaterMark: 10))
 
     @Test
-    func `the first write is sent at once, and those that find bytes waiting are queued`() {
+    func `the first write is sent immediately, and later writes are queued`() {
         #expect(self.write(4) == "send")
         #expect(self.write(4) == "queue")
         self.state.value.sent(8)
@@ -37,7 +37,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `writing is finished after what waits, and once`() {
+    func `finishing happens once, after waiting writes`() {
         #expect(self.write(3) == "send")
         #expect(self.finish() == "wait")
         #expect(self.write(1) == "closed")
@@ -52,7 +52,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `closing sends what waits, and refuses what comes`() {
+    func `closing sends waiting messages, and rejects new ones`() {
         #expect(self.write(3) == "send")
         #expect(self.state.value.close(Self.closed) == .drain)
         #expect(self.state.value.close(Self.closed) == .nothing)

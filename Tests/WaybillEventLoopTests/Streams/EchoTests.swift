@@ -9,7 +9,7 @@ struct EchoTests {
     static let kinds: [AddressKind] = [.version4, .version6, .name, .unix]
 
     @Test(arguments: Self.kinds)
-    func `what a client sends comes back`(kind: AddressKind) async throws {
+    func `an echo returns the bytes of a client`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let connection = try await StreamConnection.connect(to: address, on: loop)
             try await connection.write(Array("hello, ".utf8))
@@ -57,7 +57,7 @@ struct EchoTests {
     }
 
     @Test
-    func `a listener says where it listens, and a connection where it leads`() async throws {
+    func `a listener has its address, and a connection the address of its peer`() async throws {
         try await withEcho(.version4) { address, loop in
             guard case .tcp("127.0.0.1", let port) = address else {
                 Issue.record("\(address)")

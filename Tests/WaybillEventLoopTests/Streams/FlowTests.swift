@@ -64,7 +64,7 @@ struct FlowTests {
     }
 
     @Test
-    func `what was written is sent although the connection is closed at once`() async throws {
+    func `written bytes are sent although the connection is closed at once`() async throws {
         try await withPair { client, server, _ in
             try await client.write(Self.block)
             client.close()

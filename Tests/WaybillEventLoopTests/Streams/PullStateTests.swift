@@ -13,7 +13,7 @@ struct PullStateTests {
     }
 
     @Test
-    func `what comes while no task waits stops watching, and is tried for at once`() {
+    func `an event without a waiting task stops the watch, and the next wait tries at once`() {
         let state = Box(PullState(isReady: false))
         #expect(state.value.call() == .wait(watch: true))
         #expect(state.value.becameReady() == .pull)
@@ -35,7 +35,7 @@ struct PullStateTests {
     }
 
     @Test
-    func `a second task is refused, and one that was cancelled makes room`() {
+    func `a second task is rejected, and a cancelled task makes room`() {
         let state = Box(PullState(isReady: false))
         #expect(state.value.call() == .wait(watch: true))
         #expect(state.value.call() == .refuse)

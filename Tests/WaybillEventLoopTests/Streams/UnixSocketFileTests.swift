@@ -48,7 +48,7 @@ struct UnixSocketFileTests {
     }
 
     @Test
-    func `a file that is no socket is left alone`() async throws {
+    func `a file that is not a socket is not replaced`() async throws {
         try await withFolder { folder in
             let path = folder + "/socket"
             try Data("mine".utf8).write(to: URL(fileURLWithPath: path))

@@ -23,7 +23,7 @@ struct CurrentTaskTests {
         }
     }
 
-    @Test func `a task of its own is none`() async {
+    @Test func `an unstructured task is not a child task`() async {
         #expect(await !Task { CurrentTask.isChild }.value)
         #expect(await !Task.detached { CurrentTask.isChild }.value)
         #expect(await !Task.immediate { CurrentTask.isChild }.value)

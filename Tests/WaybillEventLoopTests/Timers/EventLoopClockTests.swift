@@ -8,7 +8,7 @@ struct EventLoopClockTests {
     private let loop = EventLoop(name: "clock")
 
     @Test(arguments: [0, 1, 3, 20] as [Int64])
-    func `a sleep lasts as long as it says`(milliseconds: Int64) async throws {
+    func `a sleep lasts for its duration`(milliseconds: Int64) async throws {
         for _ in 0..<10 {
             let began = ContinuousClock.now
             try await self.loop.clock.sleep(for: .milliseconds(milliseconds))
@@ -35,7 +35,7 @@ struct EventLoopClockTests {
     }
 
     @Test
-    func `the far future is no problem`() async throws {
+    func `a deadline in the far future is kept`() async throws {
         let loop = self.loop
         let sleeper = Task { try await loop.clock.sleep(for: .seconds(Int64.max / 4)) }
         while loop.statistics.pendingTimers == 0 { await Task.yield() }

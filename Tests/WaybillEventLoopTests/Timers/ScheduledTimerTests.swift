@@ -49,7 +49,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `a closure can be cancelled from another thread, and lets go of what it holds`() async throws {
+    func `a closure can be cancelled from another thread, and releases its captures`() async throws {
         final class Held: Sendable {}
         var held: Held? = Held()
         weak let observer = held

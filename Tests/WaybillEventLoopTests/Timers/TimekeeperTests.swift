@@ -36,7 +36,7 @@ struct TimekeeperTests {
         #expect(await eventually { came.entries == [2] })
     }
 
-    @Test func `what has passed comes at once, and a closure may set the next`() async {
+    @Test func `a passed deadline fires at once, and a closure may set the next`() async {
         let came = Journal<Int>()
         let keeper = self.keeper
         keeper.schedule(at: Deadline(nanoseconds: 0)) {

@@ -30,7 +30,7 @@ struct ModuleMisuseTests {
     }
 
     @Test
-    func `a module says its URL`() {
+    func `a module has a URL`() {
         expectMisuse(
             of: "@Module\nactor UserModule {}",
             [
@@ -95,7 +95,8 @@ struct ModuleMisuseTests {
         ("func urls() {}", "urls", 6), ("var urls = 1", "urls", 5), ("enum urls {}", "urls", 6),
         ("static let url = 1", "url", 12), ("static var routes = 1", "routes", 12),
     ])
-    func `what the macro writes has its name for itself`(member: String, name: String, column: Int) {
+    func `generated names do not collide with names of the program`(member: String, name: String, column: Int)
+    {
         expectMisuse(
             ofMember: member,
             [

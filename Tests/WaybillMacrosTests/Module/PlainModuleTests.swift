@@ -115,7 +115,7 @@ struct PlainModuleTests {
     }
 
     @Test
-    func `a public module with a place of its own has public members`() {
+    func `a public module with its own executor has public members`() {
         expectExpansion(
             of: #"""
                 @available(macOS 26, *)

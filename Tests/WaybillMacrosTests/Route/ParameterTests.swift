@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct ParameterTests {
     @Test
-    func `labels, aliases of Optional and closures are read as what they are`() {
+    func `labels, aliases of Optional and closures are read correctly`() {
         expectExpansion(
             of: #"""
                 @Module("app://a")
@@ -83,7 +83,7 @@ struct ParameterTests {
     }
 
     @Test
-    func `what the path has and the message alone has is asked for by the typed URL`() {
+    func `the typed URL has parameters of the path that only the message reads`() {
         expectExpansion(
             of: #"""
                 @Module("app://a")

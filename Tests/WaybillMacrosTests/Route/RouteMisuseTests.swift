@@ -103,7 +103,7 @@ struct RouteMisuseTests {
                 + "say it in the documentation comment"
         ),
     ])
-    func `what no message can call is told`(member: String, column: Int, message: String) {
+    func `a method that no message can call is reported`(member: String, column: Int, message: String) {
         let hasFix = message.hasPrefix("the path has a")
         expectMisuse(
             ofMember: member,
@@ -169,7 +169,7 @@ struct RouteMisuseTests {
             "add a parameter `n`"
         ),
     ])
-    func `what can be mended is mended`(_ mistake: Fixed) {
+    func `a retry repairs a passing failure`(_ mistake: Fixed) {
         expectMisuse(
             ofMember: mistake.member,
             [

@@ -103,7 +103,7 @@ struct ServiceExpansionTests {
     }
 
     @Test
-    func `what a private protocol gets is no more public than it is`() {
+    func `the declarations for a private protocol are private`() {
         expectExpansion(
             of: #"""
                 @Service("app://nothing")
@@ -154,7 +154,7 @@ struct ServiceExpansionTests {
     }
 
     @Test
-    func `what a module has without async is written down for the services that it provides`() {
+    func `methods without async are recorded for the services of a module`() {
         expectExpansion(
             of: #"""
                 @Module("app://clock")

@@ -108,7 +108,7 @@ struct ServiceMisuseTests {
             "the URL has to be a string literal without interpolation, since routes are checked while they are compiled"
         ),
     ])
-    func `the URL is one that can be called`(url: String, message: String) {
+    func `the URL of an example can be called`(url: String, message: String) {
         expectMisuse(
             of: "@Service(\(url))\nprotocol A: Sendable {\n}",
             [DiagnosticSpec(message: message, line: 1, column: 10)]
@@ -165,7 +165,7 @@ struct ServiceMisuseTests {
             "a caller of a service has no message: take what is needed as parameters", 13
         ),
     ])
-    func `what no message can call is refused`(member: String, message: String, column: Int) {
+    func `a method that no message can call is rejected`(member: String, message: String, column: Int) {
         let fixes = member.contains("inout") ? [FixItSpec(message: "remove `inout`")] : []
         expectMisuse(
             of: "@Service(\"app://a\")\nprotocol A: Sendable {\n\(member)\n}",

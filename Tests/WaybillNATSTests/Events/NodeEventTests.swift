@@ -30,7 +30,7 @@ struct NodeEventTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases, Self.formats)
-    func `publications travel as events, and one that came as an event is that event`(
+    func `publications travel as events, and an arrived event stays unchanged`(
         kind: TestCluster.Kind,
         format: ClusterNode.PublicationFormat
     ) async throws {
@@ -153,7 +153,7 @@ struct NodeEventTests {
         ("app.far.news", "app://far/news"), ("app.a%2Eb.%.x%20y", "app://a.b//x%20y"), ("app", "app://"),
         ("app.item.%:", nil), ("app.item.%%", nil), ("%.abcdef", nil), ("app.%FF", nil),
     ])
-    func `a subject says a URL, if it is of one`(tail: String, url: String?) {
+    func `a subject of a URL is decoded to the URL`(tail: String, url: String?) {
         let subjects = Subjects(realm: "test")
         for kind in ["pub", "call"] { #expect(subjects.url(in: "waybill.test.\(kind).\(tail)") == url) }
         #expect(subjects.url(in: "waybill.other.pub.\(tail)") == nil)

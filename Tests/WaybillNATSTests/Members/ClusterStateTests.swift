@@ -64,7 +64,7 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://a") == nil)
     }
 
-    @Test func `a node that leaves is gone when it is silent, and what it shared is still known then`() {
+    @Test func `a leaving node is dropped when it is silent, and its patterns are known until then`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -78,7 +78,7 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(9)).gone.isEmpty)
     }
 
-    @Test func `a node that is silent is dropped, and asked and greeted when it says something again`() {
+    @Test func `a silent node is dropped, and asked and greeted when it returns`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -104,7 +104,7 @@ struct ClusterStateTests {
         #expect(state.receive(change, at: .now) == [])
     }
 
-    @Test func `an epoch that a node cannot have reached is not believed, and nothing is said to be lost`() {
+    @Test func `an impossible epoch is ignored, and no request is reported as lost`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -120,7 +120,7 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://b") != nil)
     }
 
-    @Test func `a node that says an epoch before the known one is asked, and believed`() {
+    @Test func `a node with an epoch before the known one is asked, and believed`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -181,7 +181,7 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://user/1") == nil)
     }
 
-    @Test func `what this node says itself, and what cannot be read, changes nothing`() {
+    @Test func `own messages and unreadable messages change nothing`() {
         let own = NodeID.random()
         var state = Self.state(own: own)
         #expect(state.receive(Self.announcement(.hello, own, epoch: 1, routes: ["app://a"]), at: .now) == [])
@@ -274,7 +274,7 @@ struct AnnouncementTests {
         ##"{"kind":"state","node":"abc","epoch":1,"routes":["app://e\##(Self.marks)"]}"##,
         ##"{"kind":"state","node":"abc","epoch":1,"name":"e\##(Self.marks)"}"##,
     ])
-    func `what is no announcement is dropped`(text: String) {
+    func `messages other than announcements are dropped`(text: String) {
         #expect(Announcement(Array(text.utf8)) == nil)
     }
 }

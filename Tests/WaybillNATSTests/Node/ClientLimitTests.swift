@@ -114,7 +114,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `an answer to a batch that the server does not take is an error that says so`() async throws {
+    func `an answer to a batch that is too large for the server is an error`() async throws {
         try await Self.withNode { cluster, _, _, answers in
             let requests = (0..<4).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"app://far/large"}"# }
             let batch = Array("[\(requests.joined(separator: ","))]".utf8)
@@ -169,7 +169,7 @@ struct ForgedAnnouncementTests {
     }
 
     @Test(arguments: [Announcement.Kind.hello, .state, .bye], [true, false])
-    func `a node whose name somebody else uses says again what it shares`(
+    func `a node whose name is forged announces its patterns again`(
         kind: Announcement.Kind,
         isSaidToAll: Bool
     ) async throws {

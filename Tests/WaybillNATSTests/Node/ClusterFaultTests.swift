@@ -28,7 +28,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `what waits for a node that dies fails with its name`() async throws {
+    @Test func `a request to a node that dies fails with the name of the node`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
             let far = try await cluster.node("far") { bus in
@@ -67,7 +67,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `what a node was asked before it lost its connection is lost`() async throws {
+    @Test func `requests to a node from before it lost its connection are lost`() async throws {
         try await withCluster(.memory) { cluster in
             let (started, ended) = (Gate(), Gate())
             let far = try await cluster.node("far") { bus in
@@ -100,7 +100,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `what a node leaves without an answer is lost, and no caller waits for it`() async throws {
+    @Test func `a request without an answer is lost with its node, and no caller waits`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
             let far = try await cluster.node("far", drainLimit: .milliseconds(10)) { bus in
@@ -170,7 +170,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `what is malformed, forged or replayed is counted and dropped`() async throws {
+    @Test func `malformed, forged and replayed messages are counted and dropped`() async throws {
         try await withCluster(.memory) { cluster in
             let heard = Tally()
             let far = try await cluster.node("far") { bus in
@@ -258,7 +258,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a client that is no node is answered where it wants`() async throws {
+    @Test func `a client outside of the cluster is answered at its reply subject`() async throws {
         try await withCluster(.memory) { cluster in
             _ = try await cluster.node("far") { bus in
                 try bus.share("app://far/**")
@@ -311,7 +311,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a server that wants a user is told, and one that is not there is said so`() async throws {
+    @Test func `the client sends its user, and an unreachable server is an error`() async throws {
         let server = try await NATSServer(arguments: ["--user", "shop", "--pass", "secret"])
         defer { server.stop() }
         for (password, isRight) in [("secret", true), ("wrong", false)] {

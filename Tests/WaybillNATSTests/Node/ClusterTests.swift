@@ -100,7 +100,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a pattern of one node is more specific than that of another`(kind: TestCluster.Kind) async throws {
+    func `the more specific pattern of two nodes wins`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             _ = try await cluster.node("users") { bus in
                 try bus.share("app://user/**")
@@ -290,7 +290,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `what a node registers and shares later is known soon, and what it takes back is gone`(
+    func `later registrations and shares are known soon, and withdrawn ones are removed`(
         kind: TestCluster.Kind
     ) async throws {
         try await withCluster(kind) { cluster in

@@ -102,7 +102,7 @@ struct LostMessagesTests {
     }
 
     @Test
-    func `a node is told that a caller has left, whenever it says that it has the request`() async throws {
+    func `a node that confirms a request late learns that the caller has left`() async throws {
         try await withCluster(.memory) { cluster in
             let near = try await cluster.node("near")
             let (loop, core) = (near.bus.eventLoop, near.node.core)
@@ -159,7 +159,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that stood still learns that what it had asked is lost`() async throws {
+    @Test func `a node that stood still learns that its requests are lost`() async throws {
         try await withCluster(.memory) { cluster in
             let stuck = StuckHandler()
             let near = try await cluster.node("near") { bus in
@@ -191,7 +191,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `what a node had that is too slow is answered, to nodes and to clients that are none`()
+    @Test func `requests at a node that is too slow are answered, to nodes and to other clients`()
         async throws
     {
         try await Self.withStuckHandler { near, far, stuck, cluster in
@@ -214,8 +214,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that is too slow for its requests says so to those that have sent them`() async throws
-    {
+    @Test func `a node that is too slow for its requests tells their senders`() async throws {
         try await withCluster(.memory) { cluster in
             let near = try await cluster.node("near", heartbeat: .seconds(10))
             // It gets the request, and loses it.

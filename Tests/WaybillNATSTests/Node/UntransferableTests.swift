@@ -68,7 +68,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `what is nested deeper than nodes read is not sent`() async throws {
+    @Test func `a message nested deeper than nodes read is not sent`() async throws {
         try await Self.withNodes { near, _, _ in
             for depth in [61, 62, 63, 100, 2000] {
                 let error = await failure {
@@ -87,7 +87,7 @@ struct UntransferableTests {
     }
 
     @Test(arguments: ["deep", "large"])
-    func `a reply that no node reads fails, and so does a progress reply`(kind: String) async throws {
+    func `a reply or a progress reply that no node can read fails`(kind: String) async throws {
         try await Self.withNodes { near, _, _ in
             let error = await failure {
                 try await near.bus.route("app://far/give/\(kind)")
@@ -111,7 +111,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `an error that says too much is cut`() async throws {
+    @Test func `a long error is shortened`() async throws {
         try await Self.withNodes { near, _, _ in
             let error = await failure { try await near.bus.route("app://far/fail") }
             #expect(error?.code == .handlerFailed)
@@ -132,7 +132,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `an answer that waits for too many others fails, and what is small is sent`() async throws {
+    @Test func `an answer behind too many others fails, and small answers are sent`() async throws {
         try await Self.withNodes { near, far, cluster in
             let (started, end) = (Gate(), Gate())
             try far.bus.register("app://far/slow") { _ -> String in
@@ -176,7 +176,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a client that is no node cannot subscribe with a request`() async throws {
+    @Test func `a client outside of the cluster cannot subscribe with a request`() async throws {
         try await Self.withNodes { _, far, cluster in
             let answers = Journal<String>()
             cluster.memory.observe { subject, _, payload in

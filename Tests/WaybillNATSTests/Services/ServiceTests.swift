@@ -46,7 +46,7 @@ struct ServiceTests {
         return try answers.entries.map { try decoder.decode(Response.self, from: $0) }
     }
 
-    @Test func `a node answers what services are asked: all, those of its name, and it alone`() async throws {
+    @Test func `a node answers service requests to all, to its name, and to its ID`() async throws {
         try await withCluster(.memory) { cluster in
             let first = try await cluster.node("the shop") { bus in
                 try bus.share("app://far/**")
@@ -95,7 +95,9 @@ struct ServiceTests {
         }
     }
 
-    @Test func `a node that has left, and one that is told not to, answer nothing`() async throws {
+    @Test func `a node that has left, or is configured not to, does not answer service requests`()
+        async throws
+    {
         try await withCluster(.memory) { cluster in
             let node = try await cluster.node("one")
             try await node.leave()
@@ -121,7 +123,7 @@ struct ServiceTests {
         ("$SRV.PING", "PING"), ("$SRV.STATS.a.b", "STATS"), ("$SRV.OTHER", nil), ("$SRV", nil),
         ("a.$SRV.PING", nil),
     ])
-    func `what a subject asks is in its second part`(subject: String, verb: String?) {
+    func `the second part of a subject has the request`(subject: String, verb: String?) {
         #expect(ServiceDescription.verb(in: subject)?.rawValue == verb)
     }
 }

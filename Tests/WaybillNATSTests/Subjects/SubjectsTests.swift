@@ -10,7 +10,7 @@ struct SubjectsTests {
         ("plain", "plain"), ("", "%"), ("a.b", "a%2Eb"), ("*", "%2A"), (">", "%3E"), ("%", "%25"),
         ("a b", "a%20b"), ("ü", "%C3%BC"), ("\n", "%0A"), ("~:@!$&'()+,;=", "~:@!$&'()+,;="),
     ])
-    func `what has a meaning in subjects is encoded`(text: String, token: String) {
+    func `special characters of subjects are encoded`(text: String, token: String) {
         #expect(Subjects.token(text) == token)
     }
 

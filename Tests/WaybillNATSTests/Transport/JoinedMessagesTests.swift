@@ -60,7 +60,7 @@ struct JoinedMessagesTests {
         }
     }
 
-    @Test func `what goes out as one is in one envelope, with the last one's reply`() {
+    @Test func `joined publications are one envelope, with the reply of the last one`() {
         let envelope = MessageEnvelope(start: Array("{".utf8), end: Array("}!".utf8))
         let texts = [#"{"a":"]"}"#, "[1,2]", #""\",""#, "7", "null"]
         for (envelope, ends) in [(MessageEnvelope.array, ("[", "]")), (envelope, ("{", "}!"))] {
@@ -114,7 +114,7 @@ struct JoinedMessagesTests {
         #expect(spares.take(3).isEmpty)
     }
 
-    @Test func `an element joins the last one that waits, and no other`() {
+    @Test func `an element joins only the last waiting element`() {
         let ring = MessageRing<[Int]>(countLimit: 2, byteLimit: 100)
         func add(_ number: Int) -> MessageRing<[Int]>.Admission {
             ring.append([number], size: 10) { last in

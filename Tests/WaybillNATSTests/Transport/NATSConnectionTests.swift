@@ -28,7 +28,7 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `a node that loses its server goes to one that this has named`() async throws {
+    @Test func `a node that loses its server connects to a server that the first has named`() async throws {
         let first = try await NATSServer(arguments: ["--cluster", "nats://127.0.0.1:-1"])
         defer { first.stop() }
         let route = try #require(first.clusterURL)
@@ -50,7 +50,7 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `what is asked while there is no server fails, and is not sent later`() async throws {
+    @Test func `a request without a server fails, and is not sent later`() async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
@@ -78,7 +78,7 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `an encrypted connection carries what is larger than its records`() async throws {
+    @Test func `an encrypted connection carries messages larger than its records`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-tls-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

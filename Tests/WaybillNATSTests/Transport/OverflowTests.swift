@@ -9,7 +9,7 @@ import WaybillTestSupport
 @testable import WaybillNATS
 
 struct MessageRingTests {
-    @Test func `a ring is full by number and by size, and takes what is urgent all the same`() {
+    @Test func `a ring is limited by number and by size, and accepts urgent messages beyond`() {
         let ring = MessageRing<Int>(countLimit: 2, byteLimit: 100)
         #expect(ring.append(1, size: 10) == .needsWakeUp)
         #expect(ring.append(2, size: 10) == .queued)
@@ -37,7 +37,7 @@ struct MessageRingTests {
 /// A node whose connection is slower than its messages.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
-    @Test func `a request that does not fit into the ring fails at once, and says why`() async throws {
+    @Test func `a request that does not fit into the ring fails immediately with the reason`() async throws {
         try await withCluster(.memory) { cluster in
             _ = try await cluster.node("far") { bus in
                 try bus.share("app://far", for: .all)
@@ -111,8 +111,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `a node that is too slow for its answers fails what waits for them, and goes on`() async throws
-    {
+    @Test func `a node that is too slow for its answers fails their callers, and goes on`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
             _ = try await cluster.node("far") { bus in
@@ -137,7 +136,7 @@ struct OverflowTests {
     }
 
     #if NATS
-    @Test func `what comes faster than a loop takes it is bounded, and the loss is said`() async throws {
+    @Test func `messages faster than a loop are bounded, and the loss is reported`() async throws {
         let loop = EventLoop(name: "slow")
         let counts = Locked<(messages: Int, overflows: Int)>((0, 0))
         let events = NATSEvents(on: loop, of: Subjects(realm: "test"), countLimit: 10) { event in
@@ -163,7 +162,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `publications leave room for what is waited for`() async throws {
+    @Test func `publications leave room for awaited messages`() async throws {
         let loop = EventLoop(name: "slow")
         let heard = Journal<String>()
         let subjects = Subjects(realm: "test")
@@ -191,7 +190,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `what is not done with comes again, after the loop has polled, and before what follows`()
+    @Test func `unhandled messages return after the loop has polled, before later ones`()
         async throws
     {
         let loop = EventLoop(name: "busy")
@@ -215,7 +214,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `a loop does what else it has to do while much comes`() async throws {
+    @Test func `a loop does its other work while many messages arrive`() async throws {
         let loop = EventLoop(name: "busy")
         let received = Locked<[String]>([])
         let between = Locked<[Int]>([])

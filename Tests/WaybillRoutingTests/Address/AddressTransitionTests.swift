@@ -47,7 +47,7 @@ struct AddressTransitionTests {
     }
 
     @Test
-    func `without words there is no transition`() throws {
+    func `a URL without a verb has no transition`() throws {
         let address = try Address("app://push/x")
         #expect(address.transition == nil)
         #expect(address.segments == ["push", "x"])

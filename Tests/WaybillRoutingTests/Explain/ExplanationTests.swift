@@ -37,7 +37,7 @@ import WaybillRouting
         #expect(table.noRoute(for: url).message.contains(nearest))
     }
 
-    @Test func `among many routes the one that was meant is named`() throws {
+    @Test func `the nearest of many routes is suggested`() throws {
         let words = [
             "account", "basket", "customer", "delivery", "export", "forecast", "gift", "history", "invoice",
             "journal", "keyword", "language", "message", "notice", "order", "payment", "quota", "region",

@@ -13,7 +13,7 @@ import WaybillTestSupport
     }()
 
     @Test(arguments: Self.conventions.indices)
-    func `matchAll finds what each pattern matches in a table of its own`(index: Int) throws {
+    func `matchAll finds the same matches as a table for each pattern`(index: Int) throws {
         let conventions = Self.conventions[index]
         var routes = RandomRoutes(seed: UInt64(Rounds.count("WAYBILL_SEED", default: 3)))
         for _ in 0..<Rounds.count("WAYBILL_REFERENCE_ROUNDS", default: 6_000) / 16 {

@@ -18,7 +18,7 @@ struct PlainPatternTests {
     ]
 
     @Test(arguments: patterns)
-    func `what is printed at once is what a parsed pattern prints`(pattern: String) throws {
+    func `a URL printed directly is equal to a URL from the parsed pattern`(pattern: String) throws {
         for uid in Self.values {
             for other in Self.values where !other.isEmpty {
                 let values = [

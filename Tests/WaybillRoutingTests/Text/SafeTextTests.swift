@@ -26,7 +26,7 @@ import WaybillRouting
         (3, 0, "(3 bytes)"),
         (3, -1, "(3 bytes)"),
     ])
-    func `long text is cut, and says how long it was`(count: Int, limit: Int, end: String) {
+    func `long text is shortened, with its length`(count: Int, limit: Int, end: String) {
         let text = SafeText.line(String(repeating: "x", count: count), limit: limit)
         #expect(text == String(repeating: "x", count: max(0, limit)) + "… " + end)
     }

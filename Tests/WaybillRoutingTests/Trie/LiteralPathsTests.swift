@@ -11,7 +11,7 @@ import WaybillTestSupport
     ]
 
     @Test(arguments: rests)
-    func `a URL that begins as the pattern is written is read as one that is searched for`(
+    func `a URL that equals a pattern gives the same match as a search`(
         rest: LongText
     ) throws {
         var written = RouteTable<Int>()
@@ -55,7 +55,7 @@ import WaybillTestSupport
     }
 
     @Test(arguments: ["app://feed/:id", "app://feed/*", "app://feed(/detail)", "app://feed/caf%C3%A9", "a:b"])
-    func `a pattern that says something else as a URL is searched for`(pattern: String) throws {
+    func `a pattern that has another meaning as a URL is searched for`(pattern: String) throws {
         var table = RouteTable<Int>()
         try table.insert(pattern, 1)
         #expect(table.trie.paths.isEmpty)

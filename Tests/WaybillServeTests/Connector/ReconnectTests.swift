@@ -95,7 +95,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func `a server that says nothing is asked for a sign of life, and then given up`() async throws {
+    func `a silent server is pinged, and then considered dead`() async throws {
         let loop = EventLoop(name: "silent")
         let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
         let received = Journal<String>()

@@ -41,7 +41,7 @@ struct FrameReaderTests {
     }
 
     @Test(arguments: ["GET / HTTP/1.1\r\n", "\u{16}\u{3}\u{1}", "POST", "x", "\"text\"\n", "7\n"])
-    func `what begins like another protocol is not searched for messages`(text: String) {
+    func `bytes of another protocol are not searched for messages`(text: String) {
         #expect(self.read([Array(text.utf8)]).error == .notRPC)
     }
 
@@ -57,7 +57,7 @@ struct FrameReaderTests {
     }
 
     @Test
-    func `a frame is not longer than the limit, and what is not whole does not grow beyond it`() {
+    func `a frame, complete or not, is not longer than the limit`() {
         let long = [UInt8](repeating: UInt8(ascii: "["), count: 101)
         #expect(self.read([long]).error == .tooLarge(limit: 100))
         #expect(self.read([Array(long[1...]), [10]]).frames.count == 1)

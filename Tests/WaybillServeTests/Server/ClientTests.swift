@@ -50,7 +50,7 @@ struct ClientTests {
     }
 
     @Test
-    func `waybill.py answers progress, subscribes, sends, and raises what fails`() async throws {
+    func `waybill.py answers progress, subscribes, sends, and raises failures`() async throws {
         var configuration = RPCServer.Configuration.quiet
         configuration.token = "secret"
         try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { served in

@@ -22,7 +22,7 @@ struct CrowdTests {
             "the system allows too few descriptors, or a sanitizer sees what a test process leaves behind"
         )
     )
-    func `a server without descriptors serves those that it has, and the others when some are free`() async {
+    func `a server without free descriptors serves its connections, and others later`() async {
         await #expect(processExitsWith: .success) {
             try await withServer { served in
                 try served.bus.register("app://one") { _ in 1 }

@@ -56,7 +56,7 @@ struct LimitTests {
     }
 
     @Test
-    func `subscriptions of all connections, and those that are given back`() async throws {
+    func `subscriptions of all connections have a limit, and ended ones are given back`() async throws {
         try await self.withLimits {
             $0.subscriptionsOfAll = 2
         } _: { served in

@@ -15,7 +15,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a document of what is exposed is one line, and nothing else is in it`() async throws {
+    func `a document of exposed routes is one line, and has no other routes`() async throws {
         try await withServer { served in
             try served.bus.register("app://user/:id") { _ in 1 }
             try served.bus.register("app://user/:id/secret") { _ in 2 }
@@ -32,7 +32,7 @@ struct ServerTests {
     }
 
     @Test
-    func `what is not exposed answers as what does not exist`() async throws {
+    func `a URL that is not exposed answers like a URL that does not exist`() async throws {
         try await withServer { served in
             try served.bus.register("app://user/:id") { _ in 1 }
             try served.bus.register("app://user/:id/secret") { _ in 2 }
@@ -274,7 +274,7 @@ struct ServerTests {
     }
 
     @Test
-    func `what a peer may publish as one is not lost in part`() async throws {
+    func `a batch of publications is accepted as a whole`() async throws {
         try await withServer { served in
             let heard = Tally()
             try served.bus.subscribe("app://news") { _ in heard.add() }
@@ -293,7 +293,7 @@ struct ServerTests {
     ]
 
     @Test(arguments: misfits)
-    func `what is no list of messages is refused`(messages: LongText) async throws {
+    func `an invalid list of messages is rejected`(messages: LongText) async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news") { heard.add($0.address.text) }
@@ -332,7 +332,7 @@ struct ServerTests {
     }
 
     @Test
-    func `graceful shutdown answers what is in flight and takes nothing more`() async throws {
+    func `graceful shutdown answers requests in flight and rejects new ones`() async throws {
         try await withServer { served in
             let gate = Gate()
             try served.bus.register("app://slow") { _ -> Int in

@@ -112,7 +112,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `a batch has one answer, with one error for each element that is no request`() async throws {
+    func `a batch has one answer, with an error for each invalid element`() async throws {
         try await self.withExamples { served in
             let invalid = try await served.ask("[1]", "[1,2,3]")
             #expect(invalid.map { $0.split(separator: "-32600").count - 1 } == [1, 3])
@@ -158,7 +158,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `the numbers of codes are those of the page about errors`() throws {
+    func `the page about errors has the numbers of the codes`() throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/Waybill/Waybill.docc/Errors.md").standardizedFileURL
         let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")

@@ -46,7 +46,7 @@ struct ManualClockTests {
         #expect(stub.callCount == 1)
     }
 
-    @Test func `what sleeps on a loop of the clock goes on, in order, before the clock is further`()
+    @Test func `sleepers on a loop of the clock continue in order before the clock advances`()
         async throws
     {
         let loop = self.clock.makeEventLoop()

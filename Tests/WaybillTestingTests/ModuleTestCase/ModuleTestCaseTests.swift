@@ -116,7 +116,7 @@ struct ModuleTestCaseTests {
         #expect("\(report)".contains(": 0 problems, 3 routes,"))
     }
 
-    @Test func `finds a route that another one hides, and one that routes to itself`() async throws {
+    @Test func `the test case finds hidden routes and routes to themselves`() async throws {
         let bus = self.bus
         try bus.register("order://round/:id") { [weak bus] message async throws -> Int in
             try await bus?.route("order://round/1", as: Int.self) ?? 0
@@ -125,7 +125,7 @@ struct ModuleTestCaseTests {
         #expect(problems.map(\.route) == ["order://round/:id"])
     }
 
-    @Test func `a failure of the handler's own is a problem if it is said to be one`() async throws {
+    @Test func `a handler's failure is a problem if the options say so`() async throws {
         try self.bus.register("order://find/:id") { _ in throw RoutingError.refused("no such order") }
         #expect(await self.test().report().problems.isEmpty)
         var options = self.options
@@ -203,7 +203,7 @@ struct ModuleTestCaseTests {
         )
     }
 
-    @Test func `what the configuration of the scheme says is registered`() async throws {
+    @Test func `the configuration of the scheme is registered`() async throws {
         try await self.bus.install { ArrayModule() }
         let configuration: RouteConfiguration = [
             "arrays://sums": "Array.counts", "other://sums": "Array.counts",

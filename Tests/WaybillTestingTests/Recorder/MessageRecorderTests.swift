@@ -10,7 +10,7 @@ struct MessageRecorderTests {
 
     init() { self.recorder = MessageRecorder(on: self.bus) }
 
-    @Test func `has what was sent where with what, and how it ended, when the caller has its reply`()
+    @Test func `the recorder has the message and its outcome when the caller has its reply`()
         async throws
     {
         try self.bus.register("app://sum/:a/:b") { message -> Int in
@@ -43,7 +43,7 @@ struct MessageRecorderTests {
         #expect(throws: RoutingError.self) { try self.recorder.messages[0].value(as: Int.self) }
     }
 
-    @Test func `sees what is sent, published and returned`() async throws {
+    @Test func `the recorder sees sent and published messages and return legs`() async throws {
         try self.bus.register("app://pay") { _ in 42 }
         try self.bus.register("app://receipt") { message in _ = try message.payload(as: Int.self) }
         try self.bus.register("app://log/:text") { _ in }
@@ -94,7 +94,7 @@ struct MessageRecorderTests {
         #expect(try await self.recorder.wait(for: "app://slow").error?.code == .cancelled)
     }
 
-    @Test func `a wait has a limit, and says what came instead`() async throws {
+    @Test func `a wait has a limit, and its error lists the recorded messages`() async throws {
         try self.bus.stub("app://other", .value(1))
         try await self.bus.route("app://other")
         let error = await failure {
@@ -114,7 +114,7 @@ struct MessageRecorderTests {
         #expect(await waiting.value?.code == .cancelled)
     }
 
-    @Test func `what is no pattern is said to be none`() {
+    @Test func `the error names an invalid pattern`() {
         #expect(throws: RoutingError.self) { try self.recorder.messages(to: "app://%FF") }
     }
 

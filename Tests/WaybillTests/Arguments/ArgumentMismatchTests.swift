@@ -69,7 +69,7 @@ struct ArgumentMismatchTests {
             #"expected [Filter], but `v` is String "x": pass the value with the call"#
         ),
     ])
-    func `what does not fit is an error with both types`(misfit: MisfitValue) async throws {
+    func `a value of another type is an error with both types`(misfit: MisfitValue) async throws {
         let bus = MessageBus()
         try await bus.install { Kinds() }
         let error = await #expect(throws: RoutingError.self) {

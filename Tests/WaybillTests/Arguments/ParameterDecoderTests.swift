@@ -62,7 +62,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `parameters are put onto a value, and what has none stays`() async throws {
+    func `parameters change a value, and properties without parameters stay`() async throws {
         try self.bus.register("app://quote") { message in try message.decode(onto: Quote()) }
         let plain: Quote = try await self.bus.route("app://quote?other=1")
         #expect(plain == Quote())
@@ -90,7 +90,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `a base class keeps its properties as well, and a value without members is no place for parameters`()
+    func `a base class keeps its properties, and a value without members takes no parameters`()
         async throws
     {
         class Base: Codable {
@@ -124,7 +124,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `what is missing is nil or empty, or an error with its name`() async throws {
+    func `a missing parameter is nil or empty, or an error with its name`() async throws {
         let product = try await self.product("app://product/7")
         #expect(product.price == nil && product.tags.isEmpty && product.owner == nil && product.code == nil)
         try self.bus.register("app://order") { message in try message.decode(Product.self) }
@@ -134,8 +134,10 @@ struct ParameterDecoderTests {
     }
 
     @Test(arguments: ["id": "seven", "price": "much", "size": "medium", "since": "today", "owner": "Lili"])
-    func `what does not fit is an error with the name and both types`(name: String, text: String) async throws
-    {
+    func `a parameter of another type is an error with the name and both types`(
+        name: String,
+        text: String
+    ) async throws {
         try self.bus.register("app://order") { message in try message.decode(Product.self) }
         let error = await failure {
             let _: Product = try await self.bus.route("app://order?id=1", parameters: [name: text])

@@ -54,7 +54,7 @@ struct ScalarDecoderTests {
     }
 
     @Test
-    func `a number, a text and what a URL says are enough`() async throws {
+    func `an actor can be registered with a number, a text and a URL`() async throws {
         #expect(try await self.bus.route("app://price", parameters: ["value": 3.5], as: Double.self) == 3.5)
         #expect(try await self.bus.route("app://price", parameters: ["value": 3], as: Double.self) == 3)
         #expect(try await self.bus.route("app://price?value=3.5", as: Double.self) == 3.5)
@@ -70,7 +70,7 @@ struct ScalarDecoderTests {
     @Test(arguments: [
         "app://price?value=x", "app://price?value=-1", "app://price?value=", "app://date?value=12",
     ])
-    func `what the type refuses is no value of it`(url: String) async {
+    func `a text that the type rejects is not a value of it`(url: String) async {
         #expect(await failure { try await self.bus.route(url) }?.code == .invalidParameter)
     }
 

@@ -63,7 +63,7 @@ struct TypedURLTests {
     }
 
     @Test
-    func `what has no text is passed with the call, and typed where it arrives`() async throws {
+    func `values without a text form are passed with the call, and typed at the receiver`() async throws {
         let bus = MessageBus()
         try bus.register("app://pay/start") { message -> String in
             let done: @Sendable (Int) -> String = try message.argument("done")
@@ -75,7 +75,7 @@ struct TypedURLTests {
     }
 
     @Test(arguments: [1, 2], [false, true])
-    func `a number that is not text yet is text for all that ask`(
+    func `a number that is passed beside the URL is text for every reader`(
         loops: Int,
         isIntercepted: Bool
     ) async throws {

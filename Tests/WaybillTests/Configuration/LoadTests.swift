@@ -30,7 +30,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target that is a URL keeps what it says, and the message keeps its own URL`() async throws {
+    func `a target that is a URL keeps its values, and the message keeps its URL`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.register("app://plain/:a/:b") { message -> String in
             let names = ["a", "b", "c", "d"].map { message.parameters[$0] ?? "-" }
@@ -99,7 +99,7 @@ struct LoadTests {
     }
 
     @Test
-    func `routes lists what a message has still to say`() async throws {
+    func `routes lists the parameters that a message must still have`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.load([
             "app://kettle": "app://catalog/priced?id=7", "app://p/:sku": "app://catalog/priced?id=:sku",
@@ -143,7 +143,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target that is no URL at all is an error with its place`() {
+    func `a target that is not a URL is an error with its line`() {
         let configuration = RouteConfiguration([
             .init(
                 pattern: "app://a",
@@ -179,7 +179,7 @@ struct LoadTests {
     }
 
     @Test
-    func `what is wrong changes nothing and says where it is`() async throws {
+    func `an error changes nothing and has its place`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.load(["app://a/:id": "Catalog.product"])
         let broken = RouteConfiguration([

@@ -116,7 +116,7 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `what code registers over a configured route stays until the configuration is loaded again`()
+    func `a route that code registers over a configured one stays until the next load`()
         async throws
     {
         let bus = MessageBus(configuration: .quiet(by: Self.replacing))

@@ -157,7 +157,7 @@ struct ConnectorDeliveryTests {
         #expect(patterns.entries == ["memo:", "none"])
     }
 
-    @Test func `what is sent and comes to nothing is a dead letter that names the scheme`() async throws {
+    @Test func `a sent message without a handler is a dead letter that names the scheme`() async throws {
         try self.bus.connect("memo", to: StubConnector { _ in throw Trouble() })
         var letters = self.bus.deadLetters.makeAsyncIterator()
         self.bus.send("memo://a", headers: ["user": "7"])

@@ -13,7 +13,7 @@ struct ConnectorTests {
     static let mirror = StubConnector { $0.address.text }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `gets what no route of its scheme takes`(place: RouteTests.Place) async throws {
+    func `a connector receives the URLs of its scheme without a route`(place: RouteTests.Place) async throws {
         try self.bus.connect("memo", to: Self.mirror)
         try self.bus.register("memo://pinned/:id") { $0.parameters["id"] ?? "" }
         let bus = self.bus
@@ -126,7 +126,7 @@ struct ConnectorTests {
         #expect(self.bus.connectedSchemes == ["note"] && self.bus.routes.isEmpty)
     }
 
-    @Test func `an unknown scheme is named, with those that are known`() async throws {
+    @Test func `the error names an unknown scheme, and the known ones`() async throws {
         try self.bus.register("app://user/detail") { _ in 1 }
         try self.bus.connect("https", to: Self.mirror)
         let error = try #require(await failure { try await self.bus.route("zzz://user/detail") })
@@ -143,7 +143,7 @@ struct ConnectorTests {
     }
 
     @Test(arguments: ["", "https://", "a b", "1a", "é", "a\nb"])
-    func `what is no scheme is not connected, and said so`(scheme: String) {
+    func `an invalid scheme is rejected with invalidPattern`(scheme: String) {
         let error = #expect(throws: RoutingError.self) { try self.bus.connect(scheme, to: Self.mirror) }
         #expect(error?.code == .invalidPattern && self.bus.connectedSchemes.isEmpty)
         #expect(error.map { !"\($0)".contains("\n") } == true)

@@ -41,7 +41,7 @@ struct WebDestinationTests {
     }
 
     @Test
-    func `without a destination the error says what is missing`() async throws {
+    func `the error names a missing destination`() async throws {
         try self.bus.connect("https", to: WebDestination(nil, on: self.bus))
         let error = await #expect(throws: RoutingError.self) {
             try await self.bus.route("https://example.com/")

@@ -19,7 +19,7 @@ struct DeadLetterTests {
         return read
     }
 
-    @Test func `what was sent and came to nothing is shown, with the reason and the route`() async throws {
+    @Test func `a sent message that failed is shown, with the reason and the route`() async throws {
         let letters = self.bus.deadLetters
         try self.bus.register("app://bad/:id") { _ in throw Refusal() }
         try self.bus.register("app://late/:id") { _ in
@@ -43,7 +43,7 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `what a caller awaits and no handler takes is shown too`(place: RouteTests.Place) async throws {
+    func `an awaited message without a handler is shown too`(place: RouteTests.Place) async throws {
         let bus = self.bus
         let letters = bus.deadLetters
         try bus.register("app://good") { _ in }
@@ -84,7 +84,7 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .dropOldest])
-    func `what finds no place is shown`(overflow: MailboxConfiguration.Overflow) async throws {
+    func `a rejected message is shown`(overflow: MailboxConfiguration.Overflow) async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: far, .init(limit: 2, whenFull: overflow))
         let letters = self.bus.deadLetters
@@ -105,7 +105,7 @@ struct DeadLetterTests {
         #expect(read.allSatisfy { $0.message?.parameters["id"] != nil })
     }
 
-    @Test func `what the uncaught handler sees is shown as well`() async throws {
+    @Test func `messages of the uncaught handler are shown as well`() async throws {
         let letters = self.bus.deadLetters
         let told = Journal<String>()
         self.bus.setUncaughtHandler { told.add("\($0.address)") }
@@ -209,7 +209,7 @@ struct DeadLetterTests {
         )
     }
 
-    @Test func `what a sequence leaves unread names what it subscribed to`() async throws {
+    @Test func `an unread message of a sequence names the subscription`() async throws {
         let letters = self.bus.deadLetters
         let sequence = try self.bus.subscription(to: "app://x/:n", limit: 1, whenFull: .dropOldest)
         for number in 0..<2 { try await self.bus.publish("app://x/\(number)") }

@@ -110,7 +110,7 @@ struct CancellationTests {
     }
 
     @Test(.inProcessOnly("what was sent is started, and cancelled when its loop has read that"))
-    func `what waits for its loop is not started any more`() async throws {
+    func `a cancelled message that waits for its loop is not started`() async throws {
         let heard = Journal<Int>()
         let held = Gate()
         let begun = Gate()
@@ -137,7 +137,7 @@ struct CancellationTests {
         .inProcessOnly("what was sent is called, or cancelled if its loop has read that before"),
         arguments: [true, false]
     )
-    func `what waits for its loop and answers at once is not called any more`(isFar: Bool) async throws {
+    func `a cancelled message to an immediate handler is not called`(isFar: Bool) async throws {
         let heard = Journal<Int>()
         let held = Gate()
         let begun = Gate()

@@ -81,7 +81,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test func `a deadline that passes ends what the handler waits for, too`() async throws {
+    @Test func `a passed deadline also ends the messages that the handler awaits`() async throws {
         let bus = self.bus
         let never = Gate()
         let inner = Journal<RoutingError.Code?>()
@@ -102,7 +102,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `what is already late is not started`(place: RouteTests.Place) async throws {
+    func `a late message is not started`(place: RouteTests.Place) async throws {
         let heard = Journal<Int>()
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { _ in heard.add(1) }
@@ -125,7 +125,8 @@ struct DeadlineTests {
         .inProcessOnly("a server counts the time that is left from when it has read the message"),
         arguments: [true, false]
     )
-    func `what becomes late while it waits for its loop is not started`(isAsync: Bool) async throws {
+    func `a message that becomes late while it waits for its loop is not started`(isAsync: Bool) async throws
+    {
         let heard = Journal<Int>()
         let held = Gate()
         let begun = Gate()
@@ -184,7 +185,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: [true, false], RouteTests.Place.allCases)
-    func `what a handler sends ends with the handler's deadline`(
+    func `the messages of a handler end at the handler's deadline`(
         isNow: Bool,
         place: RouteTests.Place
     ) async throws {
@@ -263,7 +264,7 @@ struct DeadlineTests {
         .inProcessOnly("the time that is left is counted from the message's arrival"),
         arguments: ["app://now", "app://later"]
     )
-    func `what a handler sent and becomes late in the mailbox is not started`(url: String) async throws {
+    func `a message of a handler that becomes late in the mailbox is not started`(url: String) async throws {
         let (bus, caller) = (self.bus, self.caller)
         let heard = Journal<Int>()
         let sent = Gate()

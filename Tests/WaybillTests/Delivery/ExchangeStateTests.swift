@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct ExchangeStateTests {
     @Test
-    func `random operations end as those of plain lists do`() throws {
+    func `random operations give the results of plain lists`() throws {
         for seed in 0..<UInt64(Scale.of(100)) {
             var run = ExchangeRun(handler: try StateParts().handler(), seed: seed)
             for step in 0..<100 {
@@ -19,7 +19,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `an exchange ends once, and releases what waited for its handler`() throws {
+    func `an exchange ends once, and releases its waiting parts`() throws {
         let handler = try StateParts().handler()
         var state = Exchange.State(ticket: nil, handler: handler)
         let task = HandlerTask {}

@@ -46,7 +46,8 @@ struct ExecutionTests {
     enum Request { @TaskLocal static var name = "nobody" }
 
     @Test(arguments: [false, true])
-    func `what was sent owes nothing to the task that happens to come by`(isSerial: Bool) async throws {
+    func `a sent message does not inherit from the task that drains the mailbox`(isSerial: Bool) async throws
+    {
         let bus = self.bus
         let module = Probe(eventLoop: bus.eventLoop)
         try bus.configureMailbox(of: module, .init(isSerial: isSerial))

@@ -77,7 +77,10 @@ struct HandlerLifetimeTests {
     }
 
     @Test(arguments: End.allCases, RouteTests.Place.allCases)
-    func `so does one with a middleware around it`(end: End, place: RouteTests.Place) async throws {
+    func `a handler behind a middleware that unregisters itself lives until it has returned`(
+        end: End,
+        place: RouteTests.Place
+    ) async throws {
         let watch = try self.register(end)
         let bus = self.bus
         bus.use(Doing { .pass($0) })

@@ -80,7 +80,7 @@ struct HopLimitTests {
         #expect(journal.entries == Array(0...self.limit))
     }
 
-    @Test func `a handler in a task of its own counts as routed on`() async throws {
+    @Test func `a handler in its own task counts as a hop`() async throws {
         let errors = Journal<RoutingError.Code?>()
         try self.bus.register("app://a") { [weak bus] _ in
             await Task.yield()

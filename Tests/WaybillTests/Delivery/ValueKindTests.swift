@@ -111,12 +111,12 @@ struct ValueKindTests {
         #expect(try await self.send(animal, as: Cat.self, way) == Cat())
     }
 
-    @Test(arguments: Way.allCases) func `nothing is no protocol`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `Void is not a protocol`(way: Way) async throws {
         let error = await failure { _ = try await self.send((), as: (any Animal).self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }
 
-    @Test(arguments: Way.allCases) func `nothing is no Optional of something else`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `Void is not an Optional of another type`(way: Way) async throws {
         let error = await failure { _ = try await self.send((), as: Int?.self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }
@@ -141,7 +141,7 @@ struct ValueKindTests {
         #expect(try await self.send(Int?.some(7), as: Int.self, way) == 7)
     }
 
-    @Test(arguments: Way.allCases) func `nil is no value`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `nil is not a value`(way: Way) async throws {
         let error = await failure { _ = try await self.send(Int?.none, as: Int.self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }
@@ -170,7 +170,7 @@ struct ValueKindTests {
     }
 
     @Test(arguments: [true, false])
-    func `what a caller asks for decides what it gets`(isPlain: Bool) async throws {
+    func `the type of the caller decides the conversion of the value`(isPlain: Bool) async throws {
         try self.bus.register("app://value") { _ in 7 }
         let headers = isPlain ? [:] : ["a": "b"]
         let any: any Sendable = try await self.bus.route("app://value")

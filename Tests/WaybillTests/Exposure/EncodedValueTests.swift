@@ -143,7 +143,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a parameter that does not fit says what came and what is needed`() async throws {
+    func `the error of a wrong parameter has the value and the needed type`() async throws {
         try await self.call("{\"user\":{\"nam\":1},\"age\":\"x\",\"list\":[1]}") { message in
             func mismatch<Value>(_ name: String, as: Value.Type) -> String {
                 do throws(RoutingError) {
@@ -165,7 +165,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `what asks for no type gets plain values`() async throws {
+    func `a reader without a type gets plain values`() async throws {
         let text = "{\"list\":[1,\"a\"],\"object\":{\"b\":true},\"nothing\":null,\"text\":\"t\"}"
         try await self.call(text) { message in
             let call = message.parameters.call

@@ -33,7 +33,7 @@ struct ExposedSpellingTests {
         "/open",
         "app://op%65n", "%6fpen", "app://open?q=1", "app://open#closed", "app:open",
     ])
-    func `what means the same is exposed alike`(url: String) async throws {
+    func `spellings with the same meaning are exposed alike`(url: String) async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open")
         #expect(await self.outcome(bus, url).hasPrefix("open "))
@@ -46,7 +46,7 @@ struct ExposedSpellingTests {
         "app://open%00", "closed", "//closed", "app://closed?open", "app://closed#app://open", "app://open/x",
         "other://open", "app://open%2fdoor", "app://Open",
     ])
-    func `what means something else is not`(url: String) async throws {
+    func `a spelling with another meaning is not exposed`(url: String) async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open")
         #expect(await self.outcome(bus, url) == "noRoute")
@@ -65,7 +65,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `what looks the same in other bytes is not`() async throws {
+    func `texts that look equal with other bytes are different`() async throws {
         let bus = try self.makeBus()
         try bus.register("app://caf\u{E9}") { _ in "one character" }
         try bus.register("app://cafe\u{301}") { _ in "two characters" }
@@ -75,7 +75,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `dots that are no segments are`() async throws {
+    func `dots within segments are exposed`() async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open/**")
         for url in [
@@ -87,7 +87,7 @@ struct ExposedSpellingTests {
     }
 
     @Test(arguments: [["q": "9"], [:]])
-    func `a URL that is none says so, exposed or not`(parameters: [String: String]) async throws {
+    func `an invalid URL fails with invalidURL, exposed or not`(parameters: [String: String]) async throws {
         let bus = try self.makeBus()
         for url in ["", "app://\u{0}%zz%ff", String(repeating: "a", count: 100_000), "app://%ff"] {
             let before = await self.outcome(bus, url, parameters)
@@ -100,7 +100,7 @@ struct ExposedSpellingTests {
     @Test(arguments: [
         RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter,
     ])
-    func `the conventions of every router are those of the check`(
+    func `the check uses the conventions of every router`(
         conventions: RoutingConventions
     ) async throws {
         let bus = try self.makeBus(conventions)
@@ -132,7 +132,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `what a peer passes does not override the path`() async throws {
+    func `the parameters of a peer do not override the path`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try bus.register("app://user/:id") { message in
             "\(message.parameters["id"] ?? "-") \(message.parameters["name"] ?? "-")"
@@ -160,7 +160,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `what a peer passes to subscribers does not override the path`() async throws {
+    func `the parameters of a peer's publication do not override the path`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let heard = Journal<String>()
         try bus.subscribe("app://prices/:symbol") { heard.add("\($0.parameters["symbol"] ?? "-")") }

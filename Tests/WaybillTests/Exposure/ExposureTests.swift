@@ -18,7 +18,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `what is not exposed answers as what does not exist`() async throws {
+    func `a URL that is not exposed answers like a URL that does not exist`() async throws {
         try self.bus.register("app://user/:id") { _ in "user" }
         try self.bus.register("app://orders/list") { _ in "orders" }
         try self.bus.register("secret://vault/open") { _ in "vault" }
@@ -50,7 +50,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `suggestions are made over what is exposed`() async throws {
+    func `suggestions name only exposed routes`() async throws {
         try self.bus.register("app://user/detail") { _ in "detail" }
         try self.bus.register("app://user/delete") { _ in "delete" }
         try self.bus.expose("app://user/detail")
@@ -80,7 +80,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `what peers see are the routes that are exposed whole, and exposed parts of others`() throws {
+    func `peers see exposed routes, and exposed parts of other routes`() throws {
         for pattern in [
             "app://user/:id", "app://user/:id/orders", "app://files/**", "app://hidden", "app://a/:b",
         ] {
@@ -135,7 +135,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a subscription passes what is exposed for it`() async throws {
+    func `a subscription receives only exposed messages`() async throws {
         try self.bus.expose("app://prices/:symbol", for: .subscribing)
         try self.bus.expose("app://prices/**", for: [.calls, .publishing])
         let messages = try self.bus.externalMessages(of: "app://**", limit: 2, whenFull: .fail)

@@ -63,7 +63,7 @@ struct ExternalPublicationTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `what is exposed counts as it is now, however often a URL is asked for`() async throws {
+    @Test func `exposure is checked for each call, however often a URL was called`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://**") { heard.add($0.address.text) }
         for _ in 0..<2 { _ = try await self.begin("app://prices/a") }
@@ -77,7 +77,7 @@ struct ExternalPublicationTests {
         #expect(heard.entries == ["app://prices/a", "app://prices/a", "app://news/a"])
     }
 
-    @Test func `what is not exposed reaches no subscriber, and is no error`() async throws {
+    @Test func `a publication that is not exposed reaches no subscriber, without an error`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://**") { _ in heard.add("reached") }
         guard case .ended = try await self.begin("app://secret/x") else {

@@ -39,7 +39,7 @@ struct ExternalReturnTests {
     }
 
     @Test(arguments: ["app://pay", "app://later"])
-    func `a value goes to what is exposed for calls or sends`(url: String) async throws {
+    func `a return value reaches URLs exposed for calls or sends`(url: String) async throws {
         for place in ["open", "sent"] {
             guard case .delivered = try await self.call("\(url)#\(place)/1") else {
                 Issue.record("the value did not arrive")
@@ -50,7 +50,7 @@ struct ExternalReturnTests {
     }
 
     @Test(arguments: ["app://pay", "app://later"])
-    func `a value goes to nothing else, and says no more than of what does not exist`(
+    func `a return value reaches only exposed URLs, and the error reveals nothing`(
         url: String
     ) async throws {
         var messages: [String] = []

@@ -121,7 +121,7 @@ struct DrainTests {
         gate.open()
     }
 
-    @Test func `without a time to drain, what is in flight fails at once`() async throws {
+    @Test func `without a time to drain, messages in flight fail at once`() async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         try bus.register("app://task") { _ in
             begun.open()

@@ -7,7 +7,7 @@ import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct LifetimeTests {
     @Test(arguments: [true, false])
-    func `dropping the bus sets free what it held, the loop too`(isUsedOnLoop: Bool) async throws {
+    func `dropping the bus releases its contents and the loop`(isUsedOnLoop: Bool) async throws {
         weak var weakBus: MessageBus?
         weak var weakLoop: EventLoop?
         weak var near: Probe?
@@ -40,7 +40,7 @@ struct LifetimeTests {
         #expect(await eventually { weakLoop == nil })
     }
 
-    @Test func `dropping the bus fails what waits for it`() async throws {
+    @Test func `dropping the bus fails waiting callers`() async throws {
         let started = Gate()
         let cancelled = Gate()
         let loop = EventLoop()

@@ -32,7 +32,7 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: [true, false])
-    func `what is pending on the loop fails at once`(isHome: Bool) async throws {
+    func `messages pending on the loop fail at once`(isHome: Bool) async throws {
         let (bus, started) = try self.bus(isHome: isHome)
         async let error = failure { try await bus.route("app://slow") }
         await started.wait()
@@ -42,7 +42,7 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: [true, false], ["app://now", "app://later", "app://slow"])
-    func `what comes later fails as well`(isHome: Bool, url: String) async throws {
+    func `later messages fail as well`(isHome: Bool, url: String) async throws {
         let (bus, _) = try self.bus(isHome: isHome)
         await self.loop.shutDown()
         #expect(await failure { try await bus.route(url) }?.code == .shutDown)
@@ -114,7 +114,7 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: ["app://now", "app://later"])
-    func `what waits in the loop's queue when it stops fails`(url: String) async throws {
+    func `messages in the loop's queue fail when it stops`(url: String) async throws {
         let (bus, _) = try self.bus(isHome: false)
         let begun = Gate()
         let held = Gate()

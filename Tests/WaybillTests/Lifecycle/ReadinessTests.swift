@@ -8,7 +8,7 @@ import WaybillTestSupport
 struct ReadinessTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    @Test func `a bus that is open is ready, and one that was shut down is not`() async {
+    @Test func `an open bus is ready, and a bus that was shut down is not`() async {
         #expect(await self.bus.readiness().isReady)
         _ = await self.bus.shutDown()
         let problems = await self.bus.readiness().problems

@@ -7,7 +7,7 @@ import WaybillTestSupport
 struct ShutDownTests {
     let bus = MessageBus.onHost()
 
-    @Test func `what is in flight finishes, with what it still has to ask`() async throws {
+    @Test func `messages in flight finish, with the messages that they still send`() async throws {
         let started = Gate()
         let gate = Gate()
         let heard = Journal<Int>()
@@ -38,7 +38,7 @@ struct ShutDownTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    @Test func `what does not finish fails, and is cancelled`() async throws {
+    @Test func `a message that does not finish fails, and is cancelled`() async throws {
         let started = Gate()
         let gate = Gate()
         let cancelled = Gate()
@@ -60,7 +60,7 @@ struct ShutDownTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `what waits in a mailbox fails`() async throws {
+    @Test func `messages in a mailbox fail`() async throws {
         let begun = Gate()
         let held = Gate()
         let heard = Journal<Int>()

@@ -9,7 +9,7 @@ import WaybillTestSupport
 @Suite
 struct MailboxQueueTests {
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest], [false, true])
-    func `random operations end as those of a plain list do`(
+    func `random operations give the results of a plain list`(
         whenFull: MailboxConfiguration.Overflow,
         isSerial: Bool
     ) throws {
@@ -72,7 +72,7 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `a sender does not overtake those that wait for a slot`() throws {
+    func `a sender does not overtake senders that wait for a slot`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .suspend, isSerial: false)
         defer { queue.settleAll() }

@@ -62,7 +62,7 @@ struct MailboxRegisterTests {
     }
 
     @Test
-    func `what was never registered is not given back`() throws {
+    func `a registration that failed is not cancelled`() throws {
         let parts = try StateParts()
         var register = MailboxRegister()
         let module = Owner()

@@ -38,7 +38,7 @@ struct MailboxTests {
         try await self.bus.route("app://a/0")
     }
 
-    @Test func `each module has a mailbox of its own`() async throws {
+    @Test func `each module has its own mailbox`() async throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.register("app://a") { _ in }
         try self.bus.register("app://near/1", on: near) { $0.hear($1.parameters.query.count) }

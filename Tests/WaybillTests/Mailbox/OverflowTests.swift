@@ -225,8 +225,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `what goes back to a module finds the place of what has ended there`(isSurrounded: Bool) async throws
-    {
+    func `a message back to a module finds the slot of an ended message`(isSurrounded: Bool) async throws {
         let module = try self.module(.init(limit: 0, isSerial: true))
         if isSurrounded { self.bus.use(FilterMiddleware { _ in true }) }
         try self.bus.register("app://now", on: module) { _, _ in }
@@ -240,7 +239,7 @@ struct OverflowTests {
         #expect(self.heard.entries == Array(0..<200))
     }
 
-    @Test func `a mailbox that holds nothing takes what can be handled all the same`() async throws {
+    @Test func `a mailbox with the limit 0 accepts messages that can be handled immediately`() async throws {
         _ = try self.module(.init(limit: 0, whenFull: .suspend))
         try await self.bus.enqueue("app://a/1")
         #expect(await self.bus.settles())
@@ -271,7 +270,7 @@ struct OverflowTests {
         #expect(self.heard.entries == [6])
     }
 
-    @Test func `what cannot wait is a dead letter`() async throws {
+    @Test func `a sent message that cannot wait is a dead letter`() async throws {
         _ = try self.module(.init(limit: 4, whenFull: .suspend))
         await self.hold()
         for number in 0..<6 { self.bus.send("app://a/\(number)") }

@@ -321,7 +321,7 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `a waiting caller gets its turn while senders drop what is before it`(place: Place) async throws {
+    func `a waiting caller gets its turn while senders drop earlier messages`(place: Place) async throws {
         let module = try self.module(place, .init(limit: 2, whenFull: .dropOldest, isSerial: true))
         let bus = self.bus
         try bus.register("app://slow", on: module) { _, _ in await Task.yield() }
@@ -349,7 +349,7 @@ struct SerialTests {
         try await bus.route("app://slow")
     }
 
-    @Test func `a task waits for what was posted before it, and for nothing else, when handlers go`()
+    @Test func `unregistering waits only for messages posted before`()
         async throws
     {
         let module = try self.module(.near)

@@ -31,7 +31,7 @@ struct CallbackTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a caller that needs no value says nothing of its type, and gets the reply`(
+    func `a caller that needs no value names no type, and gets the reply`(
         place: RouteTests.Place
     ) async throws {
         try self.bus.register("app://upload") { message -> String in
@@ -150,7 +150,7 @@ struct CallbackTests {
     }
 
     @Test(.inProcessOnly("it makes a bus of its own"))
-    func `what the closure sends ends with the message that it answers`() async throws {
+    func `the messages of the closure end with the answered message`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let (begun, held) = (Gate(), Gate())
@@ -192,7 +192,7 @@ struct CallbackTests {
     }
 
     @Test(.inProcessOnly("a failure has its code there, and no cause"))
-    func `what the closure throws is thrown to the handler`() async throws {
+    func `an error of the closure is thrown to the handler`() async throws {
         struct Refusal: Error {}
         try self.bus.register("app://upload") { message -> RoutingError? in
             await failure { try await message.reply(with: 1, expecting: Int.self) }
@@ -272,7 +272,7 @@ struct CallbackTests {
     enum Misfit: CaseIterable, Sendable { case otherType, throwing }
 
     @Test(.inProcessOnly("it makes a bus of its own"), arguments: Misfit.allCases)
-    func `a closure that fails is no secret`(misfit: Misfit) async throws {
+    func `the failure of a closure is reported`(misfit: Misfit) async throws {
         struct Refusal: Error {}
         let logged = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: logged))

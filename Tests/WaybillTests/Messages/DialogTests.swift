@@ -56,7 +56,7 @@ struct DialogTests {
         #expect(heard == [0, 2, 6, 14, 30, 62, 126, 254, 510, 1022, 2046])
     }
 
-    @Test func `two handlers talk through one that is between them`() async throws {
+    @Test func `two handlers exchange replies through a third`() async throws {
         try self.register(rounds: 3)
         let bus = self.bus
         try bus.register("app://interpreter") { [weak bus] message -> [Int] in

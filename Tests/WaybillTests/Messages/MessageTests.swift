@@ -7,7 +7,7 @@ import WaybillTestSupport
 struct MessageTests {
     let bus = MessageBus(configuration: .quiet)
 
-    @Test func `a message prints in one line: its ID, its URL, and what it answers`() async throws {
+    @Test func `a message prints on one line: its ID, its URL, and the answered ID`() async throws {
         try self.bus.register("app://a") { "\($0)" }
         let reply = try await self.bus.route("app://a?b=1")
         #expect(reply.value as? String == "message \(reply.correlationID) to app://a?b=1")
@@ -25,7 +25,7 @@ struct MessageTests {
     }
 
     @Test(arguments: ["app://a\nb", "app://a?x=\r\n", "app://nobody/\u{2028}x", "app://nobody/\u{85}"])
-    func `whatever the URL, what is printed is one line`(url: String) async throws {
+    func `the printed line is one line for any URL`(url: String) async throws {
         let seen = Journal<String>()
         self.bus.setUncaughtHandler { seen.add("\($0)") }
         try self.bus.register("app://**") { "\($0)" }
@@ -36,7 +36,7 @@ struct MessageTests {
         #expect(text?.contains { $0.isNewline } != true)
     }
 
-    @Test func `a payload that is not there, or of another type, is said`() async throws {
+    @Test func `a missing payload, or a payload of another type, is an error`() async throws {
         try self.bus.register("app://none") { _ = try $0.payload(as: Int.self) }
         let missing = await failure { try await self.bus.route("app://none") }
         #expect(missing?.code == .missingParameter && missing?.message.contains("Int") == true)

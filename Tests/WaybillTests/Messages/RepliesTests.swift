@@ -89,7 +89,7 @@ struct RepliesTests {
     @Test(arguments: [
         ("app://nobody", RoutingError.Code.noRoute), ("", .invalidURL), ("app://broken", .handlerFailed),
     ])
-    func `what fails throws once, and then the sequence is over`(
+    func `a failure is thrown once, and then the sequence ends`(
         url: String,
         code: RoutingError.Code
     ) async throws {

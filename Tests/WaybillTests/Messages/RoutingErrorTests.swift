@@ -83,7 +83,7 @@ struct RoutingErrorTests {
         #expect("\(error.chain)".hasSuffix("caused by \(broken)\n  caused by Broken()"))
     }
 
-    @Test func `what a handler's own calls throw is the cause, also where they have its own URL`()
+    @Test func `an error of a handler's own call is the cause, also for its own URL`()
         async throws
     {
         let bus = self.bus
@@ -116,7 +116,7 @@ struct RoutingErrorTests {
         #expect(other?.code == .handlerFailed && other?.rootCause.code == .missingParameter)
     }
 
-    @Test func `no handler is never said of a handler that ran`() async throws {
+    @Test func `a handler that ran never fails with noHandler`() async throws {
         let bus = self.bus
         try bus.register("app://buy") { [unowned bus] _ -> Int in
             _ = try bus.service((any Wanting).self)

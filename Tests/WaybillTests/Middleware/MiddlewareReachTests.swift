@@ -105,7 +105,7 @@ struct MiddlewareReachTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `what is read from a sequence passes through when it is read`(place: RouteTests.Place) async throws {
+    func `a message of a sequence is intercepted when it is read`(place: RouteTests.Place) async throws {
         struct Refusal: Error {}
         let (bus, journal) = (self.bus, self.journal)
         let messages = try bus.subscription(to: "app://topic/:n")

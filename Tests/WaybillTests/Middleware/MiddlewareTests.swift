@@ -36,7 +36,7 @@ struct MiddlewareTests {
     }
 
     @Test
-    func `one that keeps messages does not keep itself`() async throws {
+    func `a middleware that keeps messages does not retain itself`() async throws {
         struct Kept: Sendable { weak let journal: Journal<Message>? }
         let kept: Kept
         do {
@@ -64,7 +64,7 @@ struct MiddlewareTests {
         #expect(await eventually { kept.journal == nil })
     }
 
-    @Test func `it stays on the caller's loop, and so does what it calls`() async throws {
+    @Test func `it stays on the caller's loop, as do the functions that it calls`() async throws {
         let loop = self.bus.eventLoop
         struct Insisting: Middleware {
             let loop: EventLoop
@@ -126,7 +126,7 @@ struct MiddlewareTests {
         #expect(self.journal.count == 0 && bus.statistics.failed == 2 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `an error of its own is a failure with a cause`() async throws {
+    @Test func `a handler's own error is a failure with a cause`() async throws {
         struct Oops: Error {}
         try AddingHandler.now.register(on: self.bus, self.journal)
         self.bus.use(Doing { _ in throw Oops() })
@@ -219,7 +219,7 @@ struct MiddlewareTests {
         #expect(bus.statistics.sent == 3 && bus.statistics.replied == 3)
     }
 
-    @Test func `one that is taken out is met no more`() async throws {
+    @Test func `a removed middleware intercepts no more messages`() async throws {
         try AddingHandler.now.register(on: self.bus, self.journal)
         let registration = self.bus.use(Noting(name: "a", journal: self.journal))
         let other = try self.bus.use(Noting(name: "b", journal: self.journal), for: "app://user/add")

@@ -71,14 +71,14 @@ struct RetryMiddlewareTests {
         #expect(self.bus.statistics.sent == 1 && self.bus.statistics.failed == 1)
     }
 
-    @Test func `it leaves alone what was not declared idempotent`() async throws {
+    @Test func `it does not retry a route that is not idempotent`() async throws {
         try self.register(failing: 9)
         self.bus.use(try self.retry(3))
         #expect(await failure { try await self.bus.route("app://pay") }?.code == .handlerFailed)
         #expect(self.attempts.count == 1)
     }
 
-    @Test func `it leaves alone what another attempt does not mend`() async throws {
+    @Test func `it does not retry an error that a retry cannot repair`() async throws {
         try self.register(failing: 9, .refused)
         self.bus.use(try self.retry(3))
         #expect(await failure { try await self.bus.route("app://stock/a") }?.code == .refused)

@@ -50,7 +50,7 @@ struct ClosureArgumentTests {
     }
 
     @Test
-    func `a closure of another type is wrong, and both types are said`() async throws {
+    func `a closure of another type is an error with both types`() async throws {
         let bus = try await self.opened()
         let error = await #expect(throws: RoutingError.self) {
             try await bus.route(

@@ -33,7 +33,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `what a method throws is the failure`() async throws {
+    func `the error of a method is the failure`() async throws {
         let bus = try await self.opened()
         for path in ["any", "typed", "later"] {
             let error = await #expect(throws: RoutingError.self) {
@@ -56,7 +56,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `a method has the message if it wants it, and a path of its own`() async throws {
+    func `a method can have a message parameter and its own path`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://elsewhere/x?q=1") == "1")
         #expect(try await bus.route(To.whole()) == "-")
@@ -79,7 +79,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `routes say what they are`() throws {
+    func `routes have descriptions`() throws {
         let route = try #require(Outer.Methods.routes.first { $0.description.action == "labels" }).description
         #expect(route.pattern == "app://methods/labels")
         #expect(route.module == "Methods")

@@ -30,7 +30,7 @@ struct SchemeModuleTests {
     }
 
     @Test
-    func `one that is connected by convention needs no entry for a URL`() async throws {
+    func `a module connected by convention needs no entry for a URL`() async throws {
         try await self.bus.install { OrdersOfScheme() }
         try self.bus.connect("ordersofscheme", to: NativeConnector(modulesOf: self.bus, target: .scheme))
         #expect(try await self.bus.route("OrdersOfScheme://detail?id=7", as: Int.self) == 14)

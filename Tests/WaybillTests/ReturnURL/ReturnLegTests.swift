@@ -59,7 +59,7 @@ struct ReturnLegTests {
     }
 
     @Test(arguments: ReturnURLTests.Kind.allCases, RouteTests.Place.allCases)
-    func `the reply's trace says what became of the value`(
+    func `the reply's trace reports the return leg`(
         kind: ReturnURLTests.Kind,
         place: RouteTests.Place
     ) async throws {
@@ -118,7 +118,7 @@ struct ReturnLegTests {
         #expect(self.sender.statistics.sent == 2)
     }
 
-    @Test func `what was sent early has gone, even if the handler fails`() async throws {
+    @Test func `a value that was sent early is delivered, even if the handler fails`() async throws {
         try self.register(.later) { message in
             message.sendReturn(1)
             throw Refusal()

@@ -96,7 +96,7 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: ["chapter", "", "nobody", "a=b", "%"])
-    func `a fragment that is no URL is left to the handler`(fragment: String) async throws {
+    func `a fragment that is not a URL is left to the handler`(fragment: String) async throws {
         try self.bus.register("app://page") { $0.address.fragment ?? "none" }
         let seen: String = try await self.caller.route("app://page#\(fragment)")
         #expect(seen == fragment)
@@ -109,7 +109,7 @@ struct ReturnURLTests {
         #expect(await eventually { self.heard.entries == ["door 42"] })
     }
 
-    @Test func `what fails has no return leg`() async throws {
+    @Test func `a failed message has no return leg`() async throws {
         try self.bus.register("app://broken") { _ in throw CancellationError() }
         _ = await failure { try await self.caller.route("app://broken#home/a") }
         #expect(self.caller.statistics.sent == 1)
@@ -206,7 +206,7 @@ struct ReturnURLTests {
     }
 
     @Test(.inProcessOnly("it makes a bus of its own"))
-    func `a return URL of FTRouter keeps what looks like a host, and drops the verb`() async throws {
+    func `a return URL of FTRouter keeps a dotted host, and drops the verb`() async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.conventions = .ftRouter
         let bus = MessageBus(configuration: configuration)

@@ -72,7 +72,7 @@ struct RegisterTests {
     }
 
     @Test(arguments: ["app://none", "app://some"])
-    func `an optional value arrives as what it is`(url: String) async throws {
+    func `an optional value arrives unchanged`(url: String) async throws {
         try self.bus.register("app://none") { _ -> User? in nil }
         try self.bus.register("app://some") { _ -> User? in User(uid: 1) }
         let value = try await self.bus.route(url, as: User?.self)
@@ -103,7 +103,7 @@ struct RegisterTests {
         #expect(values == ["call", "path", "query"])
     }
 
-    @Test func `the call carries what is no text`() async throws {
+    @Test func `values without a text form are passed with the call`() async throws {
         let probe = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.register("app://carry") { message -> Int in
             let twice = message.parameters.call["twice"] as? @Sendable (Int) -> Int
@@ -131,7 +131,7 @@ struct RegisterTests {
         }
     }
 
-    @Test func `a registration that fails leaves what was there`() async throws {
+    @Test func `a failed registration changes nothing`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         #expect(throws: RoutingError.self) { try self.bus.register("app://a") { _ in 2 } }
         #expect(try await self.bus.route("app://a", as: Int.self) == 1)
@@ -139,7 +139,7 @@ struct RegisterTests {
     }
 
     @Test(arguments: ["", "app://%ff", "app://a/%zz%80"])
-    func `what is no pattern is refused`(pattern: String) {
+    func `an invalid pattern is rejected`(pattern: String) {
         let error = #expect(throws: RoutingError.self) { try self.bus.register(pattern) { _ in } }
         #expect(error?.code == .invalidPattern)
     }

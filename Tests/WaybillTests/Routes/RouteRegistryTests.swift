@@ -52,7 +52,7 @@ struct RouteRegistryTests {
         #expect(last < first * 7)
     }
 
-    @Test func `what is registered can be routed at once, and what is unregistered no more`() async throws {
+    @Test func `a registered URL can be routed at once, and an unregistered one cannot`() async throws {
         let bus = self.bus
         try await Probe(eventLoop: bus.eventLoop).run {
             for number in 0..<500 {

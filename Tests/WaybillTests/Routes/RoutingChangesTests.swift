@@ -27,7 +27,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `the default scheme changes for all that is read afterwards`() async throws {
+    func `the default scheme changes for all later URLs`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let heard = self.journal
         try bus.register("/user/detail") { _ in "old" }
@@ -72,7 +72,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `the uncaught handler gets what the beginning of a URL says`() async throws {
+    func `the uncaught handler gets the parameters of the beginning of a URL`() async throws {
         let bus = MessageBus(configuration: .quiet(by: .yfRouter))
         let heard = self.journal
         try bus.register("/:target/:action") {
@@ -92,7 +92,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `the uncaught handler sees what is published to no subscriber, if it is asked to`() async throws {
+    func `the uncaught handler gets unsubscribed publications on request`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let heard = self.journal
         bus.setUncaughtHandler { heard.add("never \($0.address.text)") }
@@ -105,7 +105,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `only what names its scheme can be opened`() throws {
+    func `only a URL with a scheme can be opened`() throws {
         let bus = MessageBus(configuration: .quiet(by: .yfRouter))
         try bus.register("/user/detail") { _ in 1 }
         #expect(bus.canRoute("/user/detail") && bus.canRoute("app://user/detail"))

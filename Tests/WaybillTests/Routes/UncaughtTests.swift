@@ -33,7 +33,7 @@ struct UncaughtTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `the uncaught handler sees what no pattern matched, on the bus's loop`(way: Way) async throws {
+    func `the uncaught handler gets unmatched URLs on the bus's loop`(way: Way) async throws {
         let journal = Journal<[String?]>()
         let loop = self.bus.eventLoop
         self.bus.setUncaughtHandler { message in
@@ -53,7 +53,7 @@ struct UncaughtTests {
         #expect(await eventually { journal.entries == [2] })
     }
 
-    @Test func `only what no pattern matched is uncaught`() async throws {
+    @Test func `the uncaught handler gets only unmatched URLs`() async throws {
         let journal = Journal<String>()
         self.bus.setUncaughtHandler { journal.add("\($0.address)") }
         try self.bus.register("app://broken") { _ in throw CancellationError() }
@@ -64,7 +64,7 @@ struct UncaughtTests {
         #expect(await eventually { journal.entries == ["app://nobody"] })
     }
 
-    @Test func `an uncaught handler that sends what no handler takes comes to an end`() async throws {
+    @Test func `an uncaught handler that sends unmatched messages terminates`() async throws {
         let journal = Journal<Int>()
         let bus = self.bus
         bus.setUncaughtHandler { [weak bus] _ in
@@ -102,7 +102,7 @@ struct UncaughtTests {
     }
 
     @Test(arguments: [false, true])
-    func `what a handler has failed is not uncaught, whatever it says`(isSurrounded: Bool) async throws {
+    func `a failure of a handler is never uncaught, whatever its code`(isSurrounded: Bool) async throws {
         let journal = Journal<String>()
         self.bus.setUncaughtHandler { journal.add($0.address.text) }
         if isSurrounded { self.bus.use(Doing { .pass($0) }) }

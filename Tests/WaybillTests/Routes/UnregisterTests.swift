@@ -7,7 +7,7 @@ import WaybillTestSupport
 struct UnregisterTests {
     let bus = MessageBus(configuration: .quiet)
 
-    @Test func `a pattern is unregistered once, and what is below it stays`() async throws {
+    @Test func `a pattern is unregistered once, and patterns below it stay`() async throws {
         try self.bus.register("app://a/:id") { _ in 1 }
         try self.bus.register("app://a/:id/b") { _ in 2 }
         #expect(self.bus.unregister("app://a/:id"))
@@ -76,7 +76,7 @@ struct UnregisterTests {
     }
 
     @Test(arguments: ["app://now", "app://later"])
-    func `what was sent and has not begun does not reach a handler that is gone`(url: String) async throws {
+    func `a waiting message does not reach an unregistered handler`(url: String) async throws {
         let held = Gate()
         let begun = Gate()
         let journal = Journal<Int>()
@@ -102,7 +102,7 @@ struct UnregisterTests {
         #expect(self.bus.statistics.deadLettered == 2)
     }
 
-    @Test func `what was sent and is being handled ends when the handler goes`() async throws {
+    @Test func `a message in progress ends when its handler is unregistered`() async throws {
         let started = Gate()
         let cancelled = Gate()
         let registration = try self.bus.register("app://slow") { _ in
@@ -123,7 +123,7 @@ struct UnregisterTests {
         #expect(await eventually { bus.statistics.deadLettered == 1 && bus.statistics.inFlight == 0 })
     }
 
-    @Test func `a handler that is unregistered is set free, with what it holds`() async throws {
+    @Test func `an unregistered handler is released with its captures`() async throws {
         weak var held: Gate?
         do {
             let gate = Gate()
@@ -161,7 +161,7 @@ struct UnregisterTests {
         #expect(await eventually { journal.count == 1 })
     }
 
-    @Test func `what replaces a pattern, where that is allowed, ends the wait for what was there`()
+    @Test func `replacing a pattern ends the wait for its old handler`()
         async throws
     {
         let bus = MessageBus(configuration: .replacing)

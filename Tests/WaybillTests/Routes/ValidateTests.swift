@@ -28,7 +28,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `the first of COCRouter's patterns hides those behind it`() throws {
+    func `the first of COCRouter's patterns hides later ones`() throws {
         let bus = MessageBus(configuration: .init(conventions: .cocRouter))
         try bus.register("order://<any>/") { _ in 1 }
         try bus.register("order://detail/") { _ in 2 }
@@ -54,7 +54,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `URLs that lead nowhere are found, and return URLs of those that do`() throws {
+    func `validation finds URLs and return URLs without a route`() throws {
         try self.bus.register("app://order/pay") { _ in 1 }
         let problems = self.bus.validate(urls: [
             "app://order/pai", "app://order/pay#home/receipt", "app://x%FF",

@@ -36,7 +36,7 @@ struct AdapterTests {
     }
 
     @Test
-    func `what an adapter lacks is named, when it is asked for and before`() async throws {
+    func `the error names the missing provider of an adapter, at the request and before`() async throws {
         try self.adaptAll()
         let error = await failure { try self.bus.service((any WallClock).self) }
         #expect(error?.code == .noHandler)

@@ -88,7 +88,7 @@ struct CallsInPlaceTests {
     }
 
     @Test
-    func `what is called in place takes and gives the same values, and fails the same way`() async throws {
+    func `a call in place has the same values and failures as a task`() async throws {
         try await self.bus.install { TaskModule() }
         let service = try self.bus.service((any TaskService).self)
         #expect(try await service.list([1, 2], "two", 0.5) == "[1, 2] two 0.5")

@@ -66,7 +66,7 @@ struct ServiceRegisterTests {
     }
 
     @Test
-    func `what an adapter needs is followed to its end`() throws {
+    func `adapters are followed to their last provider`() throws {
         var register = ServiceRegister()
         _ = try register.add(
             .adapter(of: (any First).self, from: (any Second).self),

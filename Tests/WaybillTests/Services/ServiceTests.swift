@@ -24,7 +24,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `values, lists, what may be missing and closures arrive as they were given`() async throws {
+    func `values, lists, optionals and closures arrive unchanged`() async throws {
         try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
         #expect(try await clock.add(1, to: [1, 2, 3], unless: 2) == [2, 4])
@@ -48,7 +48,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `what the provider throws is what its caller catches`() async throws {
+    func `the caller catches the error of the provider`() async throws {
         try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
         await #expect(throws: Broken.spring) { try await clock.fail() }
@@ -67,7 +67,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a protocol that no module provides is named, with those that are provided`() async throws {
+    func `the error names a protocol without a provider, and the provided protocols`() async throws {
         let none = await failure { try self.bus.service((any TimeService).self) }
         #expect(none?.code == .noHandler)
         #expect(none?.message.contains("`TimeService`; there is none at all") == true)

@@ -64,7 +64,7 @@ struct BooksTests {
         never.open()
     }
 
-    @Test func `what is sent and fails is a dead letter`() async throws {
+    @Test func `a sent message that fails is a dead letter`() async throws {
         try self.bus.register("app://good") { _ in }
         try self.bus.register("app://bad") { _ in throw CancellationError() }
         try self.bus.register("app://late") { _ in

@@ -70,7 +70,7 @@ struct StatisticsTests {
         never.open()
     }
 
-    @Test func `what finds no place counts for its route`() async throws {
+    @Test func `a rejected message counts for its route`() async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: far, .init(limit: 2))
         let held = Gate()
@@ -89,7 +89,7 @@ struct StatisticsTests {
         #expect(self.elsewhere == [0, 0, 0, 0, 0, 0])
     }
 
-    @Test func `what has not ended is in flight`() async throws {
+    @Test func `a message without an outcome is in flight`() async throws {
         let gate = Gate()
         try self.bus.register("app://slow") { _ in await gate.wait() }
         let bus = self.bus

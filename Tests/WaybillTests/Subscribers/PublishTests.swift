@@ -33,7 +33,7 @@ struct PublishTests {
         #expect(bus.statistics.sent == 4 && bus.statistics.replied == 4)
     }
 
-    @Test func `a message without subscribers is no error`() async throws {
+    @Test func `a message without subscribers is not an error`() async throws {
         #expect(try await self.bus.publish("app://nothing") == 0)
         #expect(await failure { try await self.bus.publish("") }?.code == .invalidURL)
     }
@@ -189,7 +189,7 @@ struct PublishTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `there is no return leg, since there is no single reply`(place: RouteTests.Place) async throws {
+    func `a publication has no return leg`(place: RouteTests.Place) async throws {
         let heard = Journal<String>()
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://home/a") { _ in heard.add("return leg") }
@@ -228,7 +228,7 @@ struct PublishTests {
         #expect(bus.statistics.sent == 70 && bus.statistics.replied == 70)
     }
 
-    @Test func `each subscriber gets a message of its own, later ones with greater IDs`() async throws {
+    @Test func `each subscriber gets a separate message, later ones with greater IDs`() async throws {
         let heard = Journal<CorrelationID>()
         for _ in 0..<10 { try self.bus.subscribe("app://a") { heard.add($0.id) } }
         let bus = self.bus
@@ -299,7 +299,7 @@ struct PublishTests {
         #expect(await far.heard == [1, 2])
     }
 
-    @Test func `what was sent to a module before is handled before what is published`() async throws {
+    @Test func `a sent message is handled before a later publication`() async throws {
         let probe = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.register("app://send/:n", on: probe) { $0.hear(try $1.parameters.require("n")) }
         try self.bus.subscribe("app://publish/:n", on: probe) { probe, message in

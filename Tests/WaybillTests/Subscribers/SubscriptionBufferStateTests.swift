@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct SubscriptionBufferStateTests {
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest])
-    func `random operations end as those of plain lists do`(
+    func `random operations give the results of plain lists`(
         whenFull: MailboxConfiguration.Overflow
     ) throws {
         for seed in 0..<UInt64(Scale.of(60)) {

@@ -14,7 +14,7 @@ struct SubscriptionSequenceTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases, RouteTests.Place.allCases)
-    func `a reader gets what is published, in order`(
+    func `a reader receives published messages in order`(
         publisher: RouteTests.Place,
         reader: RouteTests.Place
     ) async throws {
@@ -58,7 +58,7 @@ struct SubscriptionSequenceTests {
         #expect(await count == 3)
     }
 
-    @Test func `what waits to be read is in flight`() async throws {
+    @Test func `unread messages are in flight`() async throws {
         let messages = try self.bus.subscription(to: "app://a")
         #expect(messages.pattern == "app://a")
         for _ in 1...3 { #expect(try await self.bus.publish("app://a") == 1) }
@@ -68,7 +68,7 @@ struct SubscriptionSequenceTests {
         #expect(self.bus.statistics.inFlight == 2 && self.bus.statistics.replied == 1)
     }
 
-    @Test func `one that is full does not take it, and concerns no other`() async throws {
+    @Test func `a full subscription rejects a message, and does not affect the others`() async throws {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         let messages = try bus.subscription(to: "app://a/:n", limit: 2)
@@ -85,7 +85,7 @@ struct SubscriptionSequenceTests {
         #expect(await reader.next()?.parameters["n"] == "4")
     }
 
-    @Test func `one that drops keeps the youngest, and the others are dead letters`() async throws {
+    @Test func `a subscription that drops keeps the newest, and the others are dead letters`() async throws {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         let messages = try bus.subscription(to: "app://a/:n", limit: 2, whenFull: .dropOldest)
@@ -97,7 +97,7 @@ struct SubscriptionSequenceTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `one that presses back has its publishers wait, first come, first served`(
+    func `a suspending subscription makes publishers wait in order`(
         place: RouteTests.Place
     ) async throws {
         let messages = try self.bus.subscription(to: "app://a/:n", limit: 1, whenFull: .suspend)

@@ -63,7 +63,7 @@ struct TopicIndexTests {
     }
 
     @Test
-    func `a text that is no URL is refused`() throws {
+    func `a text that is not a URL is rejected`() throws {
         var index = TopicIndex()
         _ = try index.insert(RoutePattern("app://**")) { RouteTable() }
         let error = #expect(throws: RoutingError.self) { try index.matched(of: "app://a/%ff") }

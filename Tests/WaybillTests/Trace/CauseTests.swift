@@ -27,7 +27,8 @@ struct CauseTests {
     }
 
     @Test
-    func `what a handler routes, sends and publishes is led to by its message`() async throws {
+    func `a handler's message is the cause of the messages that it routes, sends and publishes`() async throws
+    {
         let bus = self.bus
         try bus.register("app://leaf/:from") { _ in 1 }
         try bus.subscribe("app://topic/:from") { _ in }
@@ -61,7 +62,7 @@ struct CauseTests {
     }
 
     @Test(arguments: [false, true])
-    func `a handler that is called in place leads to what it sends`(isOnLoop: Bool) async throws {
+    func `a handler that is called in place is the cause of its messages`(isOnLoop: Bool) async throws {
         let bus = self.bus
         try bus.register("app://leaf/:from") { _ in }
         try bus.register("app://place/:from") { message in

@@ -74,7 +74,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a socket without a server says that nothing listens`() async throws {
+    @Test func `the error of a socket without a server is that nothing listens`() async throws {
         let connection = try ConnectionOptions.parse(["--connect", "/tmp/waybill-of-no-server"])
         let failure = try #require(try await failure(of: connection, "app://a"))
         #expect(failure.status == RequestFailure.unavailable)
@@ -83,7 +83,9 @@ import WaybillTestSupport
         #expect(failure.line.contains("/tmp/waybill-of-no-server"))
     }
 
-    @Test func `what is not exposed says where to look`() async throws {
+    @Test func `the error of a URL that is not exposed names the command that lists the exposed ones`()
+        async throws
+    {
         try await withServedBus { bus, connection in
             try bus.register("app://user/secret") { _ in }
             let failure = try #require(try await failure(of: connection, "app://user/secret"))
@@ -94,7 +96,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a token is read from a file, and a server that wants one says so`() async throws {
+    @Test func `a token is read from a file, and a server that requires one reports it`() async throws {
         try await withServedBus(token: "open sesame") { bus, connection in
             try bus.register("app://one") { _ in 1 }
             try bus.expose("app://one")

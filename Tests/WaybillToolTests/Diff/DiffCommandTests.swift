@@ -30,7 +30,7 @@ struct DiffCommandTests {
         }
     }
 
-    @Test func `a file that is no document is named`() async throws {
+    @Test func `an error names a file that is not a document`() async throws {
         try await self.withFiles { old, _ in
             try "[]".write(toFile: "\(old).list", atomically: true, encoding: .utf8)
             for file in ["\(old).list", "\(old).absent"] {

@@ -16,7 +16,7 @@ import Testing
         #expect(answer.trace?.isEmpty == false)
     }
 
-    @Test func `a miss is null and says why`() throws {
+    @Test func `a miss is null and has a reason`() throws {
         let json = try Answer(of: "/usr", routes: ["/user"], in: try self.options().table).json(pretty: false)
         #expect(json.contains("\"matched\":null"))
         #expect(json.contains("did you mean /user?"))

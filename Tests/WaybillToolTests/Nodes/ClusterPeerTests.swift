@@ -56,7 +56,7 @@ struct ClusterPeerTests {
         }
     }
 
-    @Test func `a failure says what to do, and its kind is the exit status`() async throws {
+    @Test func `a failure names the remedy, and its kind is the exit status`() async throws {
         try await Self.withNode { bus, arguments in
             let gate = Gate()
             try bus.share("app://catalog/**")
@@ -76,7 +76,7 @@ struct ClusterPeerTests {
         #expect(exit?.rawValue == RequestFailure.unavailable)
     }
 
-    @Test func `what a node publishes is seen, whatever it shares`() async throws {
+    @Test func `the publications of a node are received, whatever it shares`() async throws {
         try await Self.withNode { bus, arguments in
             let seen = Journal<String>()
             let command = try WatchCommand.parse(["app://prices/:symbol"] + arguments)
@@ -110,7 +110,7 @@ struct ClusterPeerTests {
         (RPCRequestError(.unreachable, "none"), false, "is a server of NATS running"),
         (RPCRequestError(.refused, "none"), false, "--credentials"),
     ])
-    func `an error suggests what to look at`(error: RPCRequestError, hasNodes: Bool, advice: String) {
+    func `an error suggests where to look`(error: RPCRequestError, hasNodes: Bool, advice: String) {
         #expect(RequestFailure(error, .cluster(realm: "shop", hasNodes: hasNodes)).line.contains(advice))
     }
 }

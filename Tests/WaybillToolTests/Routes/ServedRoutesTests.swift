@@ -8,7 +8,7 @@ import WaybillServe
 @testable import WaybillTool
 
 @Suite struct ServedRoutesTests {
-    @Test func `lists what a server exposes, and nothing else`() async throws {
+    @Test func `routes lists only exposed routes`() async throws {
         try await withServedBus { bus, connection in
             try bus.register("app://user/:uid") { _ in }
             try bus.register("app://admin/reset") { _ in }

@@ -79,14 +79,14 @@ struct WebShopTests {
         }
     }
 
-    @Test func `what changes something is not done by GET`() async throws {
+    @Test func `GET calls only URLs that are exposed for reads`() async throws {
         try await self.withShop { socket in
             let answer = try await self.curl(socket, "/bus/app/accounts/sign-in?name=Lili")
             #expect(answer.hasSuffix("\n405"))
         }
     }
 
-    @Test func `what modules say among themselves does not exist`() async throws {
+    @Test func `URLs between modules do not exist for peers`() async throws {
         try await self.withShop { socket in
             for path in ["cart/take", "catalog/reserve", "orders/settle/1", "activity/log", "not/there"] {
                 let answer = try await self.curl(socket, "/bus/app/\(path)", "-X", "POST")

@@ -80,7 +80,7 @@ struct ConventionTests {
     }
 
     @Test
-    func `a module may have a scheme of its own, and nothing else in its URLs`() async throws {
+    func `a module may have its own scheme, without a prefix in its URLs`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try await bus.install { StockModule() }
         #expect(bus.routes.map(\.pattern.text).sorted() == ["stock://", "stock://take"])

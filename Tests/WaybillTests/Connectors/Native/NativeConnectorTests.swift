@@ -73,7 +73,7 @@ struct NativeConnectorTests {
         #expect(actions.all.count == 2)
     }
 
-    @Test func `a missing parameter is said so by the action`() async throws {
+    @Test func `an action reports a missing parameter`() async throws {
         let error = await failure { try await self.bus.route("app://user/detail?id=1") }
         #expect(error?.code == .missingParameter && error?.message.contains("`uid`") == true)
     }

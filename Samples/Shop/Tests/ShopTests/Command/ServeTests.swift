@@ -62,7 +62,7 @@ final class ServeTests {
         #expect(wrong.status != 0 && wrong.text.contains("`id`"))
     }
 
-    @Test func `customers are told why the shop says no`() throws {
+    @Test func `customers receive the reason of a shop error`() throws {
         let cart = try self.call("app://cart/show")
         #expect(cart.status == 1 && cart.text.contains("sign in first: app://accounts/sign-in?name=Lili"))
         let quote = try self.call("app://shipping/quote/xx?grams=1")
@@ -72,7 +72,7 @@ final class ServeTests {
     @Test(arguments: [
         "cart/take", "cart/restore", "catalog/reserve", "catalog/release", "orders/settle/1", "activity/log",
     ])
-    func `what modules say among themselves does not exist for customers`(path: String) throws {
+    func `URLs between modules do not exist for customers`(path: String) throws {
         let hidden = try self.call("app://\(path)")
         let nothing = try self.call("app://\(path)-that-is-not-there")
         #expect(hidden.status != 0 && nothing.status != 0)

@@ -36,7 +36,7 @@ struct ShopProcessTests {
         ("\u{1b}[31m\u{7}bell", "\\u{1B}[31m\\u{07}bell"),
         (String(repeating: "x", count: 20_000), "20000 bytes"),
     ])
-    func `what is wrong is one line, and the next line is served`(line: String, complaint: String) throws {
+    func `an error is one line, and the next line is delivered`(line: String, complaint: String) throws {
         let input = Data("\(line)\napp://catalog/product?id=copper-kettle\n".utf8)
         let shop = try ShopProcess(input: input)
         #expect(shop.lines.count == 1)
@@ -60,7 +60,7 @@ struct ShopProcessTests {
         #expect(shop.complaints[1].hasPrefix("shop: line 3: "))
     }
 
-    @Test func `bytes that are no text are one complaint`() throws {
+    @Test func `bytes that are not text are one error`() throws {
         let shop = try ShopProcess(input: Data([0xff, 0xfe, 10, 0, 10]) + Data("/catalog/categories".utf8))
         #expect(shop.lines.count == 1 && shop.complaints.count == 2)
         #expect(shop.complaints[0] == "shop: line 1: invalidURL: the line is not UTF-8")

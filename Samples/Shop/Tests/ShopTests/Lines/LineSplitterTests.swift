@@ -35,12 +35,12 @@ struct LineSplitterTests {
         #expect(self.lines(bytes + [10, 65, 10], piece: piece) == [.tooLong(100_000), .text("A")])
     }
 
-    @Test func `bytes that are no UTF-8 are told apart from text`() {
+    @Test func `bytes that are not UTF-8 are distinguished from text`() {
         #expect(
             self.lines([0x41, 10, 0xff, 0xfe, 10, 0x42, 10], piece: 3) == [.text("A"), .garbled, .text("B")]
         )
         #expect(self.lines([0xc3], piece: 1) == [.garbled])
     }
 
-    @Test func `nothing is no line`() { #expect(self.lines([], piece: 1).isEmpty) }
+    @Test func `an empty input has no line`() { #expect(self.lines([], piece: 1).isEmpty) }
 }

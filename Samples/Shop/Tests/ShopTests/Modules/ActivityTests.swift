@@ -13,7 +13,7 @@ struct ActivityTests {
         #expect(log.recent(-1).isEmpty && ActivityLog().recent(5).isEmpty)
     }
 
-    @Test func `what the modules send is written down in order`() async throws {
+    @Test func `the messages of the modules are recorded in order`() async throws {
         let shop = try await OpenShop()
         _ = try await shop.orderKettle()
         let entries: [ActivityEntry] = try await shop.ask("app://activity/recent")

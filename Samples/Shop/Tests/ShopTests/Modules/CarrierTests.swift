@@ -12,7 +12,7 @@ struct CarrierTests {
     }
 
     @Test(arguments: [("xx?grams=1", "nothing is sent to xx"), ("de?grams=0", "0 g is no weight")])
-    func `what it says no to is a refusal, with its own error`(url: String, sentence: String) async throws {
+    func `a rejection of a filter is refused, with its error`(url: String, sentence: String) async throws {
         let shop = try await OpenShop()
         let error = await #expect(throws: RoutingError.self) {
             try await shop.bus.route("app://shipping/quote/\(url)")

@@ -32,7 +32,7 @@ struct CatalogTests {
         #expect(found.count <= max(0, limit) && (found.count == count || limit > count))
     }
 
-    @Test func `what is not there is not found`() async throws {
+    @Test func `a missing destination is not found`() async throws {
         let shop = try await OpenShop()
         #expect(try await shop.complaint(about: "app://catalog/product?id=moon") == .unknownProduct("moon"))
         #expect(try await shop.complaint(about: "app://catalog/category/moon") == .unknownCategory("moon"))

@@ -16,7 +16,7 @@ struct OrdersTests {
         #expect(try await shop.complaint(about: "app://orders/place") == .emptyCart)
     }
 
-    @Test func `what cannot be ordered stays in the cart`() async throws {
+    @Test func `lines that cannot be ordered stay in the cart`() async throws {
         let shop = try await OpenShop()
         let other: Session = try await shop.bus.route("app://accounts/sign-in?name=Ada")
         for token in [shop.session, other.token] {

@@ -27,7 +27,7 @@ struct JSONWriterTests {
         ]
     }
 
-    @Test func `what is written can be read again`() throws {
+    @Test func `a written value can be read again`() throws {
         let value = Everything()
         let text = try self.json(value)
         #expect(try JSONDecoder().decode(Everything.self, from: Data(text.utf8)) == value)
@@ -38,7 +38,7 @@ struct JSONWriterTests {
         #expect(try self.json(User(id: 1, name: "Zoë")) == #"{"id":1,"name":"Zoë"}"#)
     }
 
-    @Test func `values that are no object are documents too`() throws {
+    @Test func `values other than objects are documents too`() throws {
         #expect(try self.json([1, 2]) == "[1,2]")
         #expect(try self.json([String]()) == "[]")
         #expect(try self.json("x") == #""x""#)

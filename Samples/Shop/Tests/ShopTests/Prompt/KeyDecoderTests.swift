@@ -19,7 +19,7 @@ struct KeyDecoderTests {
         #expect(pieces == keys)
     }
 
-    @Test func `an Escape that nothing follows is a key of its own, and takes no other with it`() {
+    @Test func `a single Escape is a key, and does not absorb the next`() {
         var decoder = KeyDecoder()
         #expect(decoder.decode([0x1b]).isEmpty && decoder.isInEscape)
         #expect(decoder.endEscape() == [.escape] && !decoder.isInEscape)
@@ -28,7 +28,7 @@ struct KeyDecoderTests {
         #expect(decoder.decode("\u{1b}[A".utf8) == [.up] && decoder.endEscape().isEmpty)
     }
 
-    @Test func `what is no UTF-8 is left out`() {
+    @Test func `lines that are not UTF-8 are omitted`() {
         var decoder = KeyDecoder()
         #expect(
             decoder.decode([0xff, 0x41, 0xe8, 0x28, 0x28, 0x42]) == [

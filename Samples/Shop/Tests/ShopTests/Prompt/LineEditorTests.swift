@@ -39,7 +39,7 @@ struct LineEditorTests {
         #expect(line.text.isEmpty && line.cursor == 0)
     }
 
-    @Test func `the history is walked through, and what was begun comes back`() {
+    @Test func `the history can be browsed, and the begun line is restored`() {
         let history = ["one", "two"]
         #expect(self.type([.up], history: history).editor.line.text == "two")
         #expect(self.type([.up, .up, .up], history: history).editor.line.text == "one")
@@ -48,7 +48,7 @@ struct LineEditorTests {
         )
     }
 
-    @Test func `Tab completes as far as it can, then shows what there is`() {
+    @Test func `Tab completes as far as possible, then shows the candidates`() {
         #expect(self.type(self.keys("app://o") + [.tab]).editor.line.text == "app://orders/mine")
         #expect(self.type(self.keys("/c") + [.tab]).editor.line.text == "/cart/add")
         let typed = self.type(self.keys("app://cart/add") + [.tab])

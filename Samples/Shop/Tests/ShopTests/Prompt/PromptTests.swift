@@ -25,7 +25,7 @@ struct PromptTests {
         #expect(try shop.enter("/cart/show").first?.contains("sign in first") == true)
     }
 
-    @Test func `Tab completes as far as it can, then lists what there is`() throws {
+    @Test func `Tab completes as far as possible, then lists the candidates`() throws {
         let shop = try ShopTerminal()
         try shop.type("app://cart/sh\t")
         try shop.waitForLine("shop> app://cart/show")
@@ -138,7 +138,7 @@ struct PromptTests {
         #expect(try second.enter("").first?.contains("Copper Kettle") == true)
     }
 
-    @Test func `what is wrong is one line at the prompt too`() throws {
+    @Test func `an error is one line at the prompt too`() throws {
         let shop = try ShopTerminal()
         let complaint = try shop.enter("app://cart/shw")
         #expect(

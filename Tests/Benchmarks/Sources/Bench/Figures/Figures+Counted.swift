@@ -14,20 +14,24 @@ extension Figures {
         }
     }
 
-    /// A figure that must not grow may be 2 % above its present value.
+    /// The limits of the counts; decision 14 has the reasons, and the counts of its day.
     private static let bounds: [String: (must: Double, goal: Double?)] = [
-        "instructions.same-loop": (1_500, 1_000),
-        "instructions.same-loop-served": (1_500, 1_000),
-        "instructions.same-loop-console": (1_500, 1_000),
-        "instructions.same-loop-async": (9_000, 5_000),
-        "instructions.same-loop-async-on": (9_140, nil),
-        "instructions.match": (1_630, 1_000),
+        "instructions.same-loop": (1_750, nil),
+        "instructions.same-loop-served": (1_750, nil),
+        "instructions.same-loop-console": (1_750, nil),
+        "instructions.second-loop": (1_800, nil),
+        "instructions.typed-url": (2_800, nil),
+        "instructions.same-loop-async": (8_500, nil),
+        "instructions.same-loop-async-on": (11_000, nil),
+        "instructions.service-call": (2_400, nil),
+        "instructions.send": (2_300, nil),
+        "instructions.with-deadline": (2_600, nil),
+        "instructions.hop": (11_000, nil),
+        "instructions.hop-64": (7_200, nil),
+        "instructions.hop-64-async": (18_000, nil),
+        "instructions.middleware": (2_800, nil),
+        "instructions.match": (1_630, nil),
         "instructions.match-github": (1_140, nil),
-        "instructions.send": (1_880, nil),
-        "instructions.service-call": (1_930, 1_450),
-        "instructions.typed-url": (1_470, 1_160),
-        "instructions.second-loop": (1_470, 1_450),
-        "instructions.hop": (9_280, nil),
         "allocations.same-loop": (0, 0),
         "allocations.same-loop-joined": (0, 0),
         "allocations.same-loop-async": (5, 2),
