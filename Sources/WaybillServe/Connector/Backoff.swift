@@ -1,5 +1,7 @@
-/// How long to wait before the next attempt to connect: twice as long after each failure, up to a limit, and
-/// a random part of that, so that the clients of a server that was restarted do not all come at once.
+/// The delay before the next attempt to connect.
+///
+/// The delay doubles after each failure, up to a limit. A random part is subtracted, so that the clients of a
+/// restarted server do not all connect at once.
 struct Backoff: Sendable {
     private let first: Duration
     private let limit: Duration
@@ -11,24 +13,24 @@ struct Backoff: Sendable {
         self.limit = limit
     }
 
-    /// Notes an attempt that failed.
+    /// Records an attempt that failed.
     ///
     /// - Parameters:
     ///   - now: The present instant.
-    ///   - generator: Where the random part comes from.
+    ///   - generator: The source of the random part.
     mutating func failed(at now: ContinuousClock.Instant, using generator: inout some RandomNumberGenerator) {
         let longest = min(self.limit, self.first * Double(1 << min(self.failures, 20)))
         self.failures += 1
         self.nextAttempt = now + longest * Double.random(in: 0.5...1, using: &generator)
     }
 
-    /// Notes that the server has answered.
+    /// Resets the delay, because the server has answered.
     mutating func succeeded() {
         self.failures = 0
         self.nextAttempt = nil
     }
 
-    /// How long the next attempt has to wait; nil if it need not.
+    /// Returns how long the next attempt has to wait; nil if it may start now.
     func delay(at now: ContinuousClock.Instant) -> Duration? {
         guard let nextAttempt, nextAttempt > now else { return nil }
         return nextAttempt - now

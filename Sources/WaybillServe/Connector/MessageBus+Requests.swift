@@ -2,16 +2,15 @@ package import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Requests of programs that know the values as JSON only, such as the command line, over what a bus has
-// joined.
+// Requests of programs that have a bus but handle values only as JSON, such as the command line.
 extension MessageBus {
     /// Routes a URL with JSON parameters, and waits for the reply.
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - options: The options of the request.
+    ///   - options: The parameters, the headers, the time limit and the closure for progress replies.
     /// - Returns: The reply, as JSON.
-    /// - Throws: The error of `options.progress`, or ``RPCRequestError``.
+    /// - Throws: The errors of `options.progress`, and ``RPCRequestError``.
     package nonisolated(nonsending) func request(
         _ url: String,
         _ options: RPCRequestOptions
@@ -54,7 +53,9 @@ extension MessageBus {
 }
 
 extension RPCRequestError {
-    /// The failure of a message, with its cause: a program that asks a cluster is a node of it.
+    /// Creates an error from the failure of a message, including its cause.
+    ///
+    /// The cause may be shown, because a program that sends requests to a cluster is itself a node.
     init(_ error: RoutingError) {
         self.init(error.code, error.message + (error.shownCause.map { ": \($0)" } ?? ""))
     }

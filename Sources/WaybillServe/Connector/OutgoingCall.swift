@@ -2,27 +2,27 @@ package import Waybill
 package import WaybillJSON
 package import WaybillRouting
 
-/// A message on its way to another process: all of it is encoded before a byte is sent.
+/// A message to another process, which is encoded completely before a byte is sent.
 package struct OutgoingCall: Sendable {
-    /// Where a server sends the value for a return URL.
+    /// The URL to which a server sends the value for a return URL of this process.
     static let returnURL = "caller://return"
 
     private let url: String
     private let parameters: [(name: String, value: JSONText)]
     private let attachment: RPCAttachment
-    /// Whether the value goes to a return URL of this process.
+    /// Whether the value for the return URL comes back to this process.
     package let hasReturnURL: Bool
 
-    /// Encodes a message.
+    /// Creates a call by encoding a message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - forwardsReturn: Whether the peer sends the value for the return URL there by itself.
+    ///   - forwardsReturn: Whether the peer itself sends the value to the return URL.
     /// - Throws: `notTransferable`, with the name of the value.
     package init(_ message: Message, forwardsReturn: Bool = false) throws(RoutingError) {
         let url = message.parameters.url
         self.hasReturnURL = message.returnURL != nil && !forwardsReturn
-        // The URL in the fragment is this process's: the value comes back, and is routed on from here.
+        // The return URL belongs to this process: the value comes back, and this process routes it on.
         self.url = self.hasReturnURL ? "\(url.prefix { $0 != "#" })#\(Self.returnURL)" : url
         var parameters: [(name: String, value: JSONText)] = []
         for (name, value) in message.parameters.passedValues {
@@ -38,7 +38,7 @@ package struct OutgoingCall: Sendable {
         self.attachment = attachment
     }
 
-    /// Returns the members beside the parameters, which do not depend on how the message is delivered.
+    /// Returns the data that travels beside the parameters.
     private static func attachment(
         of message: Message,
         forwardsReturn: Bool
@@ -56,7 +56,7 @@ package struct OutgoingCall: Sendable {
         return attachment
     }
 
-    /// Has the error of a value that cannot be encoded name it.
+    /// Runs `body`, and prefixes the message of its error with the name of the value.
     private static func naming<Result>(
         _ name: @autoclosure () -> String,
         url: String,
@@ -70,14 +70,14 @@ package struct OutgoingCall: Sendable {
         }
     }
 
-    /// About as many bytes as the text has.
+    /// The approximate number of bytes of the request.
     private var size: Int {
         self.parameters.reduce(384 + (self.attachment.payload?.range.count ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.range.count
         }
     }
 
-    /// The text of the request.
+    /// Returns the text of the request.
     package func request(_ id: Int, timeLeft: Duration?) -> [UInt8] {
         var attachment = self.attachment
         attachment.timeLeft = timeLeft
@@ -98,14 +98,15 @@ package struct OutgoingCall: Sendable {
         return writer.bytes
     }
 
-    /// Writes a publication as one of the messages of `$/publish`, which the peer does not answer; its values
-    /// are encoded where they stand.
+    /// Writes a publication as one of the messages of `$/publish`, which the peer does not answer.
+    ///
+    /// The values are encoded directly into the writer.
     ///
     /// - Parameters:
     ///   - message: The publication.
     ///   - timeLeft: How long its publisher waits.
-    ///   - ownURL: Its URL, if that is not the one of all messages of the `$/publish`.
-    ///   - writer: Where to.
+    ///   - ownURL: The URL of the publication; nil if it is the URL of the `$/publish`.
+    ///   - writer: The writer to append to.
     /// - Throws: `notTransferable`, with the name of the value.
     package static func write(
         publication message: Message,
@@ -116,7 +117,7 @@ package struct OutgoingCall: Sendable {
         writer.raw("{")
         var isFirst = true
         for (name, value) in message.parameters.passedValues {
-            // It would say where the message goes, and on whose behalf.
+            // The peer would read this parameter as the attachment, which can redirect the message.
             if name == RPCParameters.reservedKey {
                 let sentence = "the parameter \(name) is reserved, and cannot be sent to another process"
                 throw RoutingError(.notTransferable, url: message.parameters.url, message: sentence)
@@ -127,7 +128,8 @@ package struct OutgoingCall: Sendable {
             }
             isFirst = false
         }
-        // Most messages need only the members that all messages have.
+        // Most publications need no attachment of their own: the attachment of the `$/publish` applies to
+        // them.
         if timeLeft != nil || ownURL != nil || message.hasMore {
             var attachment = try Self.attachment(of: message, forwardsReturn: true)
             attachment.url = ownURL
@@ -137,12 +139,13 @@ package struct OutgoingCall: Sendable {
         writer.raw("}")
     }
 
-    /// The beginning of a `$/publish` to a URL, up to its messages.
+    /// Returns the text of a `$/publish` to a URL, up to its messages.
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - hops: How many routes led to those messages that do not say it themselves.
-    /// - Returns: The text; the messages follow, and ``endOfPublications``.
+    ///   - hops: The number of routes that led to the messages; a message with its own attachment overrides
+    ///     it.
+    /// - Returns: The text; append the messages and ``endOfPublications``.
     package static func beginningOfPublications(to url: String, hops: Int) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw(
@@ -158,7 +161,7 @@ package struct OutgoingCall: Sendable {
 
     package static let endOfPublications = Array("]}}".utf8)
 
-    /// The text of a notification about a request.
+    /// Returns the text of a notification about a request.
     package static func notification(
         _ method: SystemMethod,
         id: Int,
@@ -181,7 +184,7 @@ package struct OutgoingCall: Sendable {
 }
 
 extension Message {
-    /// Whether anything has to be said beside its parameters.
+    /// Whether the message has data to send beside its parameters.
     fileprivate var hasMore: Bool {
         !self.headers.isEmpty || self.payload != nil || self.correlationID != nil || self.returnURL != nil
     }

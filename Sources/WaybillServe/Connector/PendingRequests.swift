@@ -3,7 +3,7 @@ package import WaybillJSON
 
 /// An event of a request to a server.
 package enum PendingEvent: Sendable {
-    /// A progress reply, which has to be answered.
+    /// A progress reply, which the caller has to answer.
     case progress(JSONText)
     /// A value for the return URL.
     case returned(JSONText, headers: [String: String])
@@ -14,17 +14,20 @@ package enum PendingEvent: Sendable {
     case cancelled
 }
 
-/// The unanswered requests to a server and their events.
+/// The requests to a server that have not been answered, and their undelivered events; a value that performs
+/// no I/O.
 ///
-/// The value performs no I/O.
+/// The events of a request are delivered in the order in which they arrived. A caller that already waits gets
+/// its event at once.
 ///
-/// The events of a request are read in order. If the caller waits, it receives an event immediately.
-///
-/// The type is not generic, because another module would look up its type metadata for each call.
+/// The type is not generic, because another module would look up the types of its stored properties for each
+/// call.
 package struct PendingRequests: Sendable {
     package typealias Waiter = LoopContinuation<PendingEvent>
 
-    /// The most events that wait for one request: a server waits for the answer to a progress reply.
+    /// The maximum number of undelivered events of one request.
+    ///
+    /// A server waits for the answer to each progress reply, so it does not exceed the limit.
     private static var limit: Int { 64 }
 
     private struct Request: Sendable {
@@ -53,21 +56,21 @@ package struct PendingRequests: Sendable {
     /// - Returns: Its ID.
     package mutating func openUnguessable() -> Int {
         var id: Int
-        // A whole number also for JSON readers that have only `Double`.
+        // The range also fits JSON readers that store numbers as `Double`.
         repeat { id = Int.random(in: 1..<(1 << 53)) } while self.requests[id] != nil
         self.requests[id] = Request()
         return id
     }
 
-    /// Whether a request has not ended.
+    /// Returns whether a request is open.
     package func contains(_ id: Int) -> Bool { self.requests[id] != nil }
 
-    /// Ends a request and drops its later events.
+    /// Ends a request; its later events are dropped.
     package mutating func close(_ id: Int) { self.requests[id] = nil }
 
-    /// Takes the next event of a request, or registers a waiter for it.
+    /// Returns the next event of a request, or registers its waiter.
     ///
-    /// - Returns: The event, or nil when the waiter will receive it.
+    /// - Returns: The event; nil if the waiter will get it.
     package mutating func take(_ id: Int, _ waiter: Waiter) -> PendingEvent? {
         guard var request = self.requests[id] else { return .cancelled }
         guard request.events.isEmpty else {
@@ -80,15 +83,15 @@ package struct PendingRequests: Sendable {
         return nil
     }
 
-    /// Notes what has come for a request.
+    /// Delivers an event to a request, or enqueues it.
     ///
-    /// - Returns: The waiter that gets it now, if the caller waits.
+    /// - Returns: The waiter to resume with the event; nil if the caller does not wait.
     package mutating func deliver(_ event: PendingEvent, to id: Int) -> (Waiter, PendingEvent)? {
         guard var request = self.requests[id] else { return nil }
         defer { self.requests[id] = request }
         if let waiter = request.waiter.take() { return (waiter, event) }
         if case .cancelled = event {
-            // The last event makes all earlier events irrelevant.
+            // The caller does not need the events that arrived before.
             request.events = [event]
         } else if request.events.count < Self.limit {
             request.events.append(event)
@@ -98,7 +101,7 @@ package struct PendingRequests: Sendable {
         return nil
     }
 
-    /// Ends the wait of every request.
+    /// Delivers the end of the connection to every request, and returns the waiters to resume.
     package mutating func loseAll(_ reason: String) -> [(Waiter, PendingEvent)] {
         self.requests.keys.compactMap { self.deliver(.lost(reason), to: $0) }
     }

@@ -3,26 +3,26 @@ package import WaybillEventLoop
 package import WaybillJSON
 package import WaybillRouting
 
-/// The caller's side of requests, independent of the transport: an actor that sends requests and receives
-/// events.
+/// The caller's side of requests: an actor that sends requests and handles the events of each.
 ///
-/// ``PendingRequests`` keeps the requests. This protocol has the code that all transports share.
+/// ``PendingRequests`` stores the open requests. This protocol has the code that all transports share.
 package protocol RPCCaller: LoopBound {
     var pending: PendingRequests { get set }
 
-    /// Tells the peer that handles a request something about it.
+    /// Sends the handling peer a notification about a request.
     func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?)
 
-    /// The error of a request whose peer cannot be reached any more.
+    /// Returns the error of a request whose peer cannot be reached any more.
     func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError
 
-    /// Records a message of the peer that does not answer a request.
+    /// Reports an error of the peer that does not answer any request.
     func note(objection: String)
 }
 
 extension RPCCaller {
-    /// Waits for the reply to a request that has been sent; progress replies go to the message's caller, and
-    /// their answers back.
+    /// Waits for the reply to a request that has been sent.
+    ///
+    /// Progress replies are passed to the message's caller, and the answers of the caller are sent back.
     package func converse(_ id: Int, message: Message, call: OutgoingCall) async throws -> any Sendable {
         let url = message.address.text
         var hasReturned = false
@@ -30,23 +30,23 @@ extension RPCCaller {
             switch await self.next(id) {
             case .progress(let value):
                 let answer = await Self.answer(of: message, to: value)
-                // A caller that has left answers nothing: its handler is cancelled, and is not told before
-                // that it has no listener.
+                // A cancelled caller sends no answer. Its handler will be cancelled, and an answer would
+                // first tell it that nobody listens.
                 if !Task.isCancelled { self.notify(.answer, id: id, answer: answer) }
             case .returned(let value, let headers):
                 hasReturned = true
                 message.with(headers: headers).sendReturn(value)
             case .finished(.success(let value)):
-                // The handler has declined it, or sent it elsewhere.
+                // No value came for the return URL: the handler declined it, or sent its value elsewhere.
                 if call.hasReturnURL, !hasReturned { message.declineReturn() }
                 return value
             case .finished(.failure(let failure)):
                 let error = failure.routingError(url: url)
-                // It is not this bus that has been shut down.
+                // The peer's bus has shut down, not the bus of the caller.
                 throw error.code == .shutDown
                     ? self.unreachable(url, reason: error.message, cause: nil) : error
             case .lost(let reason):
-                // Its handler may be there after all.
+                // The handler may still be running.
                 self.notify(.cancelRequest, id: id, answer: nil)
                 throw self.unreachable(url, reason: reason, cause: nil)
             case .cancelled:
@@ -56,7 +56,7 @@ extension RPCCaller {
         }
     }
 
-    /// The next thing that comes for a request.
+    /// Waits for the next event of a request.
     func next(_ id: Int) async -> PendingEvent {
         let waiter = LoopContinuation<PendingEvent>(on: self.eventLoop)
         return await waiter.wait(isolation: self) {
@@ -67,7 +67,7 @@ extension RPCCaller {
         }
     }
 
-    /// Gives an event to the request that it is for.
+    /// Delivers an event to a request.
     package func deliver(_ event: PendingEvent, to id: Int) {
         guard let (waiter, event) = self.pending.deliver(event, to: id) else { return }
         waiter.resume(returning: event)
@@ -91,9 +91,9 @@ extension RPCCaller {
     }
 }
 
-// Messages from peers.
+// Messages of the peer.
 extension RPCCaller {
-    /// Takes a message.
+    /// Handles a message of the peer.
     package func take(_ message: RPCMessage) {
         switch message.content {
         case .result(.number(let id), let value): self.deliver(.finished(.success(value)), to: id)

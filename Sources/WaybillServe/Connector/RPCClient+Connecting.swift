@@ -4,12 +4,11 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Connecting.
 extension RPCClient {
-    /// Waits until there is a connection.
+    /// Connects, unless there is a connection.
     ///
-    /// - Throws: `unreachable` if the next attempt to connect fails, `refused` if the server does not take
-    ///   the token.
+    /// - Throws: `unreachable` if the attempt to connect fails, `refused` if the server does not accept the
+    ///   token, and `CancellationError` if the caller is cancelled.
     func connect(for url: String) async throws {
         if self.waiting == nil, let channel {
             if !channel.connection.isClosed { return }
@@ -18,7 +17,8 @@ extension RPCClient {
         if self.isClosed { throw self.unreachable(url, reason: "the connector was disconnected", cause: nil) }
         if self.waiting == nil {
             self.waiting = [:]
-            // Nothing of the message that happens to be the first belongs to the connection.
+            // The connection must not inherit anything from the task of the message that happens to be the
+            // first.
             Task.detached { await self.attempt() }
         }
         do throws(RoutingError) {
@@ -29,13 +29,13 @@ extension RPCClient {
         }
     }
 
-    /// Waits for the end of the attempt to connect that is being made.
+    /// Waits for the end of the current attempt to connect.
     private func attempted() async -> Result<Void, RoutingError> {
         self.lastWaiting += 1
         let number = self.lastWaiting
         let waiter = LoopContinuation<Result<Void, RoutingError>>(on: self.eventLoop)
         return await waiter.wait(isolation: self) {
-            // The attempt may have ended meanwhile: this may run later than the line before it.
+            // The attempt may have ended before this closure runs.
             guard self.waiting != nil else { return waiter.resume(returning: self.lastAttempt) }
             self.waiting?[number] = waiter
             if Task.isCancelled { self.giveUp(number) }
@@ -49,7 +49,7 @@ extension RPCClient {
         waiter?.resume(returning: .failure(RoutingError(.cancelled, message: "the caller was cancelled")))
     }
 
-    /// Tries once to connect, and resumes the tasks that wait for the connection.
+    /// Tries once to connect, and resumes the waiting requests.
     private func attempt() async {
         let outcome: Result<Void, RoutingError>
         do {

@@ -3,29 +3,29 @@ package import WaybillEventLoop
 internal import WaybillJSON
 package import WaybillRouting
 
-/// The options of a request that a program without a bus sends.
+/// The options of a request from a program that handles values only as JSON.
 package struct RPCRequestOptions: Sendable {
-    /// The parameters: the text of a JSON object or array.
+    /// The parameters, as the text of a JSON object or array.
     package var parameters = "{}"
-    /// Texts for the infrastructure of the server.
+    /// The headers, which are meant for the infrastructure of the server.
     package var headers: [String: String] = [:]
-    /// How long the answer is awaited; nil for as long as it takes.
+    /// How long to wait for the answer; nil to wait without a limit.
     package var timeLeft: Duration?
-    /// Takes each progress reply as JSON, and returns what to answer, as JSON; nil if none are wanted.
+    /// A closure that gets each progress reply as JSON and returns the answer as JSON; nil to receive none.
     package var progress: (@Sendable (String) async throws -> String)?
 
     package init() {}
 }
 
-/// The failure of a request, with all members of the server's error.
+/// The failure of a request, with the details that the server sent.
 package struct RPCRequestError: Error {
     package let code: RoutingError.Code
     package let message: String
-    /// Exposed patterns that are like the URL.
+    /// Exposed patterns that are similar to the URL.
     package var suggestions: [String] = []
-    /// The reference of the cause in the server's log.
+    /// The reference under which the server logged the cause.
     package var reference: String?
-    /// The error of the connection, if there is no connection.
+    /// The connection error; nil if the failure has another reason.
     package var streamError: StreamError?
 
     package init(_ code: RoutingError.Code, _ message: String) {
@@ -36,9 +36,7 @@ package struct RPCRequestError: Error {
 
 // Requests of programs without a bus, such as the command line.
 extension RPCClient {
-    /// Creates a client with its own loop.
-    ///
-    /// The client does not connect yet.
+    /// Creates a client with its own event loop; it connects when it sends its first request.
     package init(_ address: StreamAddress, _ configuration: RPCConnector.Configuration) {
         self.init(address, configuration, on: nil)
     }
@@ -47,9 +45,9 @@ extension RPCClient {
     ///
     /// - Parameters:
     ///   - method: A URL, or a method of the protocol.
-    ///   - options: The options of the request.
+    ///   - options: The parameters, the headers, the time limit and the closure for progress replies.
     /// - Returns: The result, as JSON.
-    /// - Throws: `CancellationError` when the caller is cancelled, the error of `options.progress`, or
+    /// - Throws: `CancellationError` when the caller is cancelled, the errors of `options.progress`, and
     ///   ``RPCRequestError``.
     package func request(
         _ method: String,
@@ -66,7 +64,7 @@ extension RPCClient {
         let id = self.pending.open()
         defer { self.pending.close(id) }
         let timer = options.timeLeft.map { left in
-            // The server watches the deadline as well, and is given the time to say so.
+            // The server enforces the deadline as well. The extra time lets the server's own error arrive.
             let deadline = Deadline(after: left + .milliseconds(250), by: self.eventLoop.time)
             return self.eventLoop.schedule(at: deadline) { [weak self] in
                 self?.assumeOnLoop { $0.deliver(.finished(.failure(Self.timedOut)), to: id) }
@@ -100,7 +98,7 @@ extension RPCClient {
         )
     }
 
-    /// Connects, unless the client is already connected.
+    /// Connects, unless there is a connection.
     private func reach() async throws(RoutingError) {
         do {
             try await self.connect(for: "")
@@ -121,16 +119,21 @@ extension RPCClient {
         self.channel?.flushSoon()
     }
 
-    /// Has a closure take each message of the subscriptions of the connection, as a JSON object with `url`,
-    /// `parameters` and the rest; nil means that the connection or a subscription has ended.
+    /// Sets the closure that receives the messages of the connection's subscriptions.
     ///
-    /// While the closure works nothing is read: the server drops the oldest messages of a subscriber that is
-    /// too slow, and neither side collects them.
+    /// Each message is a JSON object with `url`, `parameters` and the rest of the message. The closure gets
+    /// nil when the connection or a subscription has ended.
+    ///
+    /// While the closure runs, nothing is read from the connection. The server then drops the oldest messages
+    /// of the subscription, so messages do not accumulate on either side.
     package func takeMessages(_ body: @escaping @Sendable (String?) async -> Void) {
         self.subscriber = body
     }
 
-    /// The message of a subscription, with the number of the subscription left out; nil for anything else.
+    /// Returns the message of a subscription as JSON, without the number of the subscription.
+    ///
+    /// The inner optional is nil when a subscription has ended. The outer optional is nil for any other
+    /// message.
     func subscribed(_ message: RPCMessage) -> String?? {
         guard case .notification(let method, let params?) = message.content else { return .none }
         if method == SystemMethod.unsubscribe.rawValue { return .some(nil) }
@@ -159,12 +162,13 @@ extension RPCRequestError {
 }
 
 extension RPCRequestOptions {
-    /// How deep the values may be nested that a person writes.
+    /// The maximum depth of nested arrays and objects in values that a person writes.
     private static let depth = 256
 
-    /// The parameters by name; the values of an array are named by their position.
+    /// Returns the parameters by name; the values of an array are named by their position.
     ///
-    /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are none.
+    /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are not a JSON object
+    ///   or array, or contain the reserved key.
     func members() throws(RPCRequestError) -> [(name: String, value: JSONText)] {
         let parameters = try Self.json(self.parameters, "the parameters")
         guard parameters.member(named: RPCParameters.reservedKey) == nil else {
@@ -190,13 +194,15 @@ extension RPCRequestOptions {
     }
 }
 
-/// A request whose parameters were written by hand.
+/// A request whose parameters a person has written.
 private struct RawRequest {
     private let method: String
     private let parameters: [(name: String, value: JSONText)]
     private let attachment: RPCAttachment
 
-    /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are none.
+    /// Creates a request.
+    ///
+    /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are not valid.
     init(_ method: String, _ options: RPCRequestOptions) throws(RPCRequestError) {
         self.method = method
         self.parameters = try options.members()
@@ -208,7 +214,7 @@ private struct RawRequest {
         self.attachment = attachment
     }
 
-    /// The text of the request.
+    /// Returns the text of the request.
     func text(_ id: Int) -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":")

@@ -4,8 +4,10 @@ package import WaybillEventLoop
 package import WaybillJSON
 package import WaybillRouting
 
-/// The client's side of a connection: ``PendingRequests`` knows what is awaited, ``Backoff`` when to try
-/// again, and this actor acts.
+/// The client's side of a connection.
+///
+/// ``PendingRequests`` stores the open requests, and ``Backoff`` decides when to connect again. This actor
+/// performs the I/O.
 package actor RPCClient: RPCCaller {
     package nonisolated let eventLoop: EventLoop
     nonisolated let address: StreamAddress
@@ -14,14 +16,14 @@ package actor RPCClient: RPCCaller {
     package var pending = PendingRequests()
     var channel: FrameChannel?
     var backoff: Backoff
-    /// The requests that wait for a connection, while one is made.
+    /// The requests that wait for a connection; nil while no attempt to connect is in progress.
     var waiting: [Int: LoopContinuation<Result<Void, RoutingError>>]?
     var lastWaiting = 0
     var lastAttempt = Result<Void, RoutingError>.success(())
     var isClosed = false
-    /// Takes the messages of subscriptions.
+    /// The closure that receives the messages of subscriptions.
     var subscriber: (@Sendable (String?) async -> Void)?
-    /// Set while requests are in flight.
+    /// The timer of the next check that the server is alive; nil if none is scheduled.
     private var watch: ScheduledTimer?
     private var isPinged = false
 
@@ -70,9 +72,9 @@ package actor RPCClient: RPCCaller {
     }
 }
 
-// Messages from the server.
+// Messages of the server.
 extension RPCClient {
-    /// Reads until the connection ends, and then fails what is in flight.
+    /// Reads until the connection ends, and then fails the requests in flight.
     func read(_ channel: FrameChannel) async {
         var reason = "the server has closed the connection"
         do {
@@ -117,9 +119,9 @@ extension RPCClient {
     }
 }
 
-// Signs of life.
+// Liveness checks.
 extension RPCClient {
-    /// Sees that the server says something while requests are in flight.
+    /// Schedules the next check that the server is alive, unless one is scheduled.
     func watchServer() {
         guard self.watch == nil, let interval = self.configuration.pingInterval else { return }
         let deadline = Deadline(after: interval, by: self.eventLoop.time)

@@ -4,15 +4,16 @@ internal import WaybillRouting
 
 /// The frames of a connection in both directions.
 ///
-/// The channel belongs to the actor that created it, which is on the connection's loop. Frames that are
-/// enqueued while frames are read are written together before the next read. A peer with many requests in
-/// flight therefore costs few system calls.
+/// A channel belongs to the actor that created it, which runs on the connection's loop. Frames that are
+/// enqueued while frames are read are written together, before the channel waits for more bytes. A peer with
+/// many requests in flight therefore costs few system calls.
 final class FrameChannel: RPCChannel {
     let connection: StreamConnection
     private let time: TimeSource
     private var reader: FrameReader
     private let writer: FrameWriter
-    /// Since when bytes are awaited, in nanoseconds; nil while the owner of the channel does not read.
+    /// The time since which the channel has waited for bytes, in nanoseconds; nil while the owner does not
+    /// read.
     private var awaitsSince: Int64?
 
     init(_ connection: StreamConnection, limit: Int, framing: FrameReader.Framing? = nil) {
@@ -22,12 +23,13 @@ final class FrameChannel: RPCChannel {
         self.writer = FrameWriter(connection)
     }
 
-    /// Returns the next frame, or nil when the peer has finished.
+    /// Returns the next frame, or nil when the peer has closed its side.
     ///
-    /// - Parameter isFlushing: Whether enqueued frames are written first. A peer that does not read is then
-    ///   not read from either. Only one of two peers may do this, or each would wait for the other.
+    /// - Parameter isFlushing: Whether to write the enqueued frames before reading on. Nothing more is then
+    ///   read from a peer that does not read its answers. Only one of two peers may flush, or each would wait
+    ///   for the other.
     /// - Returns: The frame.
-    /// - Throws: ``FrameError``, or the ``WaybillEventLoop/StreamError`` of reading.
+    /// - Throws: ``FrameError``, or ``WaybillEventLoop/StreamError`` if reading fails.
     nonisolated(nonsending) func next(isFlushing: Bool) async throws -> JSONText? {
         while true {
             if let frame = try self.reader.next() { return frame }
@@ -48,23 +50,25 @@ final class FrameChannel: RPCChannel {
 
     var unsentBytes: Int { self.writer.assumeOnLoop { $0.unsentBytes } }
 
-    /// When the last bytes came.
+    /// The instant at which the last bytes arrived.
     var lastReceived: ContinuousClock.Instant { self.time.instant(at: self.reader.lastReceived) }
 
-    /// How long the rest of a partial frame has been awaited; nil between two frames.
+    /// How long the channel has waited for the rest of a partial frame; nil between two frames.
     ///
-    /// The time in which this side did not read, since the peer had not read its answers, is not included.
+    /// The value excludes the time in which this side did not read because the peer had not read its answers.
     var partialFrameWait: Duration? {
         guard let wait = self.reader.partialFrameWait else { return nil }
         return .nanoseconds(wait + (self.awaitsSince.map { self.time.now - $0 } ?? 0))
     }
 
-    /// Returns the time since which the peer has read nothing, as far as earlier calls have observed it.
+    /// Returns the instant since which the peer has read none of the bytes being written; nil if none wait.
+    ///
+    /// The result is based on earlier calls, so call the method repeatedly.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         self.writer.assumeOnLoop { $0.stalledSince(at: now) }
     }
 
-    /// Appends a message to the next write.
+    /// Enqueues a message for the next write.
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool {
         let framing = self.reader.framing ?? .lines
@@ -72,10 +76,10 @@ final class FrameChannel: RPCChannel {
         return true
     }
 
-    /// Writes what is enqueued; waits while the peer takes too little.
+    /// Writes the enqueued messages; waits while the peer does not read enough.
     nonisolated(nonsending) func flush() async { await self.writer.flush() }
 
-    /// Writes what the code that runs now enqueues, in one go.
+    /// Schedules one write of all messages that the code running now enqueues.
     func flushSoon() { self.writer.assumeOnLoop { $0.flushSoon() } }
 
     var peer: String { "\(PeerName(self.connection))" }

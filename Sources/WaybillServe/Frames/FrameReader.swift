@@ -1,45 +1,43 @@
 internal import WaybillJSON
 
-/// Splits a stream of bytes into the frames of JSON-RPC messages.
+/// Splits a stream of bytes into the frames of JSON-RPC messages; a value that performs no I/O.
 ///
-/// The value performs no I/O. The first byte that is not white space determines the framing of a peer. `{` or
-/// `[` begins a message that ends with its line. `C` begins a header with `Content-Length`, as in language
-/// servers. The peer and the answers keep that framing. Any other byte, for example of an HTTP request, is
-/// ``FrameError/notRPC``: the reader does not search for messages in another protocol.
+/// The first byte that is not white space determines the framing of a peer. With `{` or `[`, each message is
+/// one line. With `C`, each message has a header with `Content-Length`, as language servers use it. The peer
+/// keeps its framing, and the answers use the same one. Any other byte, an HTTP request for example, is
+/// ``FrameError/notRPC``: bytes of another protocol are never searched for messages.
 struct FrameReader: Sendable {
-    /// How messages are told apart.
+    /// The way in which messages are separated.
     enum Framing: Sendable {
         case lines, headers
     }
 
-    /// The framing of the peer, once its first byte has come.
+    /// The framing of the peer; nil until its first byte has arrived.
     private(set) var framing: Framing?
 
     /// The maximum size of a frame, in bytes.
     var limit: Int
-    /// The received bytes.
-    ///
-    /// The bytes before ``start`` have been read.
+    /// The received bytes; the bytes before ``start`` have been read.
     private var bytes: [UInt8] = []
     private var start = 0
-    /// How far the bytes have been searched for the end of a line.
+    /// The index up to which the bytes have been searched for the end of a line.
     private var searched = 0
-    /// The length of the body that is awaited, once its header has been read.
+    /// The length of the next body; nil until its header has been read.
     private var bodyLength: Int?
 
-    /// When the last bytes came, in nanoseconds of the caller's clock.
+    /// When the last bytes arrived, in nanoseconds of the caller's clock.
     private(set) var lastReceived: Int64
-    /// How long the rest of a partial frame has been awaited, in nanoseconds.
+    /// How long the reader has waited for the rest of a partial frame, in nanoseconds.
     private var waited: Int64 = 0
 
-    /// The most bytes that a header may have.
+    /// The maximum size of a header, in bytes.
     static let headerLimit = 4096
 
     /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - limit: The greatest number of bytes in a frame.
-    ///   - framing: The framing, if it is known beforehand.
+    ///   - limit: The maximum size of a frame, in bytes.
+    ///   - framing: The framing; nil to detect it from the first byte.
     ///   - time: The present time, in nanoseconds.
     init(limit: Int, framing: Framing? = nil, at time: Int64 = 0) {
         self.limit = limit
@@ -47,13 +45,14 @@ struct FrameReader: Sendable {
         self.lastReceived = time
     }
 
-    /// Whether part of a frame has come, and the rest has not.
+    /// Whether a part of a frame has arrived, and the rest has not.
     var isInsideFrame: Bool { self.start < self.bytes.count || self.bodyLength != nil }
 
-    /// How long the rest of a partial frame has been awaited, in nanoseconds; nil between two frames.
+    /// How long the reader has waited for the rest of a partial frame, in nanoseconds; nil between two
+    /// frames.
     ///
-    /// Time in which the reader's owner did not read is not included, and a single byte of the rest does not
-    /// start the time anew.
+    /// The value excludes the time in which the reader's owner did not read. Further bytes of the same frame
+    /// do not reset it.
     var partialFrameWait: Int64? { self.isInsideFrame ? self.waited : nil }
 
     /// Appends received bytes.
@@ -61,7 +60,7 @@ struct FrameReader: Sendable {
     /// - Parameters:
     ///   - received: The bytes.
     ///   - time: The present time, in nanoseconds.
-    ///   - wait: How long the bytes were awaited, in nanoseconds.
+    ///   - wait: How long the owner waited for the bytes, in nanoseconds.
     mutating func append(_ received: [UInt8], at time: Int64 = 0, after wait: Int64 = 0) {
         self.waited = self.isInsideFrame ? self.waited + wait : 0
         self.lastReceived = time
@@ -76,9 +75,9 @@ struct FrameReader: Sendable {
         if self.searched < 0 || self.bytes.count == received.count { self.searched = 0 }
     }
 
-    /// The next frame; nil until more bytes have come.
+    /// Returns the next frame; nil until more bytes arrive.
     ///
-    /// - Throws: The reason that no more frames can be told apart. The connection has to be closed.
+    /// - Throws: The reason that no more frames can be separated. The connection has to be closed.
     mutating func next() throws(FrameError) -> JSONText? {
         guard try self.findBeginning() else { return nil }
         switch self.framing {
@@ -87,9 +86,9 @@ struct FrameReader: Sendable {
         }
     }
 
-    /// Skips white space between frames, and finds out the framing.
+    /// Skips white space between frames, and detects the framing.
     ///
-    /// - Returns: Whether there is a byte after that.
+    /// - Returns: Whether a byte follows the white space.
     private mutating func findBeginning() throws(FrameError) -> Bool {
         guard self.bodyLength == nil else { return true }
         while self.start < self.bytes.count, Self.isSpace(self.bytes[self.start]) { self.start += 1 }
@@ -134,9 +133,9 @@ struct FrameReader: Sendable {
         let frame = JSONText(bytes: self.bytes, range: self.start..<end)
         self.start = end
         self.searched = end
-        // The bytes that are left belong to the next frame.
+        // The remaining bytes belong to the next frame.
         self.waited = 0
-        // The last frame keeps the bytes, so that the next ones need not be moved behind them.
+        // The last frame keeps the array, so that the next bytes do not have to be moved behind the frame.
         if self.start == self.bytes.count {
             self.bytes = []
             self.start = 0
@@ -145,9 +144,9 @@ struct FrameReader: Sendable {
         return frame
     }
 
-    /// Reads the lines of a header up to the empty one.
+    /// Reads the lines of a header up to the empty line.
     ///
-    /// - Returns: The length that it tells; nil until it has come whole.
+    /// - Returns: The value of `Content-Length`; nil until the whole header has arrived.
     private mutating func nextHeader() throws(FrameError) -> Int? {
         var length: Int?
         var position = self.start
@@ -171,7 +170,7 @@ struct FrameReader: Sendable {
         return nil
     }
 
-    /// Returns the value of a `Content-Length` line, or nil for another field such as `Content-Type`.
+    /// Returns the value of a `Content-Length` line; nil for other fields, such as `Content-Type`.
     private static func contentLength(_ line: ArraySlice<UInt8>) throws(FrameError) -> Int? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .malformedHeader }
         let name = String(decoding: line[..<colon], as: UTF8.self)
@@ -188,7 +187,7 @@ struct FrameReader: Sendable {
     }
 }
 
-/// The reason why the bytes of a peer cannot be split into frames.
+/// The reason that no more frames can be separated in the bytes of a peer.
 enum FrameError: Error, Hashable {
     /// The first byte begins neither a message nor a header.
     case notRPC
@@ -197,7 +196,7 @@ enum FrameError: Error, Hashable {
     /// A frame is longer than the limit, in bytes.
     case tooLarge(limit: Int)
 
-    /// The message for the peer.
+    /// A description of the error for the peer.
     var message: String {
         switch self {
         case .notRPC: "this is neither JSON nor a Content-Length header"
@@ -208,7 +207,7 @@ enum FrameError: Error, Hashable {
 }
 
 extension FrameReader.Framing {
-    /// A message as a frame.
+    /// Returns a message as a frame.
     func frame(_ body: [UInt8]) -> [UInt8] {
         var frame: [UInt8] = []
         frame.reserveCapacity(body.count + 24)

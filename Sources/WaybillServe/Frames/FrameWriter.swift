@@ -1,9 +1,9 @@
 internal import WaybillEventLoop
 
-/// Writes frames in the order in which they were enqueued. Waiting frames are written together.
+/// Writes frames in the order in which they were enqueued; all waiting frames are written together.
 ///
-/// The bytes that the connection accepts are written immediately. One task waits to write the rest. It
-/// belongs to no caller, so a cancelled caller does not affect frames that other callers have enqueued.
+/// Bytes that the connection accepts are written at once. A single task waits to write the rest. It belongs
+/// to no caller, so the cancellation of a caller does not affect the frames of others.
 actor FrameWriter: LoopBound {
     nonisolated let eventLoop: EventLoop
     private let connection: StreamConnection
@@ -11,7 +11,8 @@ actor FrameWriter: LoopBound {
     private var isWriting = false
     private var isFlushDue = false
     private var waiting: [SuspendedTask] = []
-    /// The number of unread bytes at the last observation, and the time since which it is the same.
+    /// The number of bytes that the peer had left unread at the last check, and the instant since which the
+    /// number is the same.
     private var backlog: (count: Int, since: ContinuousClock.Instant)?
 
     init(_ connection: StreamConnection) {
@@ -19,15 +20,15 @@ actor FrameWriter: LoopBound {
         self.connection = connection
     }
 
-    /// Appends a message to the next write.
+    /// Enqueues a message for the next write.
     func enqueue(_ body: [UInt8], _ framing: FrameReader.Framing) { framing.append(body, to: &self.output) }
 
-    /// The number of bytes that are enqueued and that the system has not taken.
+    /// The number of enqueued bytes that the system has not accepted.
     var unsentBytes: Int { self.output.count + self.connection.unsentBytes }
 
-    /// Writes what is enqueued; waits while the peer takes too little.
+    /// Writes the enqueued frames; waits while the peer does not read enough.
     ///
-    /// A failure is not reported: the task that reads meets it as well.
+    /// Errors are not reported, because the task that reads from the connection gets them as well.
     func flush() async {
         if !self.isWriting {
             if self.output.isEmpty || self.writeAtOnce() { return }
@@ -39,7 +40,7 @@ actor FrameWriter: LoopBound {
         await task.wait()
     }
 
-    /// Writes when the code that runs now has enqueued whatever it does.
+    /// Schedules one write of all frames that the code running now enqueues.
     func flushSoon() {
         guard !self.isFlushDue, !self.isWriting else { return }
         self.isFlushDue = true
@@ -49,19 +50,19 @@ actor FrameWriter: LoopBound {
         }
     }
 
-    /// Writes what is enqueued.
+    /// Writes the enqueued frames.
     ///
-    /// - Returns: Whether the connection takes more.
+    /// - Returns: Whether the connection accepts more bytes.
     private func writeAtOnce() -> Bool {
         let bytes = self.output
         self.output = []
         return self.connection.writeAtOnce(bytes)
     }
 
-    /// Returns the time since which the peer has read nothing, or nil when nothing waits for it.
+    /// Returns the instant since which the peer has read none of the bytes being written; nil if none wait.
     ///
-    /// The function compares with its previous call, so it must be called repeatedly. A slow peer makes
-    /// progress from one call to the next.
+    /// The method compares the number of unsent bytes with the number at the previous call. Call it
+    /// repeatedly, to tell a slow peer from a stalled one.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard self.isWriting else { return nil }
         let count = self.connection.unsentBytes
@@ -70,7 +71,8 @@ actor FrameWriter: LoopBound {
         return now
     }
 
-    /// Waits until the connection takes more, and writes what has been enqueued meanwhile.
+    /// Waits until the connection accepts more bytes, and writes the frames that were enqueued in the
+    /// meantime.
     private func writeRest() async {
         self.isWriting = true
         repeat {

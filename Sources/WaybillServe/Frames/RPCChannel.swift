@@ -1,49 +1,47 @@
 package import WaybillJSON
 package import WaybillRouting
 
-/// The transport of messages to one peer.
-///
-/// A channel belongs to the actor that uses it.
+/// The way in which messages reach a peer; a channel belongs to the actor that uses it.
 package protocol RPCChannel: AnyObject {
-    /// The peer, for the log.
+    /// The name of the peer, for the log.
     var peer: String { get }
     /// Whether nothing can be sent any more.
     var isClosed: Bool { get }
 
-    /// Whether nothing reaches the peer any more, although messages of it may still come.
+    /// Whether messages no longer reach the peer, although messages of the peer may still arrive.
     var isBroken: Bool { get }
 
-    /// Appends a message to the next write.
+    /// Enqueues a message for the next send.
     ///
-    /// - Returns: false when too many bytes already wait. The message is then not sent.
+    /// - Returns: False if too many bytes wait already; the message is not sent then.
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool
 
-    /// The number of bytes that are enqueued and that the system has not taken.
+    /// The number of enqueued bytes that the system has not accepted.
     var unsentBytes: Int { get }
 
-    /// Sends what is enqueued; waits while the peer takes too little.
+    /// Sends the enqueued messages; waits while the peer does not read enough.
     nonisolated(nonsending) func flush() async
 
-    /// Sends what the code that runs now enqueues, in one go.
+    /// Schedules one send of all messages that the code running now enqueues.
     func flushSoon()
 
-    /// Notes that a request is being handled, and will be answered later.
+    /// Tells the channel that a request is being handled and will be answered later.
     func accepted(_ id: RPCID)
 
-    /// Notes that a request has been admitted.
+    /// Tells the channel that a request has been admitted.
     func began(_ id: RPCID)
 
-    /// Notes that a request has been answered.
+    /// Tells the channel that a request has been answered.
     func ended(_ id: RPCID, _ failure: RPCFailure?)
 
-    /// Returns the reason why a result cannot be sent, or nil.
+    /// Returns the reason that a result cannot be sent, or nil if it can.
     func objection(to result: JSONText) -> RoutingError?
 
-    /// Closes the channel. Flushed messages are still sent.
+    /// Closes the channel; flushed messages are still sent.
     func close()
 
-    /// Closes it at once.
+    /// Closes the channel at once.
     func abort()
 }
 
