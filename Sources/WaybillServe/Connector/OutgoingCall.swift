@@ -128,8 +128,7 @@ package struct OutgoingCall: Sendable {
             }
             isFirst = false
         }
-        // Most publications need no attachment of their own: the attachment of the `$/publish` applies to
-        // them.
+        // Most publications need no attachment, because the attachment of the `$/publish` applies to them.
         if timeLeft != nil || ownURL != nil || message.hasMore {
             var attachment = try Self.attachment(of: message, forwardsReturn: true)
             attachment.url = ownURL

@@ -3,8 +3,9 @@ internal import WaybillJSON
 internal import WaybillRouting
 
 extension Message {
-    /// A published message as subscribers in other processes get it: a JSON object with `url`, `parameters`
-    /// and, under `$waybill`, headers and payload.
+    /// The published message as subscribers in other processes receive it.
+    ///
+    /// The text is a JSON object with `url`, `parameters` and, under `$waybill`, headers and payload.
     package var publishedJSON: String {
         var writer = JSONWriter()
         writer.raw("{")
@@ -15,12 +16,13 @@ extension Message {
 }
 
 extension JSONWriter {
-    /// Appends the members of a published message: its URL, its parameters and its attachment.
+    /// Appends the members of a published message: its URL, its parameters, and the attachment with headers
+    /// and payload.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - isFirst: Whether these are the first members of the object.
-    ///   - failure: The error that replaces values that cannot be encoded.
+    ///   - isFirst: Whether the object has no members yet.
+    ///   - failure: Returns the failure to write when a value cannot be encoded.
     mutating func published(
         _ message: Message,
         isFirst: Bool,
@@ -47,7 +49,7 @@ extension JSONWriter {
 }
 
 extension Parameters {
-    /// The values of path and query as text, and the values of the call unchanged.
+    /// The values of path and query as text, and the values of the call without conversion.
     fileprivate var values: [String: any Sendable] {
         var values: [String: any Sendable] = self.query
         for (name, value) in self.path { values[name] = value }

@@ -5,13 +5,13 @@ package import WaybillRouting
 package struct RPCFailure: Error, Sendable {
     package let code: Int
     package let message: String
-    /// The name of the bus's code, if the bus or the server has it.
+    /// The name of the bus's code; nil for a failure without such a code.
     var name: String?
-    /// Patterns that are like the URL.
+    /// Exposed patterns that are similar to the URL.
     var suggestions: [String] = []
-    /// The reference of the cause in the server's log.
+    /// The reference under which the server logged the cause.
     var reference: String?
-    /// The pattern of the route that failed, and its module; nodes of a cluster say so to each other.
+    /// The pattern of the failed route; only nodes of a cluster send it, and its module.
     var route: String?
     var module: String?
     /// The underlying error, as text.
@@ -25,17 +25,17 @@ package struct RPCFailure: Error, Sendable {
     static let invalidParameters = -32602
     static let internalError = -32603
 
-    /// Parameters that a method of the protocol cannot use.
+    /// Returns the failure of a protocol method whose parameters are not valid.
     static func parameters(_ message: String) -> Self {
         RPCFailure(code: Self.invalidParameters, message: message, name: "invalidParameter")
     }
 
-    /// A message that is none.
+    /// Returns the failure of a message that is not a valid request.
     static func invalid(_ message: String) -> Self {
         RPCFailure(code: Self.invalidRequest, message: message)
     }
 
-    /// No node of a cluster has a route for a URL.
+    /// The failure of a URL for which no node of a cluster has a route.
     package static var unrouted: Self {
         RPCFailure(
             code: RoutingError.Code.noRoute.rpcCode,
@@ -44,19 +44,19 @@ package struct RPCFailure: Error, Sendable {
         )
     }
 
-    /// A limit of the server that the peer has reached.
+    /// Returns the failure of a request that exceeds a limit of the server.
     static func limit(_ message: String) -> Self {
         RPCFailure(code: RoutingError.Code.mailboxFull.rpcCode, message: message, name: "mailboxFull")
     }
 
-    /// The failure that replaces a message for which there is no room.
+    /// The failure that replaces a message when too many bytes wait to be sent.
     package static let overflow = Self.limit("too much waits to be sent")
 }
 
 extension RoutingError.Code {
     /// The code in a JSON-RPC response.
     ///
-    /// Several codes share a code that JSON-RPC defines. The response names the bus's code in `data.code`.
+    /// Several codes share a number that JSON-RPC defines. The response names the bus's code in `data.code`.
     var rpcCode: Int {
         switch self {
         case .invalidURL: RPCFailure.invalidRequest
@@ -77,7 +77,7 @@ extension RoutingError.Code {
         }
     }
 
-    /// The code of a response that does not name it.
+    /// Creates a code from the number in a response that does not name the bus's code.
     init(rpcCode: Int) {
         switch rpcCode {
         case RPCFailure.methodNotFound: self = .noRoute
@@ -87,9 +87,10 @@ extension RoutingError.Code {
         }
     }
 
-    /// The message for a peer, if the message of the error could reveal the inside of the program.
+    /// The sentence that replaces the error's message for a peer; nil when the message is meant for the
+    /// caller.
     ///
-    /// The value is nil when the message of the error is meant for the caller.
+    /// Codes with a sentence have messages that may reveal the inside of the program.
     var sentenceForPeers: String? {
         switch self {
         case .invalidURL, .noRoute, .refused, .missingParameter, .invalidParameter, .deadlineExceeded,
@@ -107,7 +108,7 @@ extension RoutingError.Code {
 }
 
 extension JSONWriter {
-    /// Appends a failure as the object that JSON-RPC wants.
+    /// Appends a failure as the error object of JSON-RPC.
     mutating func failure(_ failure: RPCFailure) {
         self.raw("{\"code\":\(failure.code),\"message\":")
         self.string(failure.message)
@@ -143,7 +144,7 @@ extension JSONWriter {
 }
 
 extension RPCFailure {
-    /// Reads the error member of a response.
+    /// Creates a failure from the error member of a response.
     init(_ text: JSONText) {
         let members = Dictionary((text.members ?? []).map { ($0.name, $0.value) }) { _, last in last }
         let data = Dictionary((members["data"]?.members ?? []).map { ($0.name, $0.value) }) { _, last in last
@@ -162,7 +163,7 @@ extension RPCFailure {
         )
     }
 
-    /// The failure as the bus's error about a URL.
+    /// Returns the failure as an error of the bus about a URL.
     package func routingError(url: String) -> RoutingError {
         let named = self.name.flatMap { name in RoutingError.Code.all.first { $0.description == name } }
         let reference = self.reference.map { " (reference \($0))" } ?? ""

@@ -5,11 +5,11 @@ package import WaybillRouting
 package enum RPCID: Hashable, Sendable {
     case number(Int)
     case string(ExactText)
-    /// A number with a fraction or beyond `Int`, in its own spelling.
+    /// A number that has a fraction or does not fit into `Int`, in its original spelling.
     case literal(ExactText)
     case null
 
-    /// Reads an ID; nil if the value can be none.
+    /// Creates an ID from a JSON value; nil unless the value is null, a string or a number.
     init?(_ text: JSONText) {
         switch text.shape {
         case .null: self = .null

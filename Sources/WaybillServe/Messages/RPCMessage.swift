@@ -1,14 +1,14 @@
 package import WaybillJSON
 
-/// One JSON-RPC message: its envelope is read, its values are not.
+/// A JSON-RPC message whose envelope is parsed; its values are not.
 package struct RPCMessage: Sendable {
-    /// The content of a message.
+    /// The kinds of messages.
     package enum Content: Sendable {
         case request(RPCID, method: String, params: JSONNode?)
         case notification(method: String, params: JSONNode?)
         case result(RPCID, JSONText)
         case failure(RPCID, JSONText)
-        /// An invalid message. The ID is null if it cannot be read.
+        /// The message is not valid; the ID is null if the message has no readable ID.
         case invalid(RPCID, String)
     }
 
@@ -54,15 +54,15 @@ private struct RPCEnvelope {
         }
     }
 
-    /// Sets a member and returns whether it occurs twice.
+    /// Stores a member, and returns whether it was already present.
     ///
-    /// Two programs could read such a message differently.
+    /// Two programs may read a repeated member in two ways.
     private static func set(_ member: inout JSONNode?, _ value: JSONNode) -> Bool {
         defer { member = value }
         return member != nil
     }
 
-    /// The content of the message.
+    /// The kind and the content of the message.
     var content: RPCMessage.Content {
         let id = self.id.map { RPCID($0.text) }
         let known = (id ?? nil) ?? .null
@@ -93,10 +93,10 @@ package enum RPCFrame: Sendable {
     case batch([RPCMessage])
     /// A batch of more messages than are allowed.
     case largeBatch(count: Int)
-    /// The bytes are not JSON that the server accepts.
+    /// The bytes are not JSON, or JSON that exceeds a limit.
     case malformed(JSONError)
 
-    /// Reads a frame.
+    /// Creates a frame by parsing its bytes.
     ///
     /// - Parameters:
     ///   - text: The bytes of the frame.
@@ -104,7 +104,8 @@ package enum RPCFrame: Sendable {
     ///   - batchLimit: The maximum number of messages in a batch.
     package init(_ text: JSONText, depth: Int, batchLimit: Int = .max) {
         do throws(JSONError) {
-            // The outline has four levels: the message, its parameters, and two levels below them.
+            // Four levels: the messages of a batch, their members, the parameters, and the attachment of the
+            // parameters.
             let root = try JSONOutline(text, depthLimit: depth, levels: 4).root
             guard root.isArray else {
                 self = .message(RPCMessage(root))
@@ -123,7 +124,7 @@ package enum RPCFrame: Sendable {
         }
     }
 
-    /// The messages; empty when the bytes are not JSON.
+    /// The messages; empty if the frame is malformed or its batch is too large.
     package var messages: [RPCMessage] {
         switch self {
         case .message(let message): [message]

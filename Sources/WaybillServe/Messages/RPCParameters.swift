@@ -2,7 +2,7 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The parameters of a call, and its attachment under the reserved key `$waybill`.
+/// The parameters of a call, and the attachment under the reserved key `$waybill`.
 struct RPCParameters: Sendable {
     /// The reserved key.
     static let reservedKey = "$waybill"
@@ -13,11 +13,11 @@ struct RPCParameters: Sendable {
     private enum Content: Sendable {
         case none
         case elements([JSONText])
-        /// The members of an object, which may have the reserved key among them.
+        /// The members of an object, which may include the reserved key.
         case object(JSONNode)
     }
 
-    /// Reads parameters; nil stands for a call without parameters.
+    /// Creates the parameters of a message; nil stands for a message without parameters.
     init(_ node: JSONNode?) throws(RPCFailure) {
         guard let node, node.isObject else {
             self.content = (node?.text.elements).map { .elements($0) } ?? .none
@@ -30,11 +30,10 @@ struct RPCParameters: Sendable {
             ?? RPCAttachment()
     }
 
-    /// The values by name.
+    /// The values by name; the values of an array are named by their position, from "0" on.
     ///
-    /// The elements of an array are named by their positions, beginning with "0".
-    ///
-    /// The property decodes all values. A method of the protocol reads a single value with ``subscript(_:)``.
+    /// This property decodes the values. The methods of the protocol read single values with
+    /// ``subscript(_:)``.
     var values: PassedValues? {
         switch self.content {
         case .none: return nil
@@ -46,7 +45,7 @@ struct RPCParameters: Sendable {
         }
     }
 
-    /// Returns the values of an object by name, and the attachment under the reserved key.
+    /// Returns the values of an object by name, and the value of the reserved key.
     static func content(
         of node: JSONNode,
         hasReservedKey: Bool = true
@@ -63,23 +62,23 @@ struct RPCParameters: Sendable {
         return (list.values, reserved)
     }
 
-    /// Returns a value without decoding it.
+    /// The value of a member, before decoding.
     subscript(name: String) -> JSONNode? {
         guard case .object(let node) = self.content else { return nil }
         return node[name]
     }
 }
 
-/// Values that are passed with a call.
+/// The values that are passed with a call.
 private struct ValueList {
     private var list: PassedValues?
     private var count = 0
-    // Many are found sooner in a dictionary.
+    // The values beyond the limit: a dictionary finds one of many faster than the list.
     private var more: [String: any Sendable] = [:]
 
     private static let limit = 4
 
-    /// Adds a value, over one of the name that is there.
+    /// Adds a value, which hides an earlier value of the same name.
     mutating func add(_ value: any Sendable, _ name: String) {
         self.count += 1
         if self.count <= Self.limit {
@@ -92,24 +91,25 @@ private struct ValueList {
     var values: PassedValues? { .make(self.more, over: self.list) }
 }
 
-/// The attachment of a message: the properties beside its parameters.
+/// The data that travels beside the parameters.
 struct RPCAttachment: Sendable {
-    /// The URL of one message in a list, if it differs from the URL of the list.
+    /// The URL of one message of a `$/publish`; nil if it is the URL of the `$/publish`.
     var url: String?
     var headers: [String: String] = [:]
-    /// How long the caller waits, from the moment that the message arrives.
+    /// How long the caller waits, counted from the arrival of the message.
     var timeLeft: Duration?
-    /// How many routes led here.
+    /// The number of routes that led to the message.
     var hops = 0
     /// Whether the caller wants progress replies.
     var wantsProgress = false
-    /// Whether the caller answers each of them with `$/answer`, and the handler shall wait for it.
+    /// Whether the caller answers each progress reply with `$/answer`, so that the handler waits for the
+    /// answer.
     var answersProgress = false
     /// The value that a message to a return URL carries.
     var payload: JSONText?
-    /// The ID of the message that this one answers.
+    /// The ID of the message that this message answers.
     var correlationID: CorrelationID?
-    /// The ID that the value for the return URL answers to, where a node sends it on itself.
+    /// The correlation ID for the value of the return URL, when a node itself sends the value on.
     var returnID: CorrelationID?
 
     init() {}
@@ -119,7 +119,7 @@ struct RPCAttachment: Sendable {
         try node.forEachChild { member throws(RPCFailure) in try self.read(member) }
     }
 
-    /// Whether there is nothing to say.
+    /// Whether the attachment has no content.
     var isEmpty: Bool {
         self.url == nil && self.headers.isEmpty && self.timeLeft == nil && self.hops <= 0
             && !self.wantsProgress
@@ -191,10 +191,10 @@ extension JSONWriter {
         self.raw("}")
     }
 
-    /// Appends the reserved key with its value, if there is anything to say.
+    /// Appends the reserved key with its value, unless the attachment is empty.
     mutating func attachment(_ attachment: RPCAttachment, isFirst: Bool) {
         guard !attachment.isEmpty else { return }
-        // The names are known, and so stand in the text with their quotation marks.
+        // The names are constant, so the text contains them with their quotation marks.
         self.raw(isFirst ? "\"$waybill\":{" : ",\"$waybill\":{")
         let start = self.bytes.count
         func append(_ text: String, to writer: inout JSONWriter) {

@@ -1,21 +1,21 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The messages that one `$/publish` is about: several may come as one.
+/// The messages of one `$/publish`, which can carry several.
 package struct RPCPublications: Sendable {
-    /// The URL of each message that does not say another one.
+    /// The URL of each message without its own URL.
     private let url: String
-    /// The attachment of each message that does not have its own.
+    /// The attachment of each message without its own attachment.
     private let attachment: RPCAttachment
-    /// Whether each may have its own under the reserved key, which only `messages` do.
+    /// Whether each message may have its own attachment, which only the elements of `messages` may have.
     private let areMessages: Bool
-    /// The parameters of each message; nil for a message without parameters.
+    /// The parameters of the messages that have not been taken; nil for a message without parameters.
     private var rest: ArraySlice<JSONNode?>
 
-    /// How many may come as one.
+    /// The maximum number of messages in one `$/publish`.
     private static let limit = 1024
 
-    /// Reads the parameters of `$/publish`.
+    /// Creates the messages from the parameters of `$/publish`.
     init(_ parameters: RPCParameters) throws(RPCFailure) {
         self.url = try parameters.text("url")
         self.attachment = parameters.attachment
@@ -40,7 +40,7 @@ package struct RPCPublications: Sendable {
         self.rest = elements[...]
     }
 
-    /// Reads a message; nil unless it is a notification of `$/publish`.
+    /// Creates the messages from a notification; nil unless it is a valid `$/publish`.
     package init?(_ message: RPCMessage) {
         guard case .notification(SystemMethod.publish.rawValue, let params) = message.content,
             let parameters = try? RPCParameters(params)
@@ -52,7 +52,7 @@ package struct RPCPublications: Sendable {
 
     package var isEmpty: Bool { self.rest.isEmpty }
 
-    /// The size of the messages that are left, in bytes.
+    /// The size of the remaining messages, in bytes.
     var size: Int { self.rest.reduce(0) { $0 + ($1?.text.range.count ?? 0) } }
 
     /// The size of the next message, in bytes.
@@ -60,7 +60,7 @@ package struct RPCPublications: Sendable {
 
     mutating func dropAll() { self.rest = [] }
 
-    /// The URLs of all.
+    /// The URLs of the remaining messages.
     package var urls: [String] {
         self.rest.map { node in
             let attachment = self.areMessages ? node.flatMap { try? RPCParameters($0).attachment } : nil
@@ -68,14 +68,14 @@ package struct RPCPublications: Sendable {
         }
     }
 
-    /// A message.
+    /// One message of the `$/publish`.
     struct Element {
         let url: String
         let values: PassedValues?
         let attachment: RPCAttachment
     }
 
-    /// Takes the next message out.
+    /// Removes and returns the next message.
     mutating func next() throws(RPCFailure) -> Element {
         guard let node = self.rest.removeFirst() else {
             return Element(url: self.url, values: nil, attachment: self.attachment)

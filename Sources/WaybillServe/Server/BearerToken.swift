@@ -4,7 +4,7 @@ struct BearerToken: Sendable {
 
     init(_ text: String) { self.bytes = Array(text.utf8) }
 
-    /// Whether a text is the token, in a time that does not depend on where they differ.
+    /// Returns whether a text is the token, in a time that does not depend on where the two differ.
     func matches(_ candidate: String) -> Bool {
         let candidate = Array(candidate.utf8)
         guard !self.bytes.isEmpty else { return false }

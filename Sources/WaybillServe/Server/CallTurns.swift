@@ -1,8 +1,8 @@
 /// Decides which calls of a server's connections run and which wait; a value that performs no I/O.
 ///
-/// Each connection has a number of calls that always run, so no other connection can block it. The calls
-/// beyond it share places. When no place is free, connections take turns, however many calls each of them has
-/// waiting.
+/// Each connection has a number of calls that always run, so no other connection can block it. Calls beyond
+/// this number share places. When no place is free, connections take turns, however many calls each of them
+/// has waiting.
 struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     private struct Calls {
         var running = 0
@@ -20,8 +20,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     private var calls: [Connection: Calls] = [:]
     /// The number of calls that wait, of all connections.
     private(set) var waiting = 0
-    /// The connections that have calls waiting, in the order of their turns; those before ``next`` had
-    /// theirs.
+    /// The connections that have calls waiting, in the order of their turns; turns before ``next`` are over.
     private var turns: [Connection] = []
     private var next = 0
 
@@ -52,13 +51,13 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     /// Ends a running call.
     ///
-    /// - Returns: The connections of which the longest-waiting call runs now.
+    /// - Returns: The connections whose longest-waiting call runs now.
     mutating func end(_ connection: Connection) -> [Connection] {
         guard var calls = self.calls[connection], calls.running > 0 else { return [] }
         if calls.running > self.guaranteed { self.sharedRunning -= 1 }
         calls.running -= 1
         self.calls[connection] = calls.isOver ? nil : calls
-        // A guaranteed place of this connection is free now, or a shared one.
+        // A place is free now: a guaranteed one of this connection, or a shared one.
         if calls.waiting > 0, calls.running < self.guaranteed {
             self.startWaiting(connection)
             return [connection]
@@ -66,7 +65,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         return self.takeTurns()
     }
 
-    /// Ends a call that waits.
+    /// Removes a waiting call.
     mutating func withdraw(_ connection: Connection) {
         guard var calls = self.calls[connection], calls.waiting > 0 else { return }
         calls.waiting -= 1
@@ -74,9 +73,9 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         self.calls[connection] = calls.isOver ? nil : calls
     }
 
-    /// Forgets a connection that is closed.
+    /// Removes a closed connection.
     ///
-    /// - Returns: The connections of which the longest-waiting call runs now.
+    /// - Returns: The connections whose longest-waiting call runs now.
     mutating func leave(_ connection: Connection) -> [Connection] {
         guard let calls = self.calls.removeValue(forKey: connection) else { return [] }
         self.waiting -= calls.waiting

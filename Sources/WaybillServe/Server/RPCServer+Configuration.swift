@@ -8,27 +8,28 @@ internal import Glibc
 #endif
 
 extension RPCServer {
-    /// Which peers a server admits, and how much of it they may use; everything has a default.
+    /// The configuration of a server: the peers that it admits, and how much of it they may use.
     public struct Configuration: Sendable {
-        /// The users whose processes may connect to a Unix socket, by ID: by default the one that the server
-        /// runs as, and root, which may do anything anyway.
+        /// The IDs of the users whose processes may connect to a Unix socket.
         ///
-        /// The file is its owner's alone (0600) as well, so to admit others set ``permissions`` too.
+        /// By default, these are the user that the server runs as, and root, which can do anything anyway.
+        /// The socket's file belongs to its owner alone (0600), so set ``permissions`` as well to admit other
+        /// users.
         public var allowedUserIDs: Set<UInt32> = [geteuid(), 0]
 
         /// The permissions of a Unix socket's file; 0600 by default.
         public var permissions: UInt32 = 0o600
 
-        /// The token that a peer must send with `$/authenticate` before any other message; nil for none.
+        /// The token that a peer has to send with `$/authenticate` before any other message; nil to require
+        /// none.
         ///
-        /// A server on TCP needs a token, unless ``admitsLoopbackWithoutToken`` is set and the address is a
-        /// loopback address. The token is sent without encryption. Use a tunnel between machines.
+        /// A server on TCP requires a token, unless ``admitsLoopbackWithoutToken`` is set. The token is sent
+        /// without encryption: use a tunnel between machines.
         public var token: String?
 
-        /// Whether a server on a loopback address of TCP does without a token: every process of the machine,
-        /// whatever its user, may then use what is exposed.
+        /// Whether a server on a TCP loopback address works without a token; false by default.
         ///
-        /// False by default.
+        /// Every process of the machine, whatever its user, may then use the exposed routes.
         public var admitsLoopbackWithoutToken = false
 
         /// How much a peer may use.
@@ -38,23 +39,24 @@ extension RPCServer {
         /// default.
         public var drainLimit = Duration.seconds(5)
 
-        /// Where the server logs: peers that are turned away, and the causes of failures, with the reference
-        /// that the peer was given.
+        /// The logger for refused peers and for the causes of failures.
+        ///
+        /// Each cause is logged with the reference that the peer was given.
         public var logger = Logger(label: "waybill.serve")
 
         /// Creates a configuration with the defaults.
         public init() {}
     }
 
-    /// The counters of a server.
+    /// The counts of a server since it was created.
     public struct Statistics: Sendable, Hashable {
         /// Connections that are open.
         public internal(set) var openConnections = 0
         /// Connections that were admitted.
         public internal(set) var connections = 0
-        /// Connections that were turned away.
+        /// Connections that were refused.
         public internal(set) var refusedConnections = 0
-        /// Requests that were accepted, apart from notifications.
+        /// Requests that were admitted, without notifications.
         public internal(set) var requests = 0
         /// Requests that were answered, with a result or an error.
         public internal(set) var answers = 0

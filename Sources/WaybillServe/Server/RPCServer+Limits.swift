@@ -23,7 +23,7 @@ extension RPCServer {
 
         /// The maximum number of requests of a connection that are in flight; 1,024 by default.
         ///
-        /// A batch counts as its requests.
+        /// Each request of a batch counts.
         public var requestsInFlight = 1024
 
         /// The maximum size of the requests of a connection that are in flight, in bytes; 8 MiB by default.
@@ -34,13 +34,13 @@ extension RPCServer {
 
         /// The number of further calls of all connections together that run at once; 256 by default.
         ///
-        /// The calls beyond it wait in the server, and the connections take turns.
+        /// Calls beyond this number wait in the server, and the connections take turns.
         public var sharedCalls = 256
 
         /// The maximum number of calls and messages of all connections that wait for their turns; 32,768 by
         /// default.
         ///
-        /// A call that would wait beyond it is answered with an error.
+        /// A call that would exceed the limit is answered with an error.
         public var waitingCallsOfAll = 32_768
 
         /// The number of bytes that may wait for a peer before its next message is handled; 256 KiB by
@@ -49,9 +49,9 @@ extension RPCServer {
 
         /// The maximum number of bytes that may wait for all peers together; 64 MiB by default.
         ///
-        /// Above this limit, the server closes connections. Connections that have not read for a second are
-        /// closed first, beginning with the most unread bytes. An answer of more than half of the limit is
-        /// replaced by an error.
+        /// Above the limit, the server closes connections. Those that have not read for a second come first,
+        /// and of these the ones with the most unread bytes. A single answer of more than half of the limit
+        /// is replaced by an error.
         public var unreadBytesOfAll = 64 << 20
 
         /// The maximum number of subscriptions of a connection; 64 by default.
@@ -67,12 +67,12 @@ extension RPCServer {
 
         /// The maximum number of requests and notifications of a connection per second; 100,000 by default.
         ///
-        /// A faster peer is read more slowly. A batch counts as its messages.
+        /// A faster peer is read more slowly. Each message of a batch counts.
         public var requestsPerSecond = 100_000
 
         /// The maximum number of connections; 10,000 by default.
         ///
-        /// The server tells a further peer so, and closes its connection.
+        /// The server sends a further peer an error, and closes its connection.
         public var connections = 10_000
 
         /// How long a connection may be open without a request in flight, without a subscription and without

@@ -1,7 +1,7 @@
 #if Serve
 public import ServiceLifecycle
 
-/// A server as a service among others: name it after the bus, so that it ends before the bus does.
+/// A server can run in a service group: list it after the bus, so that it shuts down before the bus does.
 extension RPCServer: Service {}
 
 extension RPCServerCore {

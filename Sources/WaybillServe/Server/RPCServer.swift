@@ -4,7 +4,7 @@ internal import WaybillDocuments
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// A server that answers the exposed URLs of a bus over a Unix socket or TCP, in JSON-RPC 2.0.
+/// A server that answers the exposed URLs of a bus, over a Unix socket or TCP, in JSON-RPC 2.0.
 ///
 /// ```swift
 /// try bus.expose("app://user/**")
@@ -14,24 +14,24 @@ internal import WaybillRouting
 ///
 /// The method of a request is the URL, and its `params` are the parameters:
 /// `{"jsonrpc":"2.0","id":7,"method":"app://user/1","params":{"name":"Lili"}}`. For a peer, a URL that is not
-/// exposed does not exist. <doc:Serving> has the wire format, the error codes and the limits.
+/// exposed does not exist. <doc:Serving> describes the wire format, the error codes and the limits.
 ///
-/// The server runs on the bus's loop, so a request to a module there needs no change of thread. Use the
-/// server as a service of swift-service-lifecycle, named after the bus, or call ``run()``. A server can run
-/// only once.
+/// The server runs on the bus's loop, so a request to a module there is handled without a change of thread.
+/// Use the server as a service of swift-service-lifecycle, named after the bus, or call ``run()``. A server
+/// may run once.
 public final class RPCServer: Sendable {
     private let core: RPCServerCore
 
     /// Creates a server, which does not listen yet.
     ///
-    /// The server describes what is exposed for `$/document`, here and after each change: a type of a
-    /// parameter or a reply that traps in `init(from:)` on small values ends the program here, and never when
-    /// a peer asks.
+    /// The server builds the document for `$/document` here and after each change of the routes. To do so, it
+    /// runs the `init(from:)` of parameter and reply types with small values. A type that traps on them ends
+    /// the program here, and never when a peer sends a request.
     ///
     /// - Parameters:
-    ///   - bus: The bus whose exposed routes it answers.
-    ///   - address: Where it listens.
-    ///   - configuration: Which peers are admitted, and the limits.
+    ///   - bus: the bus whose exposed routes the server answers.
+    ///   - address: the address at which the server listens.
+    ///   - configuration: which peers are admitted, and the limits.
     public init(
         _ bus: MessageBus,
         listening address: StreamAddress,
@@ -40,40 +40,40 @@ public final class RPCServer: Sendable {
         self.core = RPCServerCore(bus, address: address, configuration: configuration)
     }
 
-    /// Begins to listen; ``run()`` does so itself if it has not been called.
+    /// Begins to listen; ``run()`` does so too unless the server listens already.
     ///
-    /// Connections wait in the system's backlog until the server runs. For code that needs to know the port
-    /// that the system has chosen, or that its clients can connect.
+    /// Connections wait in the system's backlog until the server runs. Call this method when code needs the
+    /// port that the system has chosen, or when clients must be able to connect before the server runs.
     ///
-    /// - Returns: Where the server listens.
-    /// - Throws: `StreamError` if it cannot listen there, and a `RoutingError` with the code `refused` for an
-    ///   address on TCP without a token.
+    /// - Returns: the address at which the server listens.
+    /// - Throws: `StreamError` if the server cannot listen at the address, and a `RoutingError` with the code
+    ///   `refused` for a TCP address without a token.
     @discardableResult
     public func start() async throws -> StreamAddress { try await self.core.start().address }
 
     /// Serves until the task is cancelled or, in a service group, until graceful shutdown.
     ///
-    /// At graceful shutdown the server rejects new connections and requests, and waits for requests in
-    /// flight, at most ``Configuration/drainLimit``. When the task is cancelled, the requests in flight are
-    /// cancelled as well.
+    /// At graceful shutdown, the server accepts no more connections and requests. It waits for the requests
+    /// in flight, for ``Configuration/drainLimit`` at most. When the task is cancelled, the requests in
+    /// flight are cancelled as well.
     ///
-    /// - Throws: The errors of ``start()``, and `StreamError` with the code `shutDown` when the loop shuts
+    /// - Throws: the errors of ``start()``, and `StreamError` with the code `shutDown` when the loop shuts
     ///   down.
     public func run() async throws { try await self.core.run() }
 
-    /// Rejects new connections and requests.
+    /// Stops accepting connections and requests.
     ///
-    /// ``run()`` returns when the requests in flight have ended, or after ``Configuration/drainLimit``. The
-    /// function may be called from any context, and does not wait.
+    /// ``run()`` returns when the requests in flight have ended, or after ``Configuration/drainLimit``. May
+    /// be called from any context, and does not wait.
     public func beginGracefulShutdown() { self.core.beginGracefulShutdown() }
 
-    /// The counters of the server.
+    /// The counts of the server since it was created.
     ///
     /// You can read them from any context.
     public var statistics: Statistics { self.core.ledger.statistics }
 }
 
-/// The counts of a server, which its connections keep.
+/// The counts of a server, which its sessions update.
 final class ServerLedger: Sendable {
     private let counts = Locked(RPCServer.Statistics())
 
@@ -82,7 +82,7 @@ final class ServerLedger: Sendable {
     func note(_ change: (inout RPCServer.Statistics) -> Void) { self.counts.withLock { change(&$0) } }
 }
 
-/// The state of a server, on the loop of its bus.
+/// The core of a server: it listens, admits connections and ends them, on the loop of its bus.
 actor RPCServerCore: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let bus: MessageBus
@@ -112,7 +112,7 @@ actor RPCServerCore: LoopBound {
         var options = StreamOptions()
         options.permissions = self.configuration.permissions
         let listener = try await StreamListener.bind(self.address, on: self.eventLoop, options: options)
-        // Check the address again, because a name such as `localhost` is now resolved.
+        // A name such as `localhost` is checked again by the address that it was resolved to.
         if let objection = self.objection(to: listener.address) {
             listener.close()
             throw objection
@@ -122,7 +122,7 @@ actor RPCServerCore: LoopBound {
         return listener
     }
 
-    /// Why a server may not listen at an address.
+    /// Returns the reason that a server may not listen at an address; nil if it may.
     private func objection(to address: StreamAddress) -> RoutingError? {
         guard case .tcp(let host, _) = address, self.configuration.token == nil else { return nil }
         let isLoopback = host == "::1" || host == "localhost" || host.hasPrefix("127.")
@@ -157,7 +157,7 @@ actor RPCServerCore: LoopBound {
         try end.get()
     }
 
-    /// Admits a connection, or tells it why not and closes it.
+    /// Admits a connection, or sends it the reason for the refusal and closes it.
     private func admit(_ connection: StreamConnection) -> RPCSession? {
         if let refusal = self.refusal(of: connection) {
             self.ledger.note { $0.refusedConnections += 1 }
@@ -216,7 +216,7 @@ actor RPCServerCore: LoopBound {
         for session in self.sessions.values { session.assumeOnLoop { $0.end("the server shuts down") } }
     }
 
-    /// Looks after the connections once a second, while there are any.
+    /// Schedules the next check of the connections for overdue peers, in one second.
     private func scheduleWatch() {
         let deadline = Deadline(after: .seconds(1), by: self.eventLoop.time)
         self.watch = self.eventLoop.schedule(at: deadline) { [weak self] in
@@ -232,7 +232,7 @@ actor RPCServerCore: LoopBound {
     }
 }
 
-/// A peer as logs and messages show it.
+/// The name of a peer in logs and messages.
 struct PeerName: CustomStringConvertible {
     let description: String
 

@@ -3,9 +3,9 @@ internal import Waybill
 internal import WaybillJSON
 package import WaybillRouting
 
-// Errors as the peer sees them.
+// Errors in the form that the peer receives.
 extension RPCSession {
-    /// Returns the failure for the peer, and logs the cause.
+    /// Returns the failure that the peer receives for an error; the cause goes to the log.
     func failure(_ error: any Error) -> RPCFailure {
         if let failure = error as? RPCFailure { return failure }
         let error = error as? RoutingError ?? RoutingError(.handlerFailed, message: "it failed", cause: error)
@@ -35,7 +35,7 @@ extension RPCSession {
 }
 
 extension RPCFailure {
-    /// Creates the failure of an error for a peer.
+    /// Creates the failure that a peer receives for an error.
     init(_ error: RoutingError, reference: String?) {
         self.init(
             code: error.code.rpcCode,
@@ -45,10 +45,10 @@ extension RPCFailure {
         )
     }
 
-    /// The most characters of a cause: a message that is too large would not arrive.
+    /// The maximum length of a cause, in characters: a message that is too large would not arrive.
     private static let causeLimit = 1000
 
-    /// Creates the failure of an error for a node of the same cluster, with all details.
+    /// Creates the failure that a node of the same cluster receives for an error, with all details.
     package init(wholly error: RoutingError) {
         self.init(code: error.code.rpcCode, message: error.message, name: error.code.description)
         self.route = error.route
@@ -57,13 +57,13 @@ extension RPCFailure {
         self.declared = DeclaredError(of: error)
     }
 
-    /// A failure that the module of the route declares for its callers.
+    /// Creates a failure from an error that the module of the route declares for its callers.
     init(_ declared: DeclaredError, code: RoutingError.Code) {
         self.init(code: code.rpcCode, message: declared.message, name: code.description)
         self.declared = declared
     }
 
-    /// Creates the failure of a frame that is not JSON.
+    /// Creates the failure that a peer receives for a frame that is not JSON.
     init(_ error: JSONError) {
         self.init(code: Self.parseError, message: "the message is rejected: \(error)")
     }

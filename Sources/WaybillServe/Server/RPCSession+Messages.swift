@@ -4,9 +4,8 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Messages and their answers.
 extension RPCSession {
-    /// Takes a frame that has been read.
+    /// Handles a frame.
     package func receive(_ frame: RPCFrame) {
         let batch = self.begin(frame)
         for message in frame.messages { self.handle(message, batch: batch) }
@@ -30,11 +29,11 @@ extension RPCSession {
         return nil
     }
 
-    /// Takes a message.
+    /// Handles a message.
     package func handle(_ message: RPCMessage, batch: Int? = nil) {
         switch message.content {
         case .request where self.channel.isBroken:
-            // Nobody would get the answer; the peer's messages without an answer are still handled.
+            // The answer could not reach the peer. Notifications of the peer are still handled.
             self.leaveOut(of: batch)
         case .request(let id, let method, let params):
             self.accept(id, method: method, params: params, bytes: message.size, batch: batch)
@@ -42,7 +41,7 @@ extension RPCSession {
             self.notify(method, params, size: message.size)
             self.leaveOut(of: batch)
         case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
-        // A server asks its peers nothing.
+        // A server sends no requests, so it expects no responses.
         case .result, .failure:
             self.closeUnlessAuthenticated()
             self.leaveOut(of: batch)
@@ -65,7 +64,7 @@ extension RPCSession {
         }
     }
 
-    /// Answers a message that is not handled; a peer that has yet to send its token is disconnected.
+    /// Answers a message that is not handled, and disconnects a peer that has not sent its token.
     private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
         let answer = Self.answer(to: id, failure)
         if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
@@ -73,7 +72,7 @@ extension RPCSession {
         self.closeIfDrained()
     }
 
-    /// Notes that a message of a batch has no answer.
+    /// Records that a message of a batch has no answer.
     private func leaveOut(of batch: Int?) {
         if let text = self.requests.add(nil, to: batch) { self.send(text, to: .null) }
         self.closeIfDrained()
@@ -100,7 +99,7 @@ extension RPCSession {
         RPCFailure(RoutingError(.refused, message: message), reference: nil)
     }
 
-    /// Compares the peer's token; a wrong one closes the connection.
+    /// Compares the peer's token with the expected one; a wrong token closes the connection.
     func authenticate(_ token: String?) throws(RPCFailure) {
         guard let expected = self.token else { return }
         guard let token, expected.matches(token) else {
@@ -114,13 +113,15 @@ extension RPCSession {
     }
 
     /// Whether notifications of the peer are handled.
+    ///
+    /// Reading this property opens a silent session, and closes an unauthenticated one.
     var takesNotifications: Bool {
         if self.phase == .silent { self.phase = .open }
         self.closeUnlessAuthenticated()
         return self.phase == .open
     }
 
-    /// Runs code for a request, as far as possible without suspending, and answers with the result.
+    /// Runs `body` for a request, in place until it suspends, and answers with its result.
     func answer(
         _ number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
@@ -133,7 +134,7 @@ extension RPCSession {
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
-        // It is over, or has failed although its handler goes on.
+        // The request has been answered: the body has returned, or it still runs and its request has failed.
         guard let id = self.requests.id(of: number) else { return task.cancel() }
         self.tasks[number] = task
         self.channel.accepted(id)
@@ -141,7 +142,7 @@ extension RPCSession {
 
     func cancel(_ number: ServedRequests.Number) {
         if self.endWaiting(number, .cancelled) { return }
-        // Before there is an entry the task has not suspended, and nothing else runs.
+        // Without an entry, the task has not suspended, and no other code runs.
         self.tasks[number]?.cancel()
     }
 
@@ -188,9 +189,7 @@ extension RPCSession {
         self.closeIfDrained()
     }
 
-    /// Enqueues an answer.
-    ///
-    /// The answer to a batch has no ID.
+    /// Enqueues an answer; the answer to a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
         if !self.channel.enqueue(answer) {
             let isBatch = answer.first == UInt8(ascii: "[")

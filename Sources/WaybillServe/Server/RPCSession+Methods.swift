@@ -4,7 +4,7 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The methods of the protocol itself; every other method is a URL.
+/// The methods of the protocol itself; any other method is a URL.
 package enum SystemMethod: String, Sendable {
     case authenticate = "$/authenticate"
     case ping = "$/ping"
@@ -17,10 +17,10 @@ package enum SystemMethod: String, Sendable {
     case document = "$/document"
     case explain = "$/explain"
 
-    // Methods of messages from the server.
+    // Methods that a server sends.
     package static let progress = "$/progress"
     static let message = "$/message"
-    /// A node tells the one that has sent a request that it is being handled.
+    /// A node tells the sender of a request that the request is being handled.
     package static let accepted = "$/accepted"
 
     static func isSystem(_ method: String) -> Bool { method.utf8.starts(with: "$/".utf8) }
@@ -66,7 +66,7 @@ extension RPCSession {
         }
     }
 
-    /// Handles a notification, and logs its errors.
+    /// Handles a notification; its errors are logged.
     func notify(_ method: String, _ params: JSONNode?, size: Int) {
         guard self.takesNotifications else { return }
         do {
@@ -94,7 +94,7 @@ extension RPCSession {
         }
     }
 
-    /// Returns the request for the bus.
+    /// Returns the request to the bus.
     private func request(
         _ url: String,
         values: PassedValues?,
@@ -114,7 +114,7 @@ extension RPCSession {
         )
     }
 
-    /// The peer, which gets the values that are on their way to its return URLs, for a request of an ID.
+    /// Returns the peer of a request with an ID; the peer receives the values for its return URLs.
     func peer(_ id: RPCID?) -> ExternalRequest.Peer {
         ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
             [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
@@ -147,7 +147,7 @@ extension RPCSession {
         }
     }
 
-    /// Sends a message that nobody awaits; its failure is logged.
+    /// Sends a message without waiting for a reply; its failure is logged.
     private func post(_ request: ExternalRequest) {
         do {
             try self.bus.send(request)
@@ -156,7 +156,7 @@ extension RPCSession {
         }
     }
 
-    /// A value for the peer, with its type if the peer is told.
+    /// Returns a value as JSON for the peer, with the name of its type if the peer receives type names.
     func encoded(_ value: any Sendable) throws(RoutingError) -> JSONText {
         self.tellsTypes ? try JSONText(notingTypeOf: value) : try JSONText(encoding: value)
     }
@@ -174,11 +174,11 @@ extension RPCSession {
         }
     }
 
-    /// Publishes messages that have come as one, whose sender waits for nothing.
+    /// Publishes the messages of one `$/publish` notification, whose sender does not wait.
     private func publish(_ publications: RPCPublications) {
         var publications = publications
         do throws(RPCFailure) {
-            // Once for all of them, so that they are not lost in part.
+            // One check for all messages: the limit must not drop only some of them.
             try self.checkPublicationLimit(publications.size)
             while !publications.isEmpty { self.publishNext(of: &publications) }
         } catch {
@@ -204,11 +204,11 @@ extension RPCSession {
         )
     }
 
-    /// Publishes the next of messages that have come as one, whose sender waits for nothing.
+    /// Publishes the next message of a `$/publish` notification, whose sender does not wait.
     ///
     /// - Parameters:
     ///   - publications: The messages.
-    ///   - isAdmitted: Whether the caller has asked the loop's budget for it.
+    ///   - isAdmitted: Whether the caller has already charged the loop's budget for the publication.
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
         guard self.takesNotifications else { return publications.dropAll() }
         do throws(RPCFailure) {

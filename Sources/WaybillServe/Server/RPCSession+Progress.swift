@@ -10,11 +10,12 @@ struct AwaitedAnswer {
     let timer: ScheduledTimer?
 }
 
-// Progress replies, their answers, and values on their way to the peer's own return URLs.
+// Progress replies, their answers, and values for the peer's return URLs.
 extension RPCSession {
-    /// Sends a progress reply, and waits for the answer if the peer gives answers.
+    /// Sends a progress reply, and waits for the answer if the peer answers progress replies.
     ///
-    /// - Throws: `notTransferable`, the error of the peer, or an error when the peer does not answer.
+    /// - Throws: `notTransferable` if the value cannot be encoded, the failure that the peer sends instead of
+    ///   an answer, and an error if the answer does not arrive or the reply cannot be sent.
     func offer(
         _ value: any Sendable,
         number: ServedRequests.Number,
@@ -37,7 +38,8 @@ extension RPCSession {
         }
         switch await self.awaitAnswer(to: writer.bytes, number, timeLeft: attachment.timeLeft) {
         case .success(let answer): return answer
-        // The peer's caller does not listen. A handler that needs no answer does not fail because of it.
+        // The peer's caller does not listen. A handler that does not want an answer must not fail for this
+        // reason.
         case .failure(let error) where error.code == .noHandler: return try await noListener(value)
         case .failure(let error): throw error
         }
@@ -45,8 +47,8 @@ extension RPCSession {
 
     /// Returns whether a handler waits for the answer to a progress reply.
     ///
-    /// A client in the nodes' network may disappear without notice, so the handler waits only if the client
-    /// has set a deadline.
+    /// A client of the nodes' network may disappear without notice. The handler therefore waits for it only
+    /// when the request has a time limit.
     private func isAwaited(_ attachment: RPCAttachment) -> Bool {
         attachment.answersProgress
             && (self.audience == .peers || self.tellsTypes || attachment.timeLeft != nil)
@@ -66,7 +68,7 @@ extension RPCSession {
             }
             self.awaitedAnswers[number] = AwaitedAnswer(continuation: continuation, timer: timer)
             if Task.isCancelled { self.giveUpAnswer(to: number, .cancelled) }
-            // Sent once the answer has a place to go to.
+            // Sent only now that the continuation is stored, so that the answer can be delivered.
             if !self.channel.enqueue(progress) {
                 self.resume(number, with: .failure(RPCFailure.overflow.routingError(url: "")))
             }
@@ -90,7 +92,7 @@ extension RPCSession {
         return true
     }
 
-    /// Takes the answer to a progress reply, or the peer's failure.
+    /// Delivers the answer to a progress reply, or the peer's failure, to the handler.
     ///
     /// - Returns: Whether a handler waited for it.
     func takeAnswer(_ parameters: RPCParameters) -> Bool {
@@ -103,9 +105,9 @@ extension RPCSession {
         return self.resume(number, with: .success(parameters["value"]?.kept ?? .null))
     }
 
-    /// Sends the peer a value for a return URL of the peer.
+    /// Sends the peer a value for one of its return URLs.
     ///
-    /// The function may be called from any thread. On the loop, the value is written before the response.
+    /// May be called from any thread. On the loop, the value is written before the response.
     nonisolated func takeReturn(
         _ url: String,
         value: any Sendable,
@@ -136,13 +138,14 @@ extension RPCSession {
             }
             writer.attachment(attachment, isFirst: id == nil)
             writer.raw("}}")
-            // Check the whole message, with headers and all other members.
+            // The check includes the members around the value, such as the headers.
             if let error = self.channel.objection(to: JSONText(writer.bytes)) { throw error }
             guard self.channel.enqueue(writer.bytes) else { throw RPCFailure.overflow }
             self.channel.flushSoon()
         } catch {
             self.logger.notice("a value cannot be returned", metadata: self.metadata("\(error)"))
-            // The caller waits for it, and would take its absence for the handler's own decision.
+            // The caller waits for the value. Without the failure, it would assume that the handler declined
+            // to return one.
             guard let number = id.flatMap({ self.requests.number(of: $0) }) else { return }
             self.finish(number, with: self.failure(error))
             self.tasks[number]?.cancel()

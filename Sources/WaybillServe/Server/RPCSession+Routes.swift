@@ -3,9 +3,9 @@ internal import WaybillDocuments
 internal import WaybillJSON
 internal import WaybillRouting
 
-// The description of the routes for a peer: only exposed routes, without details of the code.
+// Information about routes for a peer: only about exposed routes, and nothing about the code behind them.
 extension RPCSession {
-    /// The exposed routes, as `$/routes` answers.
+    /// Returns the exposed routes, as the result of `$/routes`.
     func describeRoutes() -> JSONText {
         var writer = JSONWriter(capacity: 1024)
         writer.raw("[")
@@ -17,12 +17,12 @@ extension RPCSession {
         return JSONText(writer.bytes)
     }
 
-    /// The exposed routes with their schemas, as `$/document` answers.
+    /// Returns the exposed routes with their schemas, as the result of `$/document`.
     func documentRoutes() async -> JSONText {
         JSONText(Array(await self.document.current.jsonLine.utf8))
     }
 
-    /// Where a URL leads, as `$/explain` answers.
+    /// Returns the route of a URL, or the reason that it has none, as the result of `$/explain`.
     func explain(_ url: String) -> JSONText {
         let explanation = self.bus.explainExposed(url, to: self.audience)
         var writer = JSONWriter()

@@ -32,7 +32,7 @@ extension RPCSession {
         self.subscriptions[number] = Task {
             for await message in messages {
                 self.send(self.text(of: message, number), to: .null)
-                // Waits while the peer does not read; meanwhile the oldest messages are dropped.
+                // Waits until the peer reads; in the meantime, the oldest messages are dropped.
                 await self.channel.flush()
             }
             self.subscriptionEnded(number)
@@ -42,7 +42,7 @@ extension RPCSession {
 
     /// Ends a subscription of the peer.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether the subscription existed.
     func unsubscribe(_ number: Int) -> Bool {
         guard let task = self.subscriptions.removeValue(forKey: number) else { return false }
         task.cancel()
@@ -50,7 +50,7 @@ extension RPCSession {
         return true
     }
 
-    /// The bus is shut down; the peer is told.
+    /// Tells the peer that a subscription has ended, because the bus has shut down.
     private func subscriptionEnded(_ number: Int) {
         guard self.subscriptions.removeValue(forKey: number) != nil else { return }
         self.load?.assumeOnLoop { $0.removeSubscription() }

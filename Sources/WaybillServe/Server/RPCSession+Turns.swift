@@ -2,12 +2,12 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The calls and messages of a connection that wait for a turn, in the order in which they came.
+/// The calls and messages of a connection that wait for a turn, in the order of their arrival.
 struct WaitingCalls {
     struct Call {
-        /// The request; nil for a message that nobody awaits.
+        /// The number of the request; nil for a message without a response.
         let number: ServedRequests.Number?
-        /// The size of a message that nobody awaits.
+        /// The size of a message without a response, in bytes; 0 for a request.
         let bytes: Int
         /// Ends the call when its deadline passes.
         let timer: ScheduledTimer?
@@ -17,7 +17,7 @@ struct WaitingCalls {
     private var calls: [Call] = []
     /// The calls before this index have begun.
     private var first = 0
-    /// The size of the messages that nobody awaits.
+    /// The size of the messages without a response, in bytes.
     private(set) var bytes = 0
 
     var isEmpty: Bool { self.first == self.calls.count }
@@ -50,16 +50,15 @@ struct WaitingCalls {
     }
 }
 
-// Calls run when it is the connection's turn.
 extension RPCSession {
-    /// Runs a call or message now, or when the connection has a turn, behind the messages that wait already.
+    /// Runs a call or message now, or when the connection has a turn, after the messages that wait already.
     ///
     /// - Parameters:
-    ///   - number: The request; nil for a message that nobody awaits.
-    ///   - bytes: The size of a message that nobody awaits.
+    ///   - number: The number of the request; nil for a message without a response.
+    ///   - bytes: The size of a message without a response, in bytes.
     ///   - deadline: When a request stops waiting.
-    ///   - start: Begins to handle it.
-    /// - Throws: The limit that the messages that wait have reached.
+    ///   - start: Begins to handle the call or message.
+    /// - Throws: The failure to answer with when the waiting calls have reached a limit.
     func inTurn(
         _ number: ServedRequests.Number?,
         bytes: Int = 0,
@@ -86,11 +85,11 @@ extension RPCSession {
             }
         }
         self.waitingCalls.append(WaitingCalls.Call(number: number, bytes: bytes, timer: timer, start: start))
-        // The calls before it have places that they have not taken yet, and keep their order.
+        // Earlier calls have places and have not started yet; this call starts after them.
         if hasPlace { load.assumeOnLoop { $0.begin(connection) } }
     }
 
-    /// The failure of a message that nobody awaits, when too many wait.
+    /// Returns the failure of a message without a response when too many messages wait; nil otherwise.
     private func waitingFailure(_ bytes: Int) -> RPCFailure? {
         let limits = self.limits
         if self.waitingCalls.count >= limits.requestsInFlight {
@@ -102,7 +101,7 @@ extension RPCSession {
         )
     }
 
-    /// Begins the call that has waited longest: the connection has a place for it.
+    /// Begins the call that has waited longest, because the connection has a place for it.
     func startWaiting() {
         if self.phase != .closed, !self.waitingCalls.isEmpty,
             self.channel.unsentBytes > self.limits.unreadBytes
@@ -110,7 +109,7 @@ extension RPCSession {
             return self.pause()
         }
         guard self.phase != .closed, let call = self.waitingCalls.popFirst() else {
-            // The call has ended since the place was given to it.
+            // The waiting call ended after its place was assigned.
             self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
             return
         }
@@ -119,7 +118,8 @@ extension RPCSession {
         self.channel.flushSoon()
     }
 
-    /// Gives the place back until the peer has read its answers: more calls would only add to them.
+    /// Gives the place back until the peer has read its answers; more calls would only produce more unread
+    /// answers.
     private func pause() {
         self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
         self.pausedCalls += 1
@@ -149,7 +149,7 @@ extension RPCSession {
         start(self)
     }
 
-    /// Releases the place of a request, or has no effect when the request has no place.
+    /// Gives back the place of a request, unless the request has none.
     func leavePlace(_ number: ServedRequests.Number) {
         guard self.running.remove(number) != nil else { return }
         self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
@@ -157,7 +157,7 @@ extension RPCSession {
 
     /// Fails a request that waits for a turn.
     ///
-    /// - Returns: Whether it was waiting.
+    /// - Returns: Whether the request was waiting.
     func endWaiting(_ number: ServedRequests.Number, _ code: RoutingError.Code) -> Bool {
         guard let call = self.waitingCalls.remove(number) else { return false }
         call.timer?.cancel()
@@ -168,7 +168,8 @@ extension RPCSession {
         return true
     }
 
-    /// Handles the messages that wait and that nobody awaits, and drops the requests: the peer is gone.
+    /// Handles the waiting messages without a response and drops the waiting requests, because the peer is
+    /// gone.
     func emptyWaitingCalls() {
         while let call = self.waitingCalls.popFirst() {
             call.timer?.cancel()

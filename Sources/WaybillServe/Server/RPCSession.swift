@@ -4,11 +4,12 @@ package import WaybillDocuments
 package import WaybillEventLoop
 internal import WaybillRouting
 
-/// The requests of one peer. A session reads messages, passes them to the bus, and writes answers.
+/// The requests of one peer: a session reads messages, calls the bus, and writes answers.
 ///
-/// It runs on the loop of the bus, so a request to a handler there that cannot suspend is answered before the
-/// next request is read. ``ServedRequests`` decides which requests are admitted and which answers are due,
-/// and this actor acts. The peer is at the other end of a connection, or of another kind of ``RPCChannel``.
+/// A session runs on the loop of the bus, so a request to a handler there that cannot suspend is answered
+/// before the next message is read. ``ServedRequests`` decides which requests are admitted and which answers
+/// are due; this actor performs the I/O. The peer is at the other end of a connection, which the session
+/// serves, or of another ``RPCChannel``.
 package actor RPCSession: LoopBound {
     package nonisolated let eventLoop: EventLoop
     let bus: MessageBus
@@ -16,17 +17,17 @@ package actor RPCSession: LoopBound {
     let logger: Logger
     let origin: MessageOrigin
     let audience: Audience
-    /// Whether values for the peer come with the names of their types.
+    /// Whether values for the peer are sent with the names of their types.
     let tellsTypes: Bool
     let channel: any RPCChannel
-    /// The channel, if it is a connection; otherwise nil.
+    /// The channel as a connection; nil for a channel of another kind.
     private let connection: FrameChannel?
     let ledger: ServerLedger
     let document: LiveDocument
     let token: BearerToken?
 
     var requests: ServedRequests
-    /// The state that all connections of the server share; nil for a peer without a connection.
+    /// The resources that the connections of the server share; nil for a peer without a connection.
     let load: ServerLoad?
     private(set) lazy var connectionNumber = self.load?.assumeOnLoop { $0.open(self) } ?? 0
     /// The calls and messages that wait for a turn of this connection.
@@ -41,11 +42,12 @@ package actor RPCSession: LoopBound {
     var awaitedAnswers: [ServedRequests.Number: AwaitedAnswer] = [:]
     var subscriptions: [Int: Task<Void, Never>] = [:]
     var lastSubscription = 0
-    /// The peer of all notifications, of which a stream of publications has many.
+    /// The peer of all notifications; it is stored because a stream of publications needs it for each
+    /// message.
     private(set) lazy var peerOfNotifications = self.peer(nil)
-    /// The publications that came as notifications and have not reached every subscriber.
+    /// The number of publications that arrived as notifications and have not reached every subscriber.
     var unawaitedPublications = 0
-    /// The size of these publications.
+    /// The size of these publications, in bytes.
     var unawaitedBytes = 0
     private var bucket: TokenBucket
     /// The number of messages so far.
@@ -59,7 +61,7 @@ package actor RPCSession: LoopBound {
         /// The peer has yet to send its first message.
         case silent
         case open
-        /// New requests are rejected. The connection is closed when the requests in flight have been
+        /// The session accepts no new requests, and closes the connection when those in flight have been
         /// answered.
         case draining
         case closed
@@ -95,7 +97,7 @@ package actor RPCSession: LoopBound {
         self.origin = MessageOrigin(connection)
     }
 
-    /// Creates a session for a node, or a client of the nodes' network, whose messages come to
+    /// Creates a session for a node, or a client of the nodes' network, whose messages are passed to
     /// ``receive(_:)``.
     package init(
         _ bus: MessageBus,
@@ -125,7 +127,7 @@ package actor RPCSession: LoopBound {
         self.origin = origin
     }
 
-    /// Tells a peer that it is not admitted, and closes the connection.
+    /// Sends a peer the reason that it is not admitted, and closes the connection.
     static func refuse(_ connection: StreamConnection, _ failure: RPCFailure) {
         Task {
             try? await connection.write(FrameReader.Framing.lines.frame(Self.answer(to: .null, failure)))
@@ -133,7 +135,7 @@ package actor RPCSession: LoopBound {
         }
     }
 
-    /// Serves the peer until it is gone, or the task is cancelled, which waits for nothing.
+    /// Serves the peer until it is gone or the task is cancelled; cancellation closes the connection at once.
     func run() async {
         guard let connection = self.connection?.connection else { return }
         await withTaskCancellationHandler {
@@ -160,13 +162,13 @@ package actor RPCSession: LoopBound {
             self.logger.debug("a connection ended", metadata: self.metadata("\(error)"))
         }
         await self.channel.flush()
-        // Many connections that end at once must not keep the loop from the others.
+        // Many connections that end at once must not block the loop.
         await EventLoop.yieldIfDue()
         self.abandon()
         self.channel.close()
     }
 
-    /// Takes a frame, and each message of it when the connection may have the next one handled.
+    /// Handles the messages of a frame, each when the connection may handle its next message.
     private func receiveInTurn(_ frame: RPCFrame) async throws {
         try await self.awaitTurn()
         let batch = self.begin(frame)
@@ -176,8 +178,10 @@ package actor RPCSession: LoopBound {
         }
     }
 
-    /// Waits until the next message may be handled: at the peer's rate, when it has read most of its answers,
-    /// and when the loop has polled if its budget is used up.
+    /// Waits until the next message may be handled.
+    ///
+    /// The peer may not exceed its rate, and must have read most of its answers. If the loop's budget is used
+    /// up, the loop polls first.
     private func awaitTurn() async throws {
         if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
             await self.channel.flush()
@@ -185,8 +189,7 @@ package actor RPCSession: LoopBound {
         }
         if self.channel.unsentBytes > self.limits.unreadBytes { await self.channel.flush() }
         self.messages &+= 1
-        // The budget is the loop's: a connection that used it up alone would have the others wait for all of
-        // it.
+        // All connections share the loop's budget. A connection that used it up alone would delay all others.
         if self.messages.isMultiple(of: Self.messagesPerTurn) {
             await self.eventLoop.yield()
         } else {
@@ -194,13 +197,13 @@ package actor RPCSession: LoopBound {
         }
     }
 
-    /// The number of messages after which the other connections have a turn.
+    /// The number of messages after which the session yields to the other connections.
     private static let messagesPerTurn = 2
 
-    /// The peer has sent its token: it may send messages of any size that the limits allow.
+    /// Raises the limit on the size of messages, because the peer has sent its token.
     func liftFrameLimit() { self.connection?.setLimit(self.limits.frameSize) }
 
-    /// The peer is gone: cancels whatever it has asked for.
+    /// Cancels all requests and subscriptions of the peer, because it is gone.
     package func abandon() {
         self.emptyWaitingCalls()
         self.phase = .closed
@@ -215,7 +218,9 @@ package actor RPCSession: LoopBound {
         self.subscriptions = [:]
     }
 
-    /// Cancels all requests of the peer, and tells the peer, which may still be there.
+    /// Fails the requests in flight with `unreachable`, and then cancels them.
+    ///
+    /// The peer receives the failures if it is still there.
     package func abandon(_ reason: String) {
         let error = RoutingError(.unreachable, message: reason)
         for number in self.requests.all { self.finish(number, with: RPCFailure(wholly: error)) }
@@ -227,16 +232,15 @@ package actor RPCSession: LoopBound {
     }
 }
 
-// How a connection ends from this side.
 extension RPCSession {
-    /// Rejects new requests, and closes the connection when the requests in flight have been answered.
+    /// Stops accepting requests, and closes the connection when those in flight have been answered.
     package func drain() {
         guard self.phase != .closed else { return }
         self.phase = .draining
         self.closeIfDrained()
     }
 
-    /// Whether nothing is owed to the peer.
+    /// Whether the peer has no open requests, subscriptions or publications.
     package var isIdle: Bool {
         self.requests.isEmpty && self.subscriptions.isEmpty && self.unawaitedPublications == 0
     }
@@ -244,17 +248,19 @@ extension RPCSession {
     func closeIfDrained() {
         guard self.phase == .draining, self.requests.isEmpty, self.waitingCalls.isEmpty else { return }
         self.phase = .closed
-        // Written bytes are still sent, and a task that reads ends.
+        // Enqueued messages are still sent. Closing the channel ends the task that reads.
         Task {
             await self.channel.flush()
             self.channel.close()
         }
     }
 
-    /// The size of the unread answers in bytes, including answers that batches keep back.
+    /// The size of the answers that the peer has not read and of the answers that open batches keep back, in
+    /// bytes.
     var unreadBytes: Int { self.channel.unsentBytes + self.requests.batchBytes }
 
-    /// Since when the peer has taken nothing of the bytes that wait for it; nil when none wait.
+    /// Returns the instant since which the peer has read none of the bytes that wait for it; nil if none
+    /// wait.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         self.connection?.stalledSince(at: now)
     }
@@ -267,7 +273,7 @@ extension RPCSession {
         self.channel.abort()
     }
 
-    /// Closes the connection if the peer takes longer than it may.
+    /// Closes the connection if the peer exceeds one of its time limits.
     func endIfOverdue(at now: ContinuousClock.Instant) {
         if let reason = self.overdue(at: now) { self.end(reason) }
     }
@@ -275,7 +281,7 @@ extension RPCSession {
     private func overdue(at now: ContinuousClock.Instant) -> String? {
         guard let connection = self.connection else { return nil }
         if let since = connection.stalledSince(at: now) {
-            // Nothing more is read from it either, so no other time passes.
+            // While bytes wait, nothing is read from the peer either, so the other time limits do not apply.
             return now - since > self.limits.stallTime ? "it does not read" : nil
         }
         if let wait = connection.partialFrameWait, wait > self.limits.messageTime {

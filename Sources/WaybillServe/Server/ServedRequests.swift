@@ -1,9 +1,10 @@
-/// The requests of one peer that are being handled, their batches, and their limits.
+/// The requests of one peer that are being handled, their batches and their limits; a value that performs no
+/// I/O.
 ///
-/// The value performs no I/O. Every admitted request is answered once. The requests of a batch are answered
-/// together, after the last one has ended.
+/// Every admitted request is answered once. The answers to a batch are sent together, after its last request
+/// has been answered.
 struct ServedRequests: Sendable {
-    /// Which of the admitted requests it is.
+    /// The number of an admitted request.
     typealias Number = Int
 
     private struct Request: Sendable {
@@ -14,7 +15,7 @@ struct ServedRequests: Sendable {
 
     private struct Batch: Sendable {
         var missing: Int
-        /// The answers so far, as elements of a JSON array.
+        /// The answers so far, as the text of an array without its end.
         var text: [UInt8] = []
         var answerBytes = 0
     }
@@ -24,26 +25,26 @@ struct ServedRequests: Sendable {
     private var requests: [Number: Request] = [:]
     private var numbers: [RPCID: Number] = [:]
     private var batches: [Int: Batch] = [:]
-    /// The size of the answers of batches that have not been sent yet.
+    /// The size of the answers in open batches, in bytes.
     private(set) var batchBytes = 0
     private var lastNumber = 0
 
     init(_ limits: RPCServer.Limits) { self.limits = limits }
 
-    /// How many requests are in flight.
+    /// The number of requests in flight.
     var count: Int { self.requests.count }
 
-    /// Whether nothing is owed to the peer.
+    /// Whether no request and no batch is open.
     var isEmpty: Bool { self.requests.isEmpty && self.batches.isEmpty }
 
-    /// Admits a request, unless its ID is in flight already or there are too many.
+    /// Admits a request.
     ///
     /// - Parameters:
     ///   - id: The ID of the request.
-    ///   - bytes: The size of the request, which stays in memory while it is handled.
-    ///   - batch: The batch that the request is in.
+    ///   - bytes: The size of the request, which stays in memory while the request is handled.
+    ///   - batch: The batch of the request; nil if it has none.
     /// - Returns: The number of the request.
-    /// - Throws: The failure to answer instead.
+    /// - Throws: The failure to answer with: the ID is in flight already, or a limit is reached.
     mutating func admit(_ id: RPCID, bytes: Int, batch: Int?) throws(RPCFailure) -> Number {
         guard self.requests.count < self.limits.requestsInFlight else {
             let limit = self.limits.requestsInFlight
@@ -63,9 +64,9 @@ struct ServedRequests: Sendable {
         return self.lastNumber
     }
 
-    /// Records the answer to a request.
+    /// Ends a request with its answer.
     ///
-    /// - Returns: The bytes to send, or nil when the rest of a batch is not answered yet.
+    /// - Returns: The text to send; nil if the request is in a batch that is not complete.
     mutating func finish(_ number: Number, _ answer: [UInt8]) -> [UInt8]? {
         guard let request = self.requests.removeValue(forKey: number) else { return nil }
         self.numbers[request.id] = nil
@@ -73,25 +74,28 @@ struct ServedRequests: Sendable {
         return self.add(answer, to: request.batch)
     }
 
-    /// The request with an ID, to cancel it or to answer its progress.
+    /// Returns the number of the request with an ID; nil if no such request is in flight.
     func number(of id: RPCID) -> Number? { self.numbers[id] }
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
 
-    /// The batch that a request is in.
+    /// Returns the batch of a request; nil if it has none.
     func batch(of number: Number) -> Int? { self.requests[number]?.batch }
 
-    /// All requests in flight.
+    /// The numbers of the requests in flight, in ascending order.
     var all: [Number] { self.requests.keys.sorted() }
 
-    /// Begins a batch of a number of messages, notifications included.
+    /// Begins a batch of `count` messages, including notifications, and returns the number of the batch.
     mutating func beginBatch(of count: Int) -> Int {
         self.lastNumber += 1
         self.batches[self.lastNumber] = Batch(missing: count)
         return self.lastNumber
     }
 
-    /// Adds an answer to a batch, or nothing for a notification; without a batch, it goes out alone.
+    /// Adds an answer to a batch, or nil for a notification, and returns the text to send.
+    ///
+    /// Without a batch, the answer is returned. The text of a batch is returned when its last message has
+    /// been added.
     mutating func add(_ answer: [UInt8]?, to batch: Int?) -> [UInt8]? {
         guard let batch else { return answer }
         guard var state = self.batches.removeValue(forKey: batch) else { return nil }
@@ -112,15 +116,15 @@ struct ServedRequests: Sendable {
         return state.text
     }
 
-    /// Whether there is room for an answer in a batch, beside the answers of all open batches.
+    /// Returns whether an answer to a request in a batch fits beside the answers of all open batches.
     func hasRoom(for answer: [UInt8], in batch: Int?) -> Bool {
         guard batch != nil, self.batchBytes > 0 else { return true }
         return self.batchBytes + answer.count <= self.limits.batchAnswerBytes
     }
 
-    /// Forgets everything: the connection is closed.
+    /// Removes all requests and batches, because the connection is closed.
     ///
-    /// - Returns: How many requests are abandoned.
+    /// - Returns: The number of requests that were abandoned.
     mutating func abandonAll() -> Int {
         defer { self = ServedRequests(self.limits) }
         return self.requests.count

@@ -1,21 +1,23 @@
 internal import WaybillEventLoop
 
-/// The state that the connections of a server share: places for running calls, unread bytes, subscriptions.
+/// The resources that the connections of a server share: places for running calls, memory for unread bytes,
+/// and subscriptions.
 ///
-/// It runs on the loop of the server, like all its sessions.
+/// The actor runs on the loop of the server, as all its sessions do.
 actor ServerLoad: LoopBound {
     nonisolated let eventLoop: EventLoop
     private let limits: RPCServer.Limits
     private var turns: CallTurns<Int>
     private var sessions: [Int: RPCSession] = [:]
     private var lastNumber = 0
-    /// The connections of which a waiting call begins next.
+    /// The connections that begin a waiting call next.
     private var due: [Int] = []
     private var isStarting = false
-    /// The unread bytes of each connection at the time of its last answer; those without any are left out.
+    /// The unread bytes of each connection at the time of its last answer; connections without unread bytes
+    /// have no entry.
     private var unread: [Int: Int] = [:]
     private var unreadOfAll = 0
-    /// When the unread bytes of all connections were counted last.
+    /// When the unread bytes of all connections were last counted.
     private var countedAt: ContinuousClock.Instant?
     private var subscriptions = 0
 
@@ -27,14 +29,14 @@ actor ServerLoad: LoopBound {
 
     /// Adds a connection.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The number of the connection.
     func open(_ session: RPCSession) -> Int {
         self.lastNumber += 1
         self.sessions[self.lastNumber] = session
         return self.lastNumber
     }
 
-    /// Forgets a connection with its calls, bytes and subscriptions.
+    /// Removes a connection with its calls, bytes and subscriptions.
     func close(_ number: Int, subscriptions: Int) {
         guard self.sessions.removeValue(forKey: number) != nil else { return }
         self.subscriptions -= subscriptions
@@ -43,30 +45,31 @@ actor ServerLoad: LoopBound {
     }
 }
 
-// Calls.
+// Running and waiting calls.
 extension ServerLoad {
     /// Asks for a call of a connection to run.
     ///
-    /// - Returns: Whether it may run now; else ``RPCSession/startWaiting()`` is called when it may.
+    /// - Returns: Whether the call may run now. If not, ``RPCSession/startWaiting()`` is called when it may.
     func ask(_ number: Int) -> Bool { self.turns.ask(number) }
 
-    /// Has the session begin a call that waits and has a place.
+    /// Makes the session begin a waiting call that has a place.
     func begin(_ number: Int) { self.start([number]) }
 
-    /// Ends a call that ran.
+    /// Ends a running call.
     func end(_ number: Int) { self.start(self.turns.end(number)) }
 
-    /// Whether as many calls wait as the server lets wait.
+    /// Whether the number of waiting calls exceeds the limit of the server.
     var isCrowded: Bool { self.turns.waiting > self.limits.waitingCallsOfAll }
 
-    /// Ends a call that waited.
+    /// Removes a waiting call.
     func withdraw(_ number: Int) { self.turns.withdraw(number) }
 
     private func start(_ numbers: [Int]) {
         self.due += numbers
         guard !self.isStarting, !self.due.isEmpty else { return }
         self.isStarting = true
-        // A new job avoids recursion, because a call that ends in place makes room for the next call.
+        // A separate task, because a call that ends in place makes room for the next one, which may end in
+        // place too.
         Task { await self.startDue() }
     }
 
@@ -83,13 +86,15 @@ extension ServerLoad {
     }
 }
 
-// Memory.
+// Memory for unread bytes.
 extension ServerLoad {
-    /// Counts the bytes that a peer has not read, and closes connections when all leave too many.
+    /// Records the number of bytes that a peer has not read, and closes connections when all peers together
+    /// exceed the limit.
     func note(unread bytes: Int, of number: Int) {
         self.setUnread(bytes, of: number)
         guard self.unreadOfAll > self.limits.unreadBytesOfAll else { return }
-        // Peers have read since their last answers, and looking at all of them takes time.
+        // Peers may have read since their last answers, so their bytes are counted again. Counting all takes
+        // time.
         let now = self.eventLoop.time.instant
         if let last = self.countedAt, now - last < .milliseconds(50) { return }
         self.countedAt = now
@@ -99,9 +104,7 @@ extension ServerLoad {
         if self.unreadOfAll > self.limits.unreadBytesOfAll { self.cutOff(at: now) }
     }
 
-    /// Closes connections until a quarter of the limit is free.
-    ///
-    /// Connections that do not read are closed first.
+    /// Closes connections until a quarter of the limit is free; stalled connections are closed first.
     private func cutOff(at now: ContinuousClock.Instant) {
         let connections = self.unread.map { number, bytes in
             (number: number, bytes: bytes, isStalled: self.isStalled(number, at: now))
@@ -117,7 +120,7 @@ extension ServerLoad {
         }
     }
 
-    /// Whether a peer has read nothing for a second.
+    /// Returns whether a peer has read nothing for a second.
     private func isStalled(_ number: Int, at now: ContinuousClock.Instant) -> Bool {
         guard let since = self.sessions[number]?.assumeOnLoop({ $0.stalledSince(at: now) }) else {
             return false
@@ -134,7 +137,7 @@ extension ServerLoad {
 
 // Subscriptions.
 extension ServerLoad {
-    /// Counts one more subscription; false when there are as many as the server takes.
+    /// Adds a subscription; returns false when the server's limit is reached.
     func addSubscription() -> Bool {
         guard self.subscriptions < self.limits.subscriptionsOfAll else { return false }
         self.subscriptions += 1

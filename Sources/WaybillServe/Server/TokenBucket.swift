@@ -1,4 +1,5 @@
-/// How fast a peer may send messages: a bucket that fills at a rate, and holds a second's worth.
+/// The limit on the rate of a peer's messages: a bucket that fills at a rate, and holds the tokens of one
+/// second.
 struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double
@@ -12,8 +13,8 @@ struct TokenBucket: Sendable {
 
     /// Takes one token.
     ///
-    /// - Parameter now: The time, which is asked for only when the bucket is empty.
-    /// - Returns: How long to wait before the next message is handled; nil if there is no need to.
+    /// - Parameter now: The present instant, which is evaluated only when the bucket is empty.
+    /// - Returns: How long to wait before the next message is handled; nil if it may be handled now.
     mutating func take(at now: @autoclosure () -> ContinuousClock.Instant) -> Duration? {
         self.tokens -= 1
         if self.tokens >= 0 { return nil }
