@@ -6,10 +6,10 @@ public import Waybill
 internal import WaybillDocuments
 internal import WaybillEventLoop
 
-/// A web page that shows the state of a bus, as routes of Hummingbird.
+/// A web page that shows the structure and the activity of a bus, as routes of Hummingbird.
 ///
-/// Use it to look into a running program: its routes, its messages with all messages that they cause, its
-/// dead letters, statistics, and the nodes of its cluster.
+/// Create a console to inspect a running program. It shows the routes, each message with the messages that
+/// it led to, the dead letters, statistics, and the nodes of the cluster.
 ///
 /// ```swift
 /// import Hummingbird
@@ -21,64 +21,66 @@ internal import WaybillEventLoop
 /// print(console.link(at: "http://127.0.0.1:8080/console"))
 /// ```
 ///
-/// The console is for the operators of a program, on a server that listens on the local machine. A person
-/// with the link from ``link(at:)`` sees the URL of every message. The console shows no values and performs
-/// no actions, unless its ``Configuration`` permits them. While no page is open, the bus is not observed and
-/// messages cost nothing more. <doc:TheConsole> describes the page, its cost, its protection and its limits.
+/// A console is meant for the operators of a program, on a server that listens only on the machine itself. A
+/// person with the link, which ``link(at:)`` returns, sees the URL of every message. The console shows no
+/// values and allows no actions, unless its ``Configuration`` permits them. While no page is open, the bus is
+/// not observed, and a message costs the same as without a console. <doc:TheConsole> describes the page, its
+/// cost, its security, and its limits.
 public struct WaybillConsole: Sendable {
-    /// The contents, the access and the limits of a console.
+    /// The configuration of a console: its contents, its access control, and its memory.
     public struct Configuration: Sendable {
         /// The name of the program on the page; `waybill` by default.
         public var name = "waybill"
 
-        /// The secret that opens the page; by default 128 random bits, which are new each time.
+        /// The token that opens the page; by default 128 random bits, which are new for each configuration.
         ///
-        /// A token that the program sets must be as hard to guess.
+        /// If you set a token, it has to be as hard to guess.
         public var token: String
 
-        /// Whether the page may call routes and send dead letters once more; false by default.
+        /// Whether the page may call routes and send dead letters again; false by default.
         ///
-        /// Each act is a line in the log.
+        /// Each action is logged.
         public var allowsActions = false
 
         /// Whether values are shown, as short JSON; false by default.
         ///
-        /// Otherwise their types and counts are: `[Order](3)`.
+        /// If false, the types and counts of values are shown: `[Order](3)`.
         ///
-        /// URLs are always shown, with their parameters, and so are the names of types.
+        /// URLs are always shown with their parameters, and so are the names of types.
         public var showsPayloads = false
 
-        /// The names of values that are never shown: in queries, paths, parameters, headers, and the
-        /// properties of values.
+        /// The names whose values are never shown: in queries, paths, parameters, headers, and properties of
+        /// values.
         ///
-        /// A name that contains one of these counts as well; case, `-` and `_` make no difference.
+        /// A name that contains one of these names is hidden as well. Case, `-` and `_` make no difference.
         public var redactedNames: Set<String> = [
             "password", "passwd", "passphrase", "token", "secret", "authorization", "cookie", "session",
             "key",
             "apikey", "credential", "signature",
         ]
 
-        /// The host names of the server, without ports; by default the names of the local machine.
+        /// The host names under which the server is reached, without ports; by default the names of the
+        /// machine itself.
         ///
-        /// Nil permits any name, for a server behind a proxy that has checked the name.
+        /// Nil allows any name: use it if a proxy in front of the server has checked the name.
         public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"]
 
-        /// The approximate number of bytes for recorded messages; 32 MiB by default.
+        /// The approximate number of bytes of messages and dead letters that are kept; 32 MiB by default.
         public var memoryLimit = 32 << 20
 
-        /// How often a page learns what has changed, in a second; 20 by default.
+        /// The number of updates that a page receives per second; 20 by default.
         public var updatesPerSecond = 20
 
         /// Whether the server speaks HTTP/2, in which a response must not have the header `Connection`.
         public var isHTTP2 = false
 
-        /// The logger of actions and errors.
+        /// The logger for actions and errors.
         public var logger: Logger
 
-        /// How long a bus is observed after the last page was closed.
+        /// How long the bus is observed after the last page was closed.
         var lingering = Duration.seconds(10)
 
-        /// How much is recorded in a second.
+        /// The limits of the recording.
         var recording = RecordingLimits()
 
         /// Creates a configuration; everything has a default.
@@ -92,21 +94,23 @@ public struct WaybillConsole: Sendable {
 
     /// Creates a console for a bus, which it retains.
     ///
-    /// The console keeps dead letters from now on. It records other messages while a page is open. It
-    /// describes all routes here and after each change. If `init(from:)` of a parameter or reply traps on
-    /// small values, the program ends here and never because of a request of the page.
+    /// Dead letters are kept from now on. Everything else is recorded only while a page is open.
+    ///
+    /// The console describes all routes here and after each change of the routes. To do so, it runs the
+    /// `init(from:)` of parameter and reply types with small values. A type that traps on them ends the
+    /// program here, and never when a page sends a request.
     ///
     /// - Parameters:
-    ///   - bus: The bus.
-    ///   - configuration: The contents, the access and the limits.
+    ///   - bus: the bus.
+    ///   - configuration: the contents and the access control of the console.
     public init(_ bus: MessageBus, configuration: Configuration = Configuration()) {
         self.core = ConsoleCore(bus, configuration)
     }
 
-    /// The address that opens the page, with the token: for the person who started the program.
+    /// Returns the link that opens the page, with the token; give it to the person who started the program.
     ///
-    /// - Parameter address: Where the routes were added, as a browser reaches it.
-    /// - Returns: The link, which a browser has to open once; from then on it has a cookie.
+    /// - Parameter address: the URL of the routes, as a browser reaches it.
+    /// - Returns: the link, which a browser has to open once; after that, the browser has a cookie.
     public func link(at address: String) -> String {
         let slash = address.hasSuffix("/") ? "" : "/"
         return "\(address)\(slash)?token=\(Self.escaped(self.core.configuration.token))"
@@ -115,10 +119,10 @@ public struct WaybillConsole: Sendable {
     /// The routes, for a router whose context is `BasicRequestContext`.
     public var routes: RouteCollection<BasicRequestContext> { self.routes(for: BasicRequestContext.self) }
 
-    /// Returns the routes for a router with its own context type.
+    /// Returns the routes for a router with another context.
     ///
-    /// - Parameter context: The type of the context.
-    /// - Returns: The routes to add to the router.
+    /// - Parameter context: the type of the context.
+    /// - Returns: the routes to add to the router.
     public func routes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
         let routes = RouteCollection(context: context)
         let server = ConsoleServer(self.core)
@@ -145,7 +149,7 @@ public struct WaybillConsole: Sendable {
     }
 }
 
-/// The state of a console.
+/// The parts of a console, which its routes share.
 final class ConsoleCore: Sendable {
     let bus: MessageBus
     let configuration: WaybillConsole.Configuration
@@ -165,7 +169,7 @@ final class ConsoleCore: Sendable {
             showsPayloads: configuration.showsPayloads
         )
         var limits = configuration.recording
-        // Six eighths of the memory are for messages, and a part of the rest is for dead letters.
+        // Recorded flows get six eighths of the memory, and dead letters get one eighth.
         let memory = max(1 << 20, configuration.memoryLimit)
         limits.bytes = memory / 8 * 6
         let catalog = RouteCatalog(bus)

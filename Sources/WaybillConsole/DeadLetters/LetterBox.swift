@@ -4,23 +4,24 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The dead letters of a bus since the console was made, grouped by reason and route; of each group the
-/// latest are kept, and all are counted.
+/// The dead letters of a bus since the console was created, grouped by reason and route.
+///
+/// All letters are counted, and the latest of each group are kept.
 final class LetterBox: Sendable {
-    /// The properties by which dead letters are grouped.
+    /// The error code and the route that the letters of a group share.
     struct Key: Hashable, Sendable {
         let code: String
         let pattern: String?
     }
 
-    /// A dead letter as it may be shown.
+    /// A dead letter in the form that the console may show.
     struct Letter: Sendable {
         let id: CorrelationID
         let url: String
         let failure: ShownFailure
         let time: Double
         let isAwaited: Bool
-        /// The message, for sending it once more; nil if it cannot be.
+        /// The message, for sending it again; nil if it cannot be sent again.
         let message: Message?
         let size: Int
         var replayedAs: [CorrelationID] = []
@@ -47,23 +48,25 @@ final class LetterBox: Sendable {
     private let state = Locked(State())
 
     private static let (groupLimit, letterLimit, messageLimit) = (256, 200, 1 << 18)
-    /// How many of a group are kept in a second: a flood is counted.
+    /// The number of letters of a group that are kept in a second; further letters are only counted.
     private static let quota = 100.0
 
+    /// Creates an empty box.
+    ///
     /// - Parameters:
-    ///   - recorder: The recorder, which decides what may be shown.
-    ///   - bytes: The approximate number of bytes that dead letters may occupy.
-    ///   - keepsMessages: Whether messages are kept, so that they can be sent again.
+    ///   - recorder: determines the values that may be shown.
+    ///   - bytes: the approximate number of bytes that letters may occupy.
+    ///   - keepsMessages: whether to keep messages, so that they can be sent again.
     init(_ recorder: Recorder, bytes: Int, keepsMessages: Bool) {
         self.recorder = recorder
         self.bytes = bytes
         self.keepsMessages = keepsMessages
     }
 
-    /// How many there were.
+    /// The number of letters so far.
     var counted: Int { self.state.withLock { $0.counted } }
 
-    /// The groups, the largest first.
+    /// The groups, in descending order of their counts.
     var groups: [(key: Key, group: Group)] {
         self.state.withLock { $0.groups.map { ($0.key, $0.value) } }.sorted {
             ($1.group.count, $0.key.code, $0.key.pattern ?? "") < (
@@ -72,21 +75,23 @@ final class LetterBox: Sendable {
         }
     }
 
-    /// Takes a letter, where it became one.
+    /// Counts a dead letter, and keeps it unless its group exceeds its quota.
+    ///
+    /// Runs on the thread on which the message became a dead letter.
     func take(_ letter: DeadLetter) {
         let time = self.recorder.seconds(at: letter.time)
         let (key, isKept) = self.state.withLock { state -> (Key, Bool) in
             state.counted += 1
             var key = Key(code: letter.error.code.description, pattern: letter.pattern)
             if state.groups[key] == nil, state.groups.count >= Self.groupLimit {
-                // The groups of all routes that came too late are one for each code.
+                // Letters of further routes share one group for each code.
                 key = Key(code: key.code, pattern: nil)
             }
             state.groups[key, default: Group(at: time)].count += 1
             return (key, state.groups[key]?.quota.take(at: time) == true)
         }
         guard isKept else { return }
-        // Describe values outside of the lock, because the description uses types of the program.
+        // Outside the lock, because this runs code of the program's types.
         let shown = self.shown(letter, time)
         self.state.withLock { $0.keep(shown, key, bytes: self.bytes, limit: Self.letterLimit) }
     }
@@ -103,7 +108,7 @@ final class LetterBox: Sendable {
         )
         let texts = 512 + url.utf8.count + failure.message.utf8.count
         let size = self.keepsMessages ? letter.message.map(Self.size(of:)) ?? 0 : 0
-        // A published message cannot be sent again, because it would be routed and may have no route.
+        // A publication that is sent again would be routed to a handler, and it may have no route.
         let isKept = self.keepsMessages && !letter.isPublication && size < Self.messageLimit
         return Letter(
             id: letter.id,
@@ -123,7 +128,7 @@ final class LetterBox: Sendable {
         return values.reduce(size) { $0 + ValueSize.estimate($1, upTo: Self.messageLimit) }
     }
 
-    /// The letters with these IDs, or all of a group, that can be sent once more.
+    /// Returns the letters that match a condition and can be sent again.
     func replayable(_ isMeant: (Key, Letter) -> Bool) -> [Letter] {
         self.state.withLock { state in
             state.groups.flatMap { key, group in
@@ -132,12 +137,12 @@ final class LetterBox: Sendable {
         }
     }
 
-    /// Notes that a letter was sent once more.
+    /// Records that a letter was sent again.
     func note(_ id: CorrelationID, replayedAs new: CorrelationID) {
         self.state.withLock { state in
             for (key, group) in state.groups {
                 guard let place = group.letters.lastIndex(where: { $0.id == id }) else { continue }
-                // The latest few: a letter may be sent any number of times.
+                // Only the latest are kept, because a letter may be sent any number of times.
                 if group.letters[place].replayedAs.count >= 16 {
                     state.groups[key]?.letters[place].replayedAs.removeFirst()
                 }

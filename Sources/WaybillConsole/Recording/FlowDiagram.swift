@@ -16,7 +16,7 @@ struct FlowDiagram {
         let duration: Int?
     }
 
-    /// Where a message comes from that no handler sent.
+    /// The participant that stands for the sender of a message that no recorded handler sent.
     static let caller = "caller"
 
     let root: CorrelationID
@@ -29,7 +29,7 @@ struct FlowDiagram {
         self.root = root
         self.dropped = flow.dropped
         let names = Dictionary(flow.messages.map { ($0.id, $0.participant) }) { first, _ in first }
-        // Events on two loops may have been recorded in another order than they happened.
+        // Events of two loops may have been recorded out of order.
         let ordered = flow.events.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
         }
@@ -55,7 +55,7 @@ struct FlowDiagram {
         }
     }
 
-    /// The diagram in the language of Mermaid.
+    /// The diagram in Mermaid syntax.
     var mermaid: String {
         var lines = ["sequenceDiagram"]
         var numbers: [String: Int] = [:]
@@ -84,7 +84,7 @@ struct FlowDiagram {
         }
     }
 
-    /// A text as Mermaid takes it: some signs have a meaning in its language.
+    /// Returns a text with the characters escaped that have a meaning in Mermaid.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
@@ -95,7 +95,7 @@ struct FlowDiagram {
         }
     }
 
-    /// The diagram as the page takes it.
+    /// The diagram as JSON for the page.
     var json: [UInt8] {
         var json = JSONFields()
         json.add("root", "\(self.root)")

@@ -1,10 +1,10 @@
 #if HTTP
 internal import Waybill
 
-/// A message as the console keeps it: descriptions instead of values.
+/// A message in the form that the console keeps: its values are replaced by text that may be shown.
 struct RecordedMessage: Sendable {
     let id: CorrelationID
-    /// Seconds since the console was made.
+    /// When the message was sent, in seconds since the console was created.
     let time: Double
     let url: String
     let pattern: String?
@@ -24,22 +24,23 @@ struct RecordedMessage: Sendable {
     var failure: ShownFailure?
     var isReplied = false
 
-    /// How many changes of messages there had been when this one changed last.
+    /// The recorder's revision when this message last changed.
     var revision = 0
-    /// The readers whose pattern matches the message, and the readers that have received it, as bits.
+    /// The readers whose pattern matches the message, and the readers that have received it; each reader is a
+    /// bit.
     var readers: UInt32 = 0
     var shownTo: UInt32 = 0
 
-    /// How the message stands: `waiting`, `replied` or `failed`.
+    /// The state of the message: `waiting`, `replied` or `failed`.
     var state: String { self.failure != nil ? "failed" : self.isReplied ? "replied" : "waiting" }
 
-    /// Its name in a diagram.
+    /// The name of the message's handler in a diagram.
     var participant: String {
         if let module { return ModuleName(module).stem }
         return self.pattern ?? "no route"
     }
 
-    /// About how many bytes it occupies.
+    /// The approximate number of bytes that the message occupies.
     var size: Int {
         let texts = [self.url, self.pattern, self.module, self.origin, self.node, self.value]
         return 640 + texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
@@ -47,14 +48,14 @@ struct RecordedMessage: Sendable {
     }
 }
 
-/// An event of a message in a flow.
+/// An event of a message of a flow.
 struct FlowEvent: Sendable {
     enum Kind: String, Sendable {
         case message, progress, answer, reply, failure
     }
 
     let kind: Kind
-    /// Which message of the flow.
+    /// The index of the message in the flow.
     let message: Int
     let time: Double
     let text: String
@@ -63,14 +64,14 @@ struct FlowEvent: Sendable {
     var size: Int { 96 + self.text.utf8.count }
 }
 
-/// A message that no recorded message caused, together with all messages that it caused.
+/// A message without a recorded cause, and all messages that it led to.
 struct RecordedFlow: Sendable {
     let number: Int
-    /// The pattern of its first message, by which it is evicted.
+    /// The pattern of the first message; flows are evicted by this route.
     let route: String
     var messages: [RecordedMessage] = []
     var events: [FlowEvent] = []
-    /// Messages and events that were counted and not kept.
+    /// The number of messages and events that were counted and not kept.
     var dropped = 0
     var size = 256
 }

@@ -3,9 +3,9 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Records the messages of a bus while an observer calls it.
+/// Records the messages of a bus, for as long as an observer calls the recorder.
 ///
-/// The recorder is called on the loops of the bus. A message that is not kept costs one lock and no text.
+/// The observer calls it on the loops of the bus. A message that is not kept costs one lock and no text.
 final class Recorder: Sendable {
     let writer: ValueWriter
     let catalog: RouteCatalog
@@ -24,7 +24,7 @@ final class Recorder: Sendable {
         self.state = Locked(RecorderState(limits, at: 0))
     }
 
-    /// Seconds since the console was made.
+    /// Returns the seconds from the creation of the console to an instant.
     func seconds(at instant: ContinuousClock.Instant = .now) -> Double { (instant - self.start).seconds }
 
     /// Records an event of a message.
@@ -50,7 +50,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Records a dead letter, unless its message was delivered and is known.
+    /// Records a dead letter, unless its message was delivered and has been counted already.
     func take(_ letter: DeadLetter) {
         let time = self.seconds(at: letter.time)
         let route = letter.pattern ?? ""
@@ -90,7 +90,7 @@ final class Recorder: Sendable {
             )
         }
         guard decision.isKept else { return }
-        // Describe values outside of the lock, because the description uses types of the program.
+        // Outside the lock, because this runs code of the program's types.
         let recorded = self.recorded(message, pattern: pattern, time: time, readers: readers)
         self.state.withLock { $0.keep(recorded, decision) }
     }
@@ -119,7 +119,7 @@ extension RecorderState.Decision {
     }
 }
 
-// Descriptions of messages.
+// The kept form of a message.
 extension Recorder {
     private func recorded(
         _ message: Message,
@@ -165,7 +165,7 @@ extension Recorder {
         )
     }
 
-    /// The URL of a message as it may be shown.
+    /// Returns the URL of a message in the form that may be shown.
     func shownURL(of message: Message) -> Redaction.ShownURL {
         let parameters = message.parameters
         return self.writer.redaction.url(parameters.url, path: self.catalog.pathRanges(of: parameters))
@@ -183,7 +183,8 @@ extension Recorder {
         }
     }
 
-    /// The values of a message that are hidden by name, as they may be part of a sentence.
+    /// Returns the values of a message that are hidden by name, in the form in which a sentence may contain
+    /// them.
     func hidden(in message: Message) -> [String] {
         guard self.writer.showsPayloads else { return [] }
         let redaction = self.writer.redaction

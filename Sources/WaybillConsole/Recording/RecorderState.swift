@@ -3,20 +3,19 @@ internal import DequeModule
 internal import Waybill
 internal import WaybillRouting
 
-/// The recorded messages of a bus.
+/// The recorded messages of a bus while it is observed; a value that makes decisions and runs no code of the
+/// program.
 ///
-/// The value decides what to keep, and runs no code of the program.
-///
-/// Every message is counted and timed. Its beginning decides whether it is kept. A message that begins a flow
-/// is kept within the quota of its route. Any other message is kept together with the message that caused it.
-/// A busy route evicts only its own flows.
+/// Every message is counted and timed. Whether a message is kept is decided when it begins. If it begins a
+/// flow, the quota of its route decides. If a kept message led to it, it joins the flow of that message. A
+/// route with many messages evicts its own flows.
 struct RecorderState: Sendable {
-    /// The decision about a message.
+    /// The decision whether a message is kept.
     enum Decision: Sendable {
         case count
         /// The message begins a new flow.
         case begin
-        /// It is part of this flow.
+        /// The message joins the flow with this number.
         case join(Int)
     }
 
@@ -32,7 +31,7 @@ struct RecorderState: Sendable {
         var latency = LatencyHistogram()
     }
 
-    /// A page that reads along.
+    /// A page that receives the recorded messages.
     fileprivate struct Reader {
         let scope: RouteTable<Void>?
         var counted = 0
@@ -50,19 +49,21 @@ struct RecorderState: Sendable {
     private(set) var size = 0
     private(set) var latency = LatencyHistogram()
 
-    /// Messages that have begun and not ended: a dead letter that is none of these, and has not just failed,
-    /// was never delivered.
+    /// The messages that have begun and not ended.
+    ///
+    /// A dead letter that is not in this set, and has not just failed, was never delivered.
     private var inFlight: Set<CorrelationID> = []
     private var failed: Set<CorrelationID> = []
     private var failures: Deque<CorrelationID> = []
     private static let (inFlightLimit, failureLimit) = (100_000, 4096)
 
-    /// The messages that have changed, the latest last; the last one has the revision ``revision``.
+    /// The messages that have changed, in the order of their changes; the last one has the revision
+    /// ``revision``.
     private var changes: Deque<CorrelationID> = []
     private(set) var revision = 0
     private static let changeLimit = 8192
 
-    /// A place for each bit of a message's readers.
+    /// The readers; the index of a reader is its bit in ``RecordedMessage/readers``.
     private var readers: [Reader?] = []
     static let readerLimit = 32
 
@@ -72,7 +73,7 @@ struct RecorderState: Sendable {
         self.followers = TokenBucket(rate: limits.followers, at: time)
     }
 
-    /// Forgets everything but the readers.
+    /// Removes everything except the readers.
     mutating func clear(at time: Double) {
         let (readers, revision) = (self.readers, self.revision)
         self = Self(self.limits, at: time)
@@ -81,18 +82,17 @@ struct RecorderState: Sendable {
     }
 }
 
-// Messages and their ends.
 extension RecorderState {
     /// Counts a message, and decides whether it is kept.
     ///
     /// - Parameters:
-    ///   - id: The message.
-    ///   - url: Where it was sent.
-    ///   - route: The pattern that it matched; empty if it matched none.
-    ///   - cause: The message that led to it.
-    ///   - time: When, in seconds since the console was made.
-    ///   - hasEnded: Whether it is a dead letter that never was delivered.
-    /// - Returns: The decision, and the readers of the message.
+    ///   - id: the ID of the message.
+    ///   - url: the URL of the message.
+    ///   - route: the pattern that matched; empty if no pattern matched.
+    ///   - cause: the message whose handler sent this one.
+    ///   - time: when the message was sent, in seconds since the console was created.
+    ///   - hasEnded: whether the message is a dead letter that was never delivered.
+    /// - Returns: the decision, and the readers of the message.
     mutating func begin(
         _ id: CorrelationID,
         to url: String,
@@ -120,7 +120,7 @@ extension RecorderState {
             }
             return .join(place.flow)
         }
-        // Two accesses of the dictionary would copy the queue.
+        // One access changes the record in place; a read and a write would copy the queue of its flows.
         let new = self.newRoute(at: time)
         let isWithinQuota = self.routes[route, default: new].quota.take(at: time)
         return isWithinQuota || self.spare.take(at: time) ? .begin : .count
@@ -130,7 +130,7 @@ extension RecorderState {
         RouteRecord(quota: TokenBucket(rate: self.limits.flowsPerRoute, at: time))
     }
 
-    /// Keeps a message as was decided.
+    /// Keeps a message according to the decision of ``begin(_:to:_:cause:at:hasEnded:)``.
     mutating func keep(_ message: RecordedMessage, _ decision: Decision) {
         var flow: Int
         switch decision {
@@ -146,7 +146,7 @@ extension RecorderState {
             self.routes[route, default: newRoute].flows.append(flow)
             self.routes[route]?.size += new.size
         case .join(let number):
-            // It may have been evicted meanwhile.
+            // The flow may have been evicted since the decision.
             guard self.flows[number] != nil else { return }
             flow = number
         }
@@ -159,10 +159,10 @@ extension RecorderState {
         self.evict()
     }
 
-    /// Whether a message is kept.
+    /// Returns whether a message is kept.
     func isKept(_ id: CorrelationID) -> Bool { self.places[id] != nil }
 
-    /// Adds an event to a message that is kept.
+    /// Adds an event to a message, unless the message is not kept.
     mutating func note(_ kind: FlowEvent.Kind, of id: CorrelationID, at time: Double, _ text: String) {
         guard let place = self.places[id] else { return }
         if kind == .progress { self.flows[place.flow]?.messages[place.message].progress += 1 }
@@ -190,14 +190,14 @@ extension RecorderState {
         if self.failures.count > Self.failureLimit { self.failed.remove(self.failures.removeFirst()) }
     }
 
-    /// Whether a message that is a dead letter now has been counted already.
+    /// Returns whether the message of a dead letter has been counted already; otherwise records it as failed.
     mutating func isCounted(_ id: CorrelationID) -> Bool {
         if self.inFlight.contains(id) || self.failed.contains(id) { return true }
         self.noteFailure(id)
         return false
     }
 
-    /// Adds the end of a message that is kept.
+    /// Adds the end of a message, unless the message is not kept.
     mutating func end(
         _ id: CorrelationID,
         at time: Double,
@@ -212,7 +212,7 @@ extension RecorderState {
         self.flows[place.flow]?.messages[place.message].failure = failure
         let text = failure.map { "\($0.code): \($0.message)" } ?? reply ?? ""
         self.grow(place.flow, by: text.utf8.count)
-        // The last event of a message is kept, however many there are.
+        // The last event of a message is kept even beyond the limit.
         self.add(
             failure == nil ? .reply : .failure,
             place: place,
@@ -249,7 +249,7 @@ extension RecorderState {
         self.size += size
     }
 
-    /// Forgets the oldest flows of the routes that occupy most.
+    /// Evicts the oldest flows of the routes that occupy the most bytes.
     private mutating func evict() {
         while self.size > self.limits.bytes,
             let route = self.routes.max(by: { $0.value.size < $1.value.size })?.key,
@@ -262,7 +262,7 @@ extension RecorderState {
         }
     }
 
-    /// Notes that a message has changed.
+    /// Records that a message has changed.
     private mutating func touch(_ place: Place) {
         guard let id = self.flows[place.flow]?.messages[place.message].id else { return }
         self.revision += 1
@@ -276,7 +276,7 @@ extension RecorderState {
 extension RecorderState {
     /// Adds a reader.
     ///
-    /// - Returns: Its number; nil if there are too many.
+    /// - Returns: the number of the reader; nil if the limit is reached.
     mutating func addReader(_ scope: RouteTable<Void>?) -> Int? {
         let reader = Reader(scope: scope)
         let index: Int
@@ -302,20 +302,20 @@ extension RecorderState {
 
     mutating func removeReader(_ index: Int) { self.readers[index] = nil }
 
-    /// The messages that have changed since a reader asked last.
+    /// The messages that have changed since the reader's last call.
     struct Changes: Sendable {
-        /// In the order of their last changes.
+        /// The messages, in the order of their last changes.
         var messages: [RecordedMessage] = []
         var counted = 0
         var shown = 0
     }
 
-    /// Whether a message has changed since a reader asked last.
+    /// Returns whether a message has changed since the reader's last call.
     func hasChanges(for index: Int) -> Bool {
         self.readers[index].map { $0.revision < self.revision } ?? false
     }
 
-    /// The messages for a reader, some at the most.
+    /// Returns the latest changed messages for a reader, at most `limit`.
     mutating func changes(for index: Int, limit: Int) -> Changes {
         guard let reader = self.readers[index] else { return Changes() }
         var changes = Changes()
@@ -340,13 +340,13 @@ extension RecorderState {
         return changes
     }
 
-    /// The flow of a message.
+    /// Returns the flow of a message; nil if the message is not kept.
     func flow(of id: CorrelationID) -> RecordedFlow? { self.places[id].flatMap { self.flows[$0.flow] } }
 
-    /// How long messages of each route took.
+    /// The latencies of the messages of each route.
     var latencies: [String: LatencyHistogram] { self.routes.mapValues(\.latency) }
 
-    /// How many messages are kept.
+    /// The number of messages that are kept.
     var count: Int { self.places.count }
 }
 

@@ -1,19 +1,19 @@
 #if HTTP
-/// How much is recorded.
+/// The limits of a recording.
 struct RecordingLimits: Sendable {
-    /// About how many bytes flows may occupy.
+    /// The approximate number of bytes that flows may occupy.
     var bytes = 24 << 20
-    /// How many flows of each route are recorded in a second, whatever the other routes do.
+    /// The number of flows of each route that are recorded in a second, independently of the other routes.
     var flowsPerRoute = 20.0
-    /// How many more are, of all routes together.
+    /// The number of further flows of all routes together that are recorded in a second.
     var spareFlows = 400.0
-    /// How many messages are recorded in a second that others lead to.
+    /// The number of messages that are recorded in a second because a recorded message led to them.
     var followers = 2000.0
-    /// How many events a flow may have.
+    /// The maximum number of events in a flow.
     var eventsPerFlow = 500
 }
 
-/// So many a second, and no more at once.
+/// A limit on a rate: a bucket that fills at a rate, and holds the tokens of one second.
 struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double
@@ -25,7 +25,7 @@ struct TokenBucket: Sendable {
         self.time = time
     }
 
-    /// Takes a token; false if there is none.
+    /// Takes a token; returns false if the bucket is empty.
     mutating func take(at time: Double) -> Bool {
         if time > self.time {
             self.tokens = min(self.rate, self.tokens + (time - self.time) * self.rate)

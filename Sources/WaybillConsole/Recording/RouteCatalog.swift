@@ -3,7 +3,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A copy of the routes of a bus, for code that must not call the bus.
+/// A snapshot of the routes of a bus, for code that must not call the bus.
 final class RouteCatalog: Sendable {
     private struct State {
         var modules: [String: String] = [:]
@@ -14,7 +14,7 @@ final class RouteCatalog: Sendable {
 
     init(_ bus: MessageBus) { self.state = Locked(State(table: bus.clusterTable())) }
 
-    /// Looks at the routes.
+    /// Updates the snapshot if the routes have changed.
     func update(_ bus: MessageBus) {
         let described = bus.describedRoutes
         guard self.state.withLock({ $0.table.routes.map(\.pattern) }) != described.map(\.pattern) else {
@@ -28,12 +28,12 @@ final class RouteCatalog: Sendable {
         self.state.withLock { $0 = state }
     }
 
-    /// The module whose route a pattern is.
+    /// Returns the module of the route with a pattern.
     func module(of pattern: String?) -> String? {
         pattern.flatMap { pattern in self.state.withLock { $0.modules[pattern] } }
     }
 
-    /// Where the parameters of the path stand in a URL, and in the return URL that is its fragment.
+    /// Returns the ranges of the path parameters in a URL, and in the return URL that is its fragment.
     func pathRanges(of parameters: Parameters) -> [(name: String, range: Range<Int>)] {
         var ranges = parameters.pathRanges
         let url = parameters.url

@@ -2,15 +2,16 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// Has a bus observed while there are readers, and for a while after the last.
+/// Observes a bus while there are readers, and for some time after the last one.
 ///
-/// So a page that is loaded again continues where it was. Otherwise no delivery is observed, and nothing is
-/// kept.
+/// A page that is loaded again therefore continues with the same messages. At other times, no delivery is
+/// observed, and no message is kept.
 final class Watch: Sendable {
     private struct State {
         var readers = 0
         var registration: Registration?
-        /// How often readers have come and gone, so that only the last end counts.
+        /// The number of times that readers have begun and ended, so that only the last end stops the
+        /// observation.
         var changes = 0
     }
 
@@ -19,10 +20,12 @@ final class Watch: Sendable {
     private let lingering: Duration
     private let state = Locked(State())
 
+    /// Creates a watch, which does not observe the bus yet.
+    ///
     /// - Parameters:
-    ///   - bus: The bus, which is not retained.
-    ///   - recorder: The recorder of the messages.
-    ///   - lingering: The time for which the bus is observed after the last reader has gone.
+    ///   - bus: the bus to observe.
+    ///   - recorder: the recorder of the messages.
+    ///   - lingering: how long the bus is observed after the last reader has ended.
     init(_ bus: MessageBus, _ recorder: Recorder, lingering: Duration) {
         self.bus = bus
         self.recorder = recorder
@@ -34,7 +37,7 @@ final class Watch: Sendable {
     /// Whether the bus is observed.
     var isOn: Bool { self.state.withLock { $0.registration != nil } }
 
-    /// A reader has come.
+    /// Adds a reader, and observes the bus if it is the first one.
     func begin() {
         self.recorder.catalog.update(self.bus)
         let isOn = self.state.withLock { state in
@@ -45,7 +48,7 @@ final class Watch: Sendable {
         guard !isOn else { return }
         let recorder = self.recorder
         let registration = self.bus.observe { recorder.take($0) }
-        // Two readers may have come at once.
+        // Two readers may have begun at the same time.
         let surplus = self.state.withLock { state in
             guard state.registration == nil else { return registration as Registration? }
             state.registration = registration
@@ -54,7 +57,7 @@ final class Watch: Sendable {
         surplus?.cancel()
     }
 
-    /// A reader has gone.
+    /// Removes a reader; the observation ends later if it was the last one.
     func end() {
         let change = self.state.withLock { state in
             state.readers -= 1

@@ -6,14 +6,14 @@ internal import WaybillHTTP
 internal import WaybillJSON
 internal import WaybillRouting
 
-// The actions of the page, if the configuration permits them. Each action is logged.
+// Actions of the page, which the configuration has to allow. Each action is logged.
 extension ConsoleCore {
-    /// How long an act may take, in milliseconds.
+    /// The shortest, the default and the longest timeout of an action, in milliseconds.
     private static let (shortestTimeout, usualTimeout, longestTimeout) = (1, 5000, 60_000)
-    /// How many dead letters are sent once more by one request, and how many at a time.
+    /// The maximum numbers of dead letters that one request sends again, and that are sent at the same time.
     private static let (replayLimit, replaysAtOnce) = (1000, 16)
 
-    /// Calls a route: `{"url","parameters":{},"timeout":ms}`.
+    /// Calls a route; the body is `{"url","parameters":{},"timeout":ms}`.
     func call(_ body: JSONText) async throws -> [UInt8] {
         guard let url = body.member(named: "url")?.string else {
             throw Problem(.badRequest, "`url` is missing")
@@ -58,7 +58,7 @@ extension ConsoleCore {
         return self.recorder.writer.redaction.url(url, path: ranges)
     }
 
-    /// A reply as JSON, or its shape as a text.
+    /// Returns a reply as JSON, or its shape as a JSON string.
     private func reply(_ value: any Sendable) -> String {
         if self.configuration.showsPayloads, let json = self.recorder.writer.json(value) { return json }
         var writer = JSONWriter()
@@ -66,7 +66,7 @@ extension ConsoleCore {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Sends dead letters once more: `{"ids":[..]}` or `{"code":..,"pattern":..}`.
+    /// Sends dead letters again; the body is `{"ids":[..]}` or `{"code":..,"pattern":..}`.
     func replay(_ body: JSONText) async throws -> [UInt8] {
         let letters: [LetterBox.Letter]
         if let ids = body.member(named: "ids")?.elements {

@@ -3,7 +3,7 @@ internal import Waybill
 internal import WaybillDocuments
 internal import WaybillRouting
 
-// The data for the views of the page.
+// JSON for the views of the page.
 extension ConsoleCore {
     var about: [UInt8] {
         var json = JSONFields()
@@ -15,7 +15,7 @@ extension ConsoleCore {
         return json.bytes
     }
 
-    /// Returns the routes with their registrations and schemas.
+    /// Returns the routes with their descriptions and mailboxes, and the schemas.
     func routeList(_ document: BusDocument) -> [UInt8] {
         let places = Dictionary(self.bus.routes.map { ($0.pattern.text, $0) }) { first, _ in first }
         let loads = Dictionary(self.bus.routeLoads.map { ($0.pattern, $0) }) { first, _ in first }
@@ -54,7 +54,7 @@ extension ConsoleCore {
         return json.bytes
     }
 
-    /// Where a URL leads, and why.
+    /// Returns the route of a URL, and the reason for the match or the failure.
     func explanation(of url: String) -> [UInt8] {
         let explanation = self.bus.explain(url)
         let shown =

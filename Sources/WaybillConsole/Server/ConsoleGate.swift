@@ -4,12 +4,13 @@ internal import Hummingbird
 internal import WaybillHTTP
 internal import WaybillJSON
 
-/// Decides which requests are answered: host, origin, and the token or the cookie that a browser got for it.
+/// Decides which requests are answered, by their host, their origin, and the token or the cookie of the
+/// session.
 struct ConsoleGate: Sendable {
     private let token: String
     /// The value of the cookie.
     ///
-    /// It is new at each start of the program, and does not reveal the token.
+    /// It is created when the program starts, and does not reveal the token.
     private let session = Self.newSecret()
     private let checks: WaybillGateway.Configuration
 
@@ -22,7 +23,7 @@ struct ConsoleGate: Sendable {
         self.checks = checks
     }
 
-    /// 128 random bits as text.
+    /// Returns 128 random bits as hexadecimal text.
     static func newSecret() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<2).map { _ in
@@ -31,15 +32,15 @@ struct ConsoleGate: Sendable {
         }.joined()
     }
 
-    /// Refuses a request that is for another server, or comes from a page of another one.
+    /// Rejects a request that is addressed to another server or comes from a page of another server.
     ///
-    /// A form that a page posts which sends no referrer has the origin `null`; it is accepted for signing in,
-    /// where a page of another server can do nothing without the token.
+    /// A form has the origin `null` on a page that sends no referrer. This origin is accepted for signing in,
+    /// because a page of another server cannot sign in without the token.
     func check(_ request: Request, isForm: Bool = false) throws(Problem) {
         try self.checks.check(request, acceptsNoOrigin: isForm)
     }
 
-    /// Whether a request has the cookie.
+    /// Returns whether a request has the cookie.
     func admits(_ request: Request) -> Bool {
         request.headers[values: .cookie].flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }.contains {
             item in
@@ -49,10 +50,11 @@ struct ConsoleGate: Sendable {
         }
     }
 
-    /// Whether a text is the token.
+    /// Returns whether a text is the token.
     func accepts(_ token: String) -> Bool { Self.isSame(token.utf8, self.token.utf8) }
 
-    /// Rejects an action, unless the request comes from a page of this server and its content type is JSON.
+    /// Rejects an action, unless its request comes from a page of this server and has the content type of
+    /// JSON.
     func checkAct(_ request: Request) throws(Problem) {
         guard request.headers[.origin] != nil else {
             throw Problem(
@@ -69,20 +71,21 @@ struct ConsoleGate: Sendable {
         }
     }
 
-    /// The response that signs a browser in, and leads to the page.
+    /// Returns the response that sets the cookie and redirects the browser to the page.
     func admission(below mount: String, page: String) -> Response {
         let cookie = "\(Self.cookie)=\(self.session); Path=\(mount); HttpOnly; SameSite=Strict"
         return Response(status: .seeOther, headers: [.location: page, .setCookie: cookie])
     }
 
-    /// Compares in a time that does not depend on where the texts differ.
+    /// Returns whether two texts are equal, in a time that does not depend on where they differ.
     private static func isSame(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool {
         let (left, right) = (Array(left), Array(right))
         guard left.count == right.count, !left.isEmpty else { return false }
         return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// Adds the headers that forbid the browser to load anything from elsewhere, and to store the response.
+    /// Adds the headers that protect the page: the browser loads nothing from other servers, and stores
+    /// nothing.
     static func protect(_ response: inout Response) {
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

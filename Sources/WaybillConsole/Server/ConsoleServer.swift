@@ -10,20 +10,19 @@ internal import WaybillHTTP
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// Answers the requests of the page.
+/// The server of the page and its API.
 struct ConsoleServer: Sendable {
     let core: ConsoleCore
     private let streams: EventStreams
 
-    /// All methods.
-    ///
-    /// A method that a path does not accept is then rejected as such, and not as an unknown path.
+    /// All HTTP methods, so that a method that a path does not support is rejected as such and not as an
+    /// unknown path.
     static var methods: [HTTPRequest.Method] {
         [.get, .post, .put, .patch, .delete, .head, .options, .trace, .connect]
             + [HTTPRequest.Method("QUERY")].compactMap(\.self)
     }
 
-    /// The most bytes of a body.
+    /// The maximum size of a body, in bytes.
     private static let bodyLimit = 1 << 20
 
     init(_ core: ConsoleCore) {
@@ -38,14 +37,14 @@ struct ConsoleServer: Sendable {
     /// Answers a request.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - path: The part of its path below the path of the console.
-    /// - Returns: The response, with the headers that protect the page.
+    ///   - request: the request.
+    ///   - path: the segments of the request's path below the mount.
+    /// - Returns: the response, with the headers that protect the page.
     func respond(to request: Request, _ path: [Substring]) async -> Response {
         var response: Response
         do {
             let path = path.joined(separator: "/")
-            // The console's own paths are ASCII, and so is every text that this one is compared with.
+            // The console's own paths are ASCII, and so are all texts that `path` is compared with.
             guard path.utf8.allSatisfy({ $0 < 0x80 }) else { throw Self.unknownPage }
             try self.core.gate.check(request, isForm: path == "session")
             response = try await self.answer(request, path)
@@ -84,7 +83,7 @@ struct ConsoleServer: Sendable {
     }
 
     private func page(_ request: Request) throws(Problem) -> Response {
-        // The page's own addresses are relative.
+        // The page uses relative URLs, so its own URL has to end in a slash.
         let isPage = request.uri.path.hasSuffix("/")
         let page = isPage ? "./" : "\(request.uri.path.split(separator: "/").last ?? "")/"
         if let token = try Self.query(of: request)["token"] {
@@ -176,7 +175,6 @@ struct ConsoleServer: Sendable {
     }
 }
 
-// Requests and responses.
 extension ConsoleServer {
     private static let unknownPage = Problem(.notFound, "this page does not exist")
 
@@ -209,7 +207,7 @@ extension ConsoleServer {
         return text
     }
 
-    /// The field `token` of a form.
+    /// Returns the field `token` of a form.
     private static func token(in form: ByteBuffer) -> String? {
         form.readableBytesView.split(separator: UInt8(ascii: "&")).first { $0.starts(with: "token=".utf8) }
             .map { PercentEscapes.decoded(Array($0.dropFirst("token=".utf8.count))[...]) }
@@ -223,7 +221,7 @@ extension ConsoleServer {
         )
     }
 
-    /// The path of the page, which ends in a slash.
+    /// Returns the path of the page, which ends in a slash.
     private static func mount(of request: Request, behind path: String) -> String {
         let whole = request.uri.path
         let mount = whole.hasSuffix(path) ? whole.dropLast(path.count) : whole[...]

@@ -1,5 +1,5 @@
 #if HTTP
-/// The files of the page, which are part of the program.
+/// The files of the page, which are compiled into the program.
 enum PageFiles {
     struct File: Sendable {
         let type: String
@@ -11,7 +11,7 @@ enum PageFiles {
 
     /// The files that both pages load.
     ///
-    /// They reveal nothing about the program.
+    /// They are served without a token, and reveal nothing about the program.
     static let assets: [String: File] = [
         "console.css": File(type: "text/css; charset=utf-8", content: PackageResources.console_css)
     ].merging(Self.scripts.map { ($0.0, File(type: "text/javascript; charset=utf-8", content: $0.1)) }) { $1 }

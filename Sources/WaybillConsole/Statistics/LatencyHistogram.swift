@@ -1,11 +1,11 @@
 #if HTTP
-/// The durations of messages in microseconds, as counts in buckets with an error of at most 7 %.
+/// The durations of messages, in microseconds: counts in buckets whose bounds are at most 7 % apart.
 ///
-/// A histogram takes two kilobytes, so that each of a thousand routes can have one.
+/// A histogram occupies two kilobytes, so each of a thousand routes can have one.
 struct LatencyHistogram: Sendable, Equatable {
-    /// 16 buckets for each power of two.
+    /// The number of bits and buckets for each power of two.
     private static let (bits, steps) = (4, 16)
-    /// A longer duration, of more than an hour, counts as the longest.
+    /// The number of powers of two; a duration of more than nine hours counts in the last bucket.
     private static let powers = 32
 
     private var counts: [UInt32] = []
@@ -18,7 +18,8 @@ struct LatencyHistogram: Sendable, Equatable {
         self.total &+= 1
     }
 
-    /// The duration, in microseconds, that a share of the messages did not exceed; nil if there were none.
+    /// Returns the duration, in microseconds, that a share of the messages did not exceed; nil if there are
+    /// none.
     func quantile(_ share: Double) -> Int? {
         guard self.total > 0 else { return nil }
         let rank = max(1, Int((share * Double(self.total)).rounded(.up)))
@@ -30,8 +31,7 @@ struct LatencyHistogram: Sendable, Equatable {
         return Self.upperBound(of: self.counts.count - 1)
     }
 
-    /// The powers of two that were needed: the longest duration of each in microseconds, and how many there
-    /// were.
+    /// The powers of two that have counts: the longest duration of each, in microseconds, and its count.
     var powersOfTwo: [(upper: Int, count: Int)] {
         stride(from: 0, to: self.counts.count, by: Self.steps).compactMap { start in
             let end = min(start + Self.steps, self.counts.count)
@@ -40,7 +40,10 @@ struct LatencyHistogram: Sendable, Equatable {
         }
     }
 
-    /// Of values below 16 each has a bucket; of greater ones the first five bits say which.
+    /// Returns the bucket of a value.
+    ///
+    /// Each value below 16 has its own bucket. The highest five bits of a greater value, and their position,
+    /// determine its bucket.
     private static func index(of value: Int) -> Int {
         guard value >= Self.steps else { return max(0, value) }
         let power = Int.bitWidth - 1 - value.leadingZeroBitCount - Self.bits
@@ -48,7 +51,7 @@ struct LatencyHistogram: Sendable, Equatable {
         return min(index, Self.powers * Self.steps - 1)
     }
 
-    /// The greatest value of a bucket.
+    /// Returns the greatest value of a bucket.
     private static func upperBound(of index: Int) -> Int {
         guard index >= Self.steps else { return index }
         let power = index >> Self.bits - 1

@@ -3,32 +3,30 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillHTTP
 
-/// The snapshots that an open page receives.
+/// The stream that an open page receives: snapshots of the changes.
 ///
-/// Each snapshot has the changes since the previous one.
-///
-/// A snapshot is created when the page has read the previous one, but not more often than the configuration
-/// permits. No snapshots are queued for a slow page.
+/// A snapshot is sent when the page has received the previous one, and no more often than the configuration
+/// allows. No snapshots are queued for a slow page.
 struct SnapshotStream {
     let recorder: Recorder
     let board: StatisticsBoard
     let letters: LetterBox
     /// The reader's number in the recorder.
     let reader: Int
-    /// How many messages a snapshot has at the most.
+    /// The maximum number of messages in a snapshot.
     let rows: Int
     let interval: Duration
 
     /// Sends snapshots until the task is cancelled.
     func run(_ sink: EventSink) async {
-        // The state that the page has received.
+        // The rows that the page has received last.
         var known: [String: StatisticsBoard.Row] = [:]
         var (sample, sentAt) = (0, -Double.infinity)
         while !Task.isCancelled {
             let current = self.board.current
             let now = self.recorder.seconds()
             let hasChanged = self.recorder.state.withLock { $0.hasChanges(for: self.reader) }
-            // Rates fall to zero when nothing happens, and that is to be seen.
+            // Rates fall to zero without messages, and the page has to show this.
             if hasChanged || now - sentAt >= 1 {
                 let routes = sample == current.number ? [] : current.rows.filter { known[$0.pattern] != $0 }
                 for row in routes { known[row.pattern] = row }
@@ -97,7 +95,7 @@ extension JSONFields {
         }
     }
 
-    /// Adds why something failed, as `failure`.
+    /// Adds the reason of a failure as the member `failure`.
     mutating func add(_ failure: ShownFailure?) {
         guard let failure else { return self.add("failure", raw: "null") }
         self.add("failure") { json in

@@ -2,23 +2,23 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// The figures of a bus as pages show them, taken some times a second however many pages there are.
+/// The statistics of a bus that pages show; the sampling rate does not depend on the number of pages.
 final class StatisticsBoard: Sendable {
-    /// A route at one moment.
+    /// The statistics of a route at one moment.
     struct Row: Sendable, Equatable {
         let pattern: String
         let counts: BusStatistics
-        /// Messages a second.
+        /// The number of messages per second.
         let rate: Double
-        /// How long messages took since the bus is watched, in microseconds.
+        /// The latencies of the messages since the observation of the bus began, in microseconds.
         let median: Int?
         let p99: Int?
-        /// How many messages wait in the mailbox, and how many may.
+        /// The number of messages in the mailbox, and the limit.
         let waiting: Int
         let limit: Int?
     }
 
-    /// All figures at one moment.
+    /// The statistics at one moment.
     struct Sample: Sendable {
         let number: Int
         let bus: BusStatistics
@@ -30,7 +30,8 @@ final class StatisticsBoard: Sendable {
     private struct State {
         var sample: Sample?
         var time = -Double.infinity
-        /// The number of messages of each route at some times within the last seconds, oldest first.
+        /// The number of messages sent on each route at some moments of the last seconds, in ascending order
+        /// of time.
         var sent: [(time: Double, counts: [String: Int])] = []
     }
 
@@ -39,7 +40,7 @@ final class StatisticsBoard: Sendable {
     private let lag: LoopLag
     private let state = Locked(State())
 
-    /// How long a sample is good for, and over how long rates are taken, in seconds.
+    /// The lifetime of a sample and the time span of the rates, in seconds.
     private static let (lifetime, span) = (0.25, 1.0)
 
     init(_ bus: MessageBus, _ recorder: Recorder) {
@@ -48,12 +49,12 @@ final class StatisticsBoard: Sendable {
         self.lag = LoopLag(bus.eventLoops)
     }
 
-    /// The present figures, which may be a moment old.
+    /// The present statistics, or a sample that is not older than ``lifetime``.
     var current: Sample {
         let now = self.recorder.seconds()
         let known = self.state.withLock { state -> Sample? in
             if let sample = state.sample, now - state.time < Self.lifetime { return sample }
-            // Another page that asks meanwhile gets the sample before.
+            // In the meantime, other pages get the previous sample.
             state.time = now
             return nil
         }
@@ -68,7 +69,7 @@ final class StatisticsBoard: Sendable {
         let statistics = self.bus.statistics
         return self.state.withLock { state in
             let counts = Dictionary(routes.map { ($0.pattern, $0.counts.sent) }) { $0 + $1 }
-            // The latest that is a whole span ago, or the oldest that there is.
+            // The latest entry that is a whole span old, or the oldest entry.
             let base = state.sent.last { now - $0.time >= Self.span } ?? state.sent.first
             let rows = routes.map { route in
                 let before = base?.counts[route.pattern]
@@ -100,10 +101,10 @@ final class StatisticsBoard: Sendable {
     }
 }
 
-/// How long work waits for each loop before it runs.
+/// The time that work waits for each loop before it runs.
 ///
-/// It is measured when it is asked for: a loop gets a closure, and the next question gets the answer. A loop
-/// that has not run it yet is as late as the closure is old.
+/// Each measurement enqueues a closure on a loop, and the next measurement returns its delay. If the closure
+/// has not run yet, the delay is at least the age of the closure.
 final class LoopLag: Sendable {
     private struct Probe {
         var sentAt: ContinuousClock.Instant?
@@ -118,7 +119,7 @@ final class LoopLag: Sendable {
         self.probes = Locked(Array(repeating: Probe(), count: loops.count))
     }
 
-    /// The lag of each loop, in microseconds.
+    /// Returns the lag of each loop, in microseconds, and starts the next measurement.
     func measure() -> [(name: String, lag: Int)] {
         let now = ContinuousClock.now
         return self.loops.enumerated().map { index, loop in

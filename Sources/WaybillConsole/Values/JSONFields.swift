@@ -1,7 +1,7 @@
 #if HTTP
 internal import WaybillJSON
 
-/// Writes an object of JSON, member by member.
+/// A writer for a JSON object, which adds one member at a time.
 struct JSONFields {
     private var writer: JSONWriter
     private var isEmpty = true
@@ -33,7 +33,7 @@ struct JSONFields {
         self.writer.raw(number.map { "\($0)" } ?? "null")
     }
 
-    /// A number to the microsecond.
+    /// Adds a number, rounded to six decimal places.
     mutating func add(_ name: String, _ number: Double) {
         self.name(name)
         self.writer.raw(number.isFinite ? "\((number * 1e6).rounded() / 1e6)" : "null")
@@ -54,19 +54,19 @@ struct JSONFields {
         self.writer.raw("]")
     }
 
-    /// A member that is JSON already.
+    /// Adds a member whose value is JSON already.
     mutating func add(_ name: String, raw json: String) {
         self.name(name)
         self.writer.raw(json)
     }
 
-    /// A member that is an object.
+    /// Adds a member whose value is an object.
     mutating func add(_ name: String, _ body: (inout JSONFields) -> Void) {
         self.name(name)
         self.object(body)
     }
 
-    /// A member that is an array of objects.
+    /// Adds a member whose value is an array of objects.
     mutating func add<Item>(_ name: String, items: [Item], _ body: (Item, inout JSONFields) -> Void) {
         self.name(name)
         self.writer.raw("[")
@@ -77,7 +77,7 @@ struct JSONFields {
         self.writer.raw("]")
     }
 
-    /// Writes an object in place: the bytes are not copied.
+    /// Writes an object directly into the writer, without copying bytes.
     private mutating func object(_ body: (inout JSONFields) -> Void) {
         self.writer.raw("{")
         self.isEmpty = true

@@ -1,20 +1,22 @@
 #if HTTP
 internal import WaybillRouting
 
-/// Hides values by their names before anything is kept: `password=hunter2` becomes `password=…`.
+/// Hides values by their names before they are kept: `password=hunter2` becomes `password=…`.
 struct Redaction: Sendable {
-    /// The replacement of a hidden value.
+    /// The text that replaces a hidden value.
     static let mark = "…"
 
-    /// The most bytes of a URL that are kept.
+    /// The maximum size of a shown URL, in bytes.
     private static let longestURL = 2048
 
     private let names: [String]
 
-    /// - Parameter names: The names; case, `-` and `_` make no difference.
+    /// Creates a redaction.
+    ///
+    /// - Parameter names: the names; case, `-` and `_` make no difference.
     init(_ names: Set<String>) { self.names = names.map { Self.plain($0) }.filter { !$0.isEmpty }.sorted() }
 
-    /// Returns whether a name is a hidden name or contains one.
+    /// Returns whether a name is or contains one of the hidden names.
     func hides(_ name: some StringProtocol) -> Bool {
         let plain = Self.plain(name)
         return self.names.contains { plain.hasBytes(of: $0) }
@@ -25,21 +27,22 @@ struct Redaction: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A URL that may be shown, and the values that were hidden in it.
+    /// A URL in the form that may be shown, and the values that were hidden in it.
     struct ShownURL: Sendable {
         let text: String
-        /// The hidden values as the URL has them, and as handlers read them.
+        /// The hidden values, both as the URL contains them and as handlers read them.
         let hidden: [String]
     }
 
-    /// Hides values of the query, of the fragment, which is a URL as well, and of parameters in the path.
+    /// Returns a URL without the values of hidden names, and without the user information before the host.
     ///
-    /// A fragment that is encoded as a whole is hidden as a whole.
+    /// Values are hidden in the path, in the query, and in the fragment, which is a URL as well. If the
+    /// fragment contains encoded delimiters, the whole fragment is hidden.
     ///
     /// - Parameters:
-    ///   - url: The URL.
-    ///   - path: Where the parameters of the path stand in it, in bytes.
-    /// - Returns: The URL without them.
+    ///   - url: the URL.
+    ///   - path: the ranges of the path parameters in the URL, in bytes.
+    /// - Returns: the shown URL, and the hidden values.
     func url(_ url: String, path: [(name: String, range: Range<Int>)] = []) -> ShownURL {
         let bytes = Array(url.utf8)
         var ranges = path.filter {
@@ -63,28 +66,29 @@ struct Redaction: Sendable {
         return ShownURL(text: Self.shortened(shown), hidden: hidden)
     }
 
-    /// A sentence without values that were hidden elsewhere.
+    /// Returns a sentence without values that were hidden elsewhere.
     func sentence(_ text: String, without hidden: [String]) -> String {
-        // A short value is part of many words; it is hidden all the same, since the sentence may be its end.
+        // A short value may occur inside other words. Every occurrence is hidden, because it may be the value.
         hidden.reduce(text) { text, value in
             Self.spellings(of: value).reduce(text) { $1.isEmpty ? $0 : Self.replacing($1, in: $0) }
         }
     }
 
-    /// Returns the forms in which a value can occur in a sentence: unchanged, on one line, and shortened.
+    /// Returns the forms in which sentences may contain a value: unchanged, on one line, and cut.
     private static func spellings(of value: String) -> [String] {
         let cut = String(String.UnicodeScalarView(value.unicodeScalars.prefix(SafeText.limit)))
         return [value, SafeText.line(value), SafeText.line(cut)]
     }
 
-    /// Where the values of hidden names stand in the query, and in the fragment, which need not have one.
+    /// Returns the ranges of the values of hidden names in the query and in the fragment, which may have no
+    /// `?`.
     private func items(in bytes: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for section in bytes.split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false) {
             let mark = section.firstIndex(of: UInt8(ascii: "?"))
             guard let start = mark.map({ $0 + 1 }) ?? (section.startIndex > 0 ? section.startIndex : nil)
             else { continue }
-            // Only `&` ends a value, as in the parser of the bus.
+            // The bus ends a value only at `&`, and so does this method.
             for item in section[start...].split(separator: UInt8(ascii: "&")) {
                 guard let equals = item.firstIndex(of: UInt8(ascii: "=")), equals + 1 < item.endIndex,
                     self.hides(PercentEscapes.decoded(item[..<equals]))
@@ -95,8 +99,9 @@ struct Redaction: Sendable {
         return ranges
     }
 
-    /// The fragment, if delimiters of a URL are encoded in its path: then it may be a URL as a whole, which
-    /// is read only where the return leg is sent.
+    /// Returns the range of the fragment if its path contains encoded delimiters of a URL; nil otherwise.
+    ///
+    /// The fragment may be an encoded URL, which is decoded only when the return leg is sent.
     private static func encodedFragment(in bytes: [UInt8]) -> Range<Int>? {
         guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return nil }
         let fragment = bytes[(hash + 1)...]
@@ -110,7 +115,7 @@ struct Redaction: Sendable {
 
     private static let delimiters: Set<String> = [":", "/", "?", "#", "&", "=", "%"]
 
-    /// Where a name and a password stand before the host.
+    /// Returns the range of the name and the password before the host.
     private static func userInformation(in bytes: [UInt8]) -> Range<Int>? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count > colon + 3,
             bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
@@ -131,8 +136,9 @@ struct Redaction: Sendable {
         return String(decoding: bytes[..<Self.longestURL], as: UTF8.self) + Self.mark
     }
 
-    /// The text with a mark in place of a value, which is found by its bytes: to compare characters takes
-    /// quadratic time for some texts.
+    /// Returns a text with the mark in place of a value.
+    ///
+    /// The method compares bytes, because comparing characters takes quadratic time for some texts.
     private static func replacing(_ value: String, in text: String) -> String {
         guard text.hasBytes(of: value) else { return text }
         let (value, text) = (Array(value.utf8), Array(text.utf8))
@@ -150,9 +156,9 @@ struct Redaction: Sendable {
     }
 }
 
-/// The escapes of URLs and forms.
+/// The decoding of escapes in URLs and forms.
 enum PercentEscapes {
-    /// A part of a query or a form without its escapes.
+    /// Returns a part of a query or a form with its escapes decoded.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
         var decoded: [UInt8] = []
         var index = bytes.startIndex

@@ -1,22 +1,23 @@
 #if HTTP
 internal import WaybillRouting
 
-/// The type of a value with counts, but without contents: `String(12)`, `[Order](3)`, `Receipt{total:
-/// Money}`.
+/// The type of a value with counts and without its content.
 ///
-/// The shape is created when a value is recorded, so that the value need not be retained. It runs no code of
-/// the program. An object, and a value that describes itself, are shown by their types only. Another thread
-/// could change the properties of an object.
+/// Examples are `String(12)`, `[Order](3)` and `Receipt{total: Money}`.
+///
+/// The shape is created when a value is recorded, so that the recorder does not retain the value. It runs no
+/// code of the program. A value with a custom mirror is shown by its type. An object is shown by its type as
+/// well, because another thread may change its properties.
 struct Shape {
     private let redaction: Redaction
     private var text = ""
 
-    /// How deep, how wide and how long.
+    /// The maximum depth, the maximum number of properties, and the maximum length.
     private static let (depth, width, length) = (2, 12, 240)
 
     private init(_ redaction: Redaction) { self.redaction = redaction }
 
-    /// The shape of a value.
+    /// Returns the shape of a value.
     static func of(_ value: any Sendable, hiding redaction: Redaction) -> String {
         var shape = Shape(redaction)
         shape.add(value, depth: Self.depth)
@@ -74,7 +75,7 @@ struct Shape {
         self.text += "}"
     }
 
-    /// Adds the shape of an encoded value, from its bytes.
+    /// Adds the shape of an encoded value, as determined from its JSON.
     private mutating func add(_ encoded: any EncodedValue) {
         switch encoded.plain {
         case let text as String: self.add(count: text.utf8.count, of: "String")
@@ -87,9 +88,10 @@ struct Shape {
     private mutating func add(count: Int, of name: String) { self.text += "\(name)(\(count))" }
 }
 
-/// How many bytes a value may occupy, as far as that can be seen in a moment.
+/// A quick estimate of the size of values.
 enum ValueSize {
-    /// At least the size of a value, up to a limit; a value that hides its content counts little.
+    /// Returns the estimated size of a value in bytes, at most `limit`; content that cannot be seen counts
+    /// little.
     static func estimate(_ value: any Sendable, upTo limit: Int) -> Int {
         var (nodes, size) = (256, 0)
         Self.add(value, size: &size, nodes: &nodes, limit: limit)
@@ -110,7 +112,7 @@ enum ValueSize {
             return
         }
         if let counted = value as? any Counted {
-            // The first elements stand for the others.
+            // The first elements determine the estimate for all elements.
             var sample = 0
             let first = counted.sample(8)
             for element in first { Self.add(element, size: &sample, nodes: &nodes, limit: limit) }
@@ -127,7 +129,7 @@ enum ValueSize {
     }
 }
 
-/// A collection of the standard library, whose count is known at once.
+/// A collection of the standard library, whose count takes constant time.
 private protocol Counted {
     var count: Int { get }
     func sample(_ count: Int) -> [Any]

@@ -2,18 +2,20 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// Describes values: by their shapes or, if the configuration permits it, as short JSON without the values of
-/// hidden names.
+/// Writes values in the form that may be shown.
+///
+/// This is the shape of the value. If the configuration allows payloads, it is short JSON without the values
+/// of hidden names.
 struct ValueWriter: Sendable {
     let redaction: Redaction
     let showsPayloads: Bool
 
-    /// How deep, how wide and how long JSON is, and how long its strings.
+    /// The limits of JSON: depth, number of members, length, and length of strings.
     private static let (depth, width, length, stringLength) = (6, 20, 2000, 200)
-    /// The greatest size of a value that is encoded.
+    /// The estimated size, in bytes, from which a value is not encoded.
     private static let sizeLimit = 1 << 16
 
-    /// Returns the description of a value.
+    /// Returns the text to show for a value.
     func text(_ value: any Sendable) -> String {
         guard self.showsPayloads, let json = self.json(value) else {
             return Shape.of(value, hiding: self.redaction)
@@ -21,12 +23,12 @@ struct ValueWriter: Sendable {
         return json
     }
 
-    /// Returns the description of a parameter's value, or the mark when the name is hidden.
+    /// Returns the text to show for a named value.
     func text(_ value: any Sendable, named name: String) -> String {
         self.redaction.hides(name) ? Redaction.mark : self.text(value)
     }
 
-    /// A value as short JSON; nil if it cannot be encoded, or is too large.
+    /// Returns a value as short JSON; nil if the value cannot be encoded or is too large.
     func json(_ value: any Sendable) -> String? {
         guard ValueSize.estimate(value, upTo: Self.sizeLimit) < Self.sizeLimit,
             let text = try? JSONText(encoding: value)
@@ -80,22 +82,22 @@ struct ValueWriter: Sendable {
     }
 }
 
-/// Why a message failed, as it may be shown.
+/// The reason of a failure in the form that may be shown.
 struct ShownFailure: Sendable, Equatable {
     let code: String
     let message: String
 
-    /// How much of a sentence is looked at.
+    /// The number of characters of a message that are searched for hidden values.
     private static let length = 8192
 
-    /// Creates the description of an error.
+    /// Creates the shown form of an error.
     ///
-    /// The message of a handler's error may contain values, so it is shown only if payloads are.
+    /// The message of a handler may contain values of a message, so it is shown only when payloads are shown.
     ///
     /// - Parameters:
-    ///   - error: The error.
-    ///   - writer: The writer, which decides what may be shown.
-    ///   - hidden: The values that are hidden in the message.
+    ///   - error: the error.
+    ///   - writer: determines the values that may be shown.
+    ///   - hidden: the values that are hidden elsewhere.
     init(_ error: RoutingError, _ writer: ValueWriter, hiding hidden: [String]) {
         self.code = error.code.description
         guard writer.showsPayloads else {
@@ -103,7 +105,7 @@ struct ShownFailure: Sendable, Equatable {
             return
         }
         let cause = error.shownCause.map { " (\(Self.described($0)))" } ?? ""
-        // Search hidden values before the text is shortened.
+        // Hidden values are replaced before the text is cut to the length that is shown.
         let text = String((error.message + cause).prefix(Self.length))
         self.message = SafeText.line(writer.redaction.sentence(text, without: hidden), limit: 500)
     }
@@ -112,7 +114,7 @@ struct ShownFailure: Sendable, Equatable {
         (cause as? RoutingError).map { "\($0.code): \($0.message)" } ?? "\(cause)"
     }
 
-    /// Returns a sentence for a code that does not reveal the content of the message.
+    /// Returns a sentence for a code, which contains nothing of the message.
     private static func sentence(for error: RoutingError) -> String {
         let sentence =
             switch error.code {
