@@ -6,9 +6,9 @@ internal import WaybillRouting
 /// The recorded messages of a bus while it is observed; a value that makes decisions and runs no code of the
 /// program.
 ///
-/// Every message is counted and timed. Whether a message is kept is decided when it begins. If it begins a
-/// flow, the quota of its route decides. If a kept message led to it, it joins the flow of that message. A
-/// route with many messages evicts its own flows.
+/// Every message is counted and timed. Whether a message is kept is decided when it begins. If a kept message
+/// led to it, it joins the flow of that message within the limits. Otherwise it begins a flow if the quota of
+/// its route, or the spare quota of all routes, allows one. A route with many messages evicts its own flows.
 struct RecorderState: Sendable {
     /// The decision whether a message is kept.
     enum Decision: Sendable {

@@ -1,19 +1,19 @@
 internal import Waybill
 
-/// One difference between a document and an older one.
+/// A difference between a document and an older one.
 public struct DocumentChange: Sendable, Hashable {
-    /// Whether callers of the old routes fail, or get what they do not expect.
+    /// Whether callers of the old routes fail, or receive unexpected values.
     public let isBreaking: Bool
 
-    /// The pattern of the route that it is about.
+    /// The pattern of the route that has changed.
     public let pattern: String
 
-    /// A sentence that describes the change.
+    /// The change, as a sentence.
     public let message: String
 }
 
 extension DocumentChange: CustomStringConvertible {
-    /// `breaking: app://user/detail: the parameter `+"`name`"+` is required now`.
+    /// The kind, the pattern and the message, such as `breaking: app://user/detail: the route is gone`.
     public var description: String {
         "\(self.isBreaking ? "breaking" : "compatible"): \(self.pattern): \(self.message)"
     }
@@ -22,12 +22,12 @@ extension DocumentChange: CustomStringConvertible {
 extension BusDocument {
     /// Returns the differences from an older document, in the order of the patterns.
     ///
-    /// A change breaks callers if a route is missing, accepts or exposes less than before, or requires more.
-    /// It also breaks them if a reply can have a value that they do not expect: a missing value, another
-    /// type, or a new case. A type that is opaque in both documents is assumed to be unchanged.
+    /// A change breaks callers if a route is removed, accepts fewer values, is exposed for fewer operations,
+    /// or requires more parameters. A change also breaks callers if a reply may have new values: a missing
+    /// value, another type, or a further case. Types that are opaque in both documents count as equal.
     ///
-    /// - Parameter old: The older document.
-    /// - Returns: All differences, with and without an effect on callers.
+    /// - Parameter old: the older document.
+    /// - Returns: the breaking and the compatible changes.
     public func changes(since old: BusDocument) -> [DocumentChange] {
         let routes = Dictionary(self.routes.map { ($0.identity, $0) }) { first, _ in first }
         let oldRoutes = Dictionary(old.routes.map { ($0.identity, $0) }) { first, _ in first }
@@ -49,7 +49,7 @@ extension BusDocument {
 }
 
 extension BusDocument.Route {
-    /// The identity of a route: its URLs, independent of the names of their parameters.
+    /// The identity of the route across documents: its URLs without the names of their parameters.
     fileprivate var identity: String { self.templates.map(\.identity).joined(separator: " ") }
 }
 
@@ -116,7 +116,7 @@ private struct RouteComparison {
             if let value = before.defaultValue, let now = parameter.defaultValue, value != now {
                 self.note(false, "\(place) is \(now) if it is missing, and was \(value)")
             }
-            // That nil is refused where a value is required, has been said.
+            // The message about the required parameter covers nil, so null is not compared.
             let isNarrowed = parameter.isRequired && !before.isRequired
             let schema = isNarrowed ? before.schema.withoutNull : before.schema
             for difference in schemas.differences(schema, parameter.schema, at: place) {
@@ -128,7 +128,7 @@ private struct RouteComparison {
         }
     }
 
-    /// The values that the pattern takes.
+    /// Compares the values that the two patterns accept.
     private mutating func compare(
         _ old: BusDocument.Route,
         new: BusDocument.Route,

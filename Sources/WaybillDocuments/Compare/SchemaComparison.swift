@@ -1,13 +1,14 @@
 /// Compares the schemas of two documents.
 ///
-/// Callers break when the schema of a value that they send accepts less than before, or when the schema of a
-/// value that they receive permits more.
+/// In a request, a schema that accepts fewer values breaks callers. In a reply, a schema that allows more
+/// values breaks them.
 struct SchemaComparison {
     private let old: [String: ValueSchema]
     private let new: [String: ValueSchema]
     private let isRequest: Bool
     private var found: [Difference] = []
-    /// The types that have been compared, which ends the comparison of recursive types.
+    /// The pairs of types that have been compared; without them, recursive types would be compared without
+    /// end.
     private var seen: Set<[String]> = []
 
     init(old: [String: ValueSchema], new: [String: ValueSchema], isRequest: Bool) {
@@ -28,12 +29,12 @@ struct SchemaComparison {
         return comparison.found
     }
 
-    /// Notes that fewer values are allowed.
+    /// Records that fewer values are allowed.
     private mutating func narrowed(_ message: String) {
         self.found.append(Difference(isBreaking: self.isRequest, message: message))
     }
 
-    /// Notes that more values are allowed.
+    /// Records that more values are allowed.
     private mutating func widened(_ message: String) {
         self.found.append(Difference(isBreaking: !self.isRequest, message: message))
     }
@@ -80,7 +81,7 @@ struct SchemaComparison {
         }
     }
 
-    /// Compares the values of enumerations, and the constraints of strings.
+    /// Compares the values of enumerations, and the formats and patterns of strings.
     private mutating func compareValues(_ before: JSONTree, now: JSONTree, place: String) {
         let first = before["enum"]?.elements?.filter { $0 != .null }
         let second = now["enum"]?.elements?.filter { $0 != .null }
@@ -98,7 +99,7 @@ struct SchemaComparison {
         }
         for name in ["format", "pattern", "contentEncoding", "x-waybill-regex"]
         where before[name] != now[name] {
-            // The format of a number is only its storage. Its bounds are compared separately.
+            // The format of a number only tells how it is stored, and its bounds are compared elsewhere.
             if name == "format", before["type"] != "string", now["type"] != "string" { continue }
             let words = name.replacing("x-waybill-", with: "")
             if before[name] == nil {
@@ -131,14 +132,14 @@ struct SchemaComparison {
         for (name, schema) in first.sorted(by: { $0.key < $1.key }) {
             let member = "`\(name)` of \(place)"
             guard let other = second[name] else {
-                // The bus ignores a member that it does not know, but callers depend on its effect.
+                // In a request, the removed member is ignored, but callers that send it expect an effect.
                 self.breaking("\(member) is gone")
                 continue
             }
             let (was, isNow) = (required.contains(name), requiredNow.contains(name))
             if !was, isNow { self.narrowed("\(member) is required now") }
             if was, !isNow { self.widened("\(member) may be missing now") }
-            // A member that may be missing may be null as well: that has been said.
+            // A member that may be missing may be null as well, which the message above covers.
             let hasSaid = was != isNow
             self.compare(
                 hasSaid ? ValueSchema(schema).withoutNull.tree : schema,
@@ -157,16 +158,16 @@ struct SchemaComparison {
     }
 }
 
-/// A schema after its references are resolved and its null alternative is removed.
+/// A schema after its references are resolved, with null removed from its type.
 private struct PlainSchema {
     private(set) var tree: JSONTree
     private(set) var isNullable = false
-    /// The name of the type to which the schema refers, or nil.
+    /// The name of the type that the schema refers to; nil without a reference.
     private(set) var name: String?
 
     init(_ tree: JSONTree, _ schemas: [String: ValueSchema]) {
         self.tree = tree
-        // A reference may lead to another one, but not for ever.
+        // A reference may lead to another reference; the limit ends cycles.
         for _ in 0..<8 {
             if let name = ValueSchema(self.tree).referenced {
                 self.name = name
@@ -186,6 +187,6 @@ private struct PlainSchema {
         }
     }
 
-    /// The JSON type; nil if it is not known.
+    /// The JSON type; nil if the type is not known.
     var type: String? { self.tree["type"]?.text }
 }

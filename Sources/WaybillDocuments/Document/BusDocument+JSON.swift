@@ -1,20 +1,20 @@
 internal import Waybill
 
-// The document as JSON, which programs read back: to compare two versions, or to write another format.
+// The document as JSON, which programs read to compare two versions or to write another format.
 extension BusDocument {
-    /// The number of the format; a reader refuses a later one.
+    /// The version of the format; later versions are rejected.
     private static let format = 1
 
     /// The document as JSON, which ``init(json:)`` reads.
     public var json: String { self.tree.written() }
 
-    /// The document as JSON on one line, for messages of a protocol.
+    /// The document as JSON on one line, as the messages of a protocol require.
     package var jsonLine: String { self.tree.written(isPretty: false) }
 
-    /// Reads a document.
+    /// Creates a document from JSON.
     ///
-    /// - Parameter json: The text of ``json``.
-    /// - Throws: An error that describes the first part that is not valid in a document.
+    /// - Parameter json: a text from ``json``.
+    /// - Throws: an error that describes the first invalid part of the text.
     public init(json: String) throws {
         let tree = try JSONTree(json: json)
         guard let format = tree["waybill"]?.double, format <= Double(Self.format) else {
@@ -36,7 +36,7 @@ extension BusDocument {
     package var schemaTree: JSONTree { .object(self.schemas.mapValues(\.tree)) }
 }
 
-/// The reason why a text is not a document.
+/// The reason that a text is not a document.
 enum DocumentError: Error, CustomStringConvertible {
     case notDocument(String)
 
@@ -154,7 +154,7 @@ extension ExposedOperations {
         ("reads", .reads),
     ]
 
-    /// The operations as documents name them.
+    /// The names of the operations in documents.
     package var names: [String] { Self.named.filter { self.isSuperset(of: $0.operation) }.map(\.name) }
 
     fileprivate init(names: [String]) {

@@ -3,13 +3,13 @@ internal import WaybillRouting
 
 /// A description of a bus: every route with its URLs, parameters, reply and schemas.
 ///
-/// ``Waybill/MessageBus/document(title:version:of:)`` creates a document from the registrations.
-/// ``text(as:)`` writes it as AsyncAPI, OpenAPI, JSON, Markdown or a page. ``changes(since:)`` compares it
-/// with an older document, and finds the changes that break callers.
+/// ``Waybill/MessageBus/document(title:version:of:)`` creates a document from the registered routes; no part
+/// of it is written by hand. ``text(as:)`` writes it as AsyncAPI, OpenAPI, JSON, Markdown or a page.
+/// ``changes(since:)`` returns the changes since an older document, and which of them break callers.
 public struct BusDocument: Sendable, Hashable {
     /// One route.
     public struct Route: Sendable, Hashable {
-        /// The registered pattern.
+        /// The pattern, as it was registered.
         public let pattern: String
 
         /// The name of the module, or nil for a plain closure.
@@ -21,19 +21,20 @@ public struct BusDocument: Sendable, Hashable {
         /// The documentation comment.
         public let documentation: String
 
-        /// The parameters of the pattern, the query and the call.
+        /// The parameters of the route: the captured values of the pattern, and the values of the query or
+        /// the call.
         public let parameters: [Parameter]
 
-        /// The type of the reply in Swift; empty when it is unknown.
+        /// The type of the reply, in Swift syntax; empty if the type is not known.
         public let replyType: String
 
-        /// The values that come back.
+        /// The schema of the reply.
         public let reply: ValueSchema
 
         /// The errors that the route declares for its callers.
         public let failures: [RouteDescription.Failure]
 
-        /// The operations that peers may perform on all URLs of the pattern.
+        /// The operations that peers may use with every URL of the pattern.
         public let exposure: ExposedOperations
 
         /// The forms of the pattern's URLs, the longest first.
@@ -42,19 +43,19 @@ public struct BusDocument: Sendable, Hashable {
 
     /// A parameter of a route.
     public struct Parameter: Sendable, Hashable {
-        /// The name under which the value is looked for.
+        /// The name under which the handler reads the value.
         public let name: String
 
-        /// The type in Swift or in the pattern.
+        /// The type, in Swift syntax or in the syntax of patterns.
         public let type: String
 
-        /// The default value, as Swift source text; nil when there is none.
+        /// The default value, in Swift syntax; nil if there is none.
         public let defaultValue: String?
 
         /// Whether a message without the parameter fails.
         public let isRequired: Bool
 
-        /// The values that it may have.
+        /// The schema of the value.
         public let schema: ValueSchema
     }
 
@@ -62,7 +63,7 @@ public struct BusDocument: Sendable, Hashable {
     struct AddressTemplate: Sendable, Hashable {
         let scheme: String
         let segments: [String]
-        /// The placeholders, in the order of the segments.
+        /// The names in braces, in the order of the segments.
         let parameters: [Placeholder]
         /// Whether each `{name}` stands for one value of one segment.
         let isExact: Bool
@@ -72,7 +73,7 @@ public struct BusDocument: Sendable, Hashable {
 
     struct Placeholder: Sendable, Hashable {
         let name: String
-        /// As patterns spell it.
+        /// The type, in the syntax of patterns.
         let type: String
         /// Whether handlers can read the value.
         let isCaptured: Bool
@@ -82,22 +83,22 @@ public struct BusDocument: Sendable, Hashable {
     /// The name of the program.
     public let title: String
 
-    /// Which version of the program it is about.
+    /// The version of the program.
     public let version: String
 
     /// The routes, in the order of their patterns.
     public let routes: [Route]
 
-    /// The schemas that others refer to as `#/components/schemas/NAME`.
+    /// The schemas to which other schemas refer as `#/components/schemas/NAME`.
     public let schemas: [String: ValueSchema]
 
-    /// Returns the document with another title and version.
+    /// Returns the document under another title and version.
     package func named(_ title: String, version: String) -> Self {
         Self(title: title, version: version, routes: self.routes, schemas: self.schemas)
     }
 }
 
-/// Which routes a document is about.
+/// The routes that a document describes.
 public struct DocumentScope: Sendable, Hashable {
     private enum Storage { case all, exposed }
 
@@ -106,23 +107,23 @@ public struct DocumentScope: Sendable, Hashable {
     /// Every route.
     public static let all = Self(storage: .all)
 
-    /// The routes that other processes can call or send to.
+    /// The routes that peers of other processes reach by calls and sends.
     public static let exposed = Self(storage: .exposed)
 }
 
 extension MessageBus {
-    /// Describes the registered routes.
+    /// Returns a description of the routes that are registered now.
     ///
-    /// The function calls `init(from:)` of the types of parameters and replies with small values, to find the
-    /// properties that they decode. It also reads their `allCases` and `documentedSchema`. Registrations cost
-    /// nothing more for it. A document of 1,000 routes takes about ten milliseconds. The function can be
-    /// called from any thread.
+    /// The method runs no code of the program except the `init(from:)` of parameter and reply types. It runs
+    /// them with small values to find the properties that they read. Registering a route costs nothing more
+    /// for it. A document of 1,000 routes takes some ten milliseconds. The method may be called from any
+    /// thread.
     ///
     /// - Parameters:
-    ///   - title: The name of the program.
-    ///   - version: The version of the program.
-    ///   - scope: The routes to describe; all by default.
-    /// - Returns: The document. Equal routes give equal documents.
+    ///   - title: the name of the program.
+    ///   - version: the version of the program.
+    ///   - scope: the routes to describe; all by default.
+    /// - Returns: the document, which is the same for the same routes.
     public func document(
         title: String = "Waybill",
         version: String = "1.0.0",
@@ -145,7 +146,7 @@ extension MessageBus {
         return BusDocument(title: title, version: version, routes: routes, schemas: registry.named)
     }
 
-    /// Returns the operations that peers may perform on all example URLs of a pattern.
+    /// Returns the operations that are exposed for all of some example URLs of a pattern.
     private func exposure(of pattern: RoutePattern) -> ExposedOperations {
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)
@@ -172,12 +173,12 @@ extension BusDocument.Route {
                 name: parameter.name,
                 type: parameter.type,
                 defaultValue: parameter.defaultValue,
-                // The parameters of a closure come from its pattern, and may be in an optional group.
+                // The parameters of a closure come from the pattern, and may be in an optional group.
                 isRequired: parameter.isRequired && (route.action != nil || isInAll(parameter.name)),
                 schema: parameter.defaultValue == nil ? schema : schema.orNull
             )
         }
-        // A method may read some values from the message itself, which its description does not name.
+        // A method may read values from the message that its description does not name.
         for placeholder in templates.flatMap(\.parameters).filter(\.isCaptured)
         where !parameters.contains(where: { $0.name == placeholder.name }) {
             parameters.append(

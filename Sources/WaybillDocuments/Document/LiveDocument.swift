@@ -1,20 +1,21 @@
 package import Waybill
 internal import WaybillEventLoop
 
-/// The document of a bus for those who ask from outside, as its routes are now.
+/// The current document of a bus, for peers.
 ///
-/// A document runs the `init(from:)` of the program's types, which may trap. So that no peer can cause that,
-/// the document is made when a server makes this object, and again when the program has changed what it
-/// registers or exposes. A peer that asks gets the document that is there, or waits for the one that is being
-/// made.
+/// Building a document runs the `init(from:)` of the program's types, which may trap. A peer must not be able
+/// to cause this. The document is therefore built when a server creates this object, and again after the
+/// program has changed its registered or exposed routes. A peer receives the existing document, or waits for
+/// the document that is being built.
 package final class LiveDocument: Sendable {
     private let bus: MessageBus
     private let scope: DocumentScope
     private let state = Locked(State())
     private let observation = Locked<Observation?>(nil)
 
-    /// How long at least it is from one change to the next document: a program that registers and unregisters
-    /// all the time pays for some of the documents.
+    /// The minimum time between the beginnings of two documents.
+    ///
+    /// It limits the cost for a program that changes its routes all the time.
     private static let interval = Duration.milliseconds(100)
 
     private struct Observation {
@@ -22,20 +23,20 @@ package final class LiveDocument: Sendable {
     }
 
     private struct State {
-        /// The document of the beginning.
+        /// The document that was built by the initialiser.
         var first: BusDocument?
-        /// The document after the latest change; nil when there has been no change.
+        /// The document after the latest change; nil if the routes have not changed.
         var latest: Task<BusDocument, Never>?
-        /// Whether the latest document may be without a change that is made now.
+        /// Whether the latest document is being built, so that it may not include a change that happens now.
         var hasBegun = false
         var earliest = ContinuousClock.now
     }
 
-    /// Describes the routes of a bus, and follows their changes.
+    /// Creates the document of a bus, and observes the changes of its routes.
     package init(of bus: MessageBus, scope: DocumentScope) {
         self.bus = bus
         self.scope = scope
-        // The observer comes first, so that it misses no change.
+        // The observation begins before the document is built, so that it misses no change.
         let end = bus.observeRoutes { [weak self] in self?.noteChange() }
         self.observation.withLock { $0 = Observation(end: end) }
         let first = bus.document(of: scope)
@@ -44,7 +45,7 @@ package final class LiveDocument: Sendable {
 
     deinit { self.observation.withLock { $0.take() }?.end() }
 
-    /// The document, with every change that was made before.
+    /// The document, which includes every earlier change.
     package var current: BusDocument {
         get async {
             let (first, latest) = self.state.withLock { ($0.first, $0.latest) }
@@ -66,7 +67,7 @@ package final class LiveDocument: Sendable {
         }
     }
 
-    /// Waits until the next document may be made.
+    /// Waits until the next document may be built.
     private func beginNext() async {
         let earliest = self.state.withLock(\.earliest)
         try? await ContinuousClock().sleep(until: earliest)

@@ -1,10 +1,10 @@
 internal import Waybill
 internal import WaybillJSON
 
-/// Writes AsyncAPI 3.0.
+/// Writes a document as AsyncAPI 3.0.
 ///
-/// A route is an operation that receives. Its reply is a channel without an address, whose three messages
-/// each have a constant `kind`: a message has to be valid against one of them alone.
+/// A route is an operation that receives. Its reply is a channel without an address and with three messages.
+/// Each message has a constant `kind`, because a reply has to be valid against exactly one of them.
 struct AsyncAPIWriter {
     private let document: BusDocument
 
@@ -104,7 +104,7 @@ struct AsyncAPIWriter {
         ]
     }
 
-    /// The failure of a route, with the errors that it declares.
+    /// Returns the failure message of a route, with the errors that the route declares as examples.
     private static func failure(of route: BusDocument.Route) -> JSONTree {
         guard !route.failures.isEmpty else { return ["$ref": "#/components/messages/Failure"] }
         let examples = route.failures.map { failure -> JSONTree in
@@ -145,7 +145,7 @@ struct AsyncAPIWriter {
         ]
     }
 
-    /// An object of a constant kind.
+    /// Returns the schema of an object with a constant `kind`.
     private static func payload(_ kind: String, _ members: [String: JSONTree]) -> JSONTree {
         var properties = members
         properties["kind"] = ["const": .string(kind), "type": "string"]

@@ -1,6 +1,6 @@
-/// A language that a document can be written in.
+/// A format in which a document can be written.
 ///
-/// Each is text that depends on the document alone: sorted, without dates, the same bytes each time.
+/// The text depends only on the document: it is sorted, has no dates, and is the same each time.
 public struct DocumentFormat: Sendable, Hashable {
     enum Storage: Hashable {
         case json, markdown, asyncAPI, site
@@ -12,34 +12,36 @@ public struct DocumentFormat: Sendable, Hashable {
     /// JSON that ``BusDocument/init(json:)`` reads, for `waybill diff` and programs.
     public static let json = Self(storage: .json)
 
-    /// A page with a section for each module, for people.
+    /// Markdown for people, with a section for each module.
     public static let markdown = Self(storage: .markdown)
 
-    /// AsyncAPI 3.0: each route as an operation that receives, its replies as a channel.
+    /// AsyncAPI 3.0, in which each route is an operation that receives, and its replies are a channel.
     public static let asyncAPI = Self(storage: .asyncAPI)
 
-    /// One page of HTML with a search, that needs no network.
+    /// One HTML page with a search, which needs no network.
     public static let site = Self(storage: .site)
 
-    /// OpenAPI 3.1 for an HTTP gateway, with the routes that are exposed for calls.
+    /// Returns the format OpenAPI 3.1, for the routes that an HTTP gateway answers.
     ///
-    /// - Parameter path: The path of the gateway, for example `/bus`.
-    /// - Returns: The format.
+    /// A gateway answers the routes that are exposed for calls.
+    ///
+    /// - Parameter path: the path of the gateway, such as `/bus`.
+    /// - Returns: the format.
     public static func openAPI(path: String = "/bus") -> Self {
         Self(storage: .openAPI(streams: false, path: path))
     }
 
-    /// OpenAPI 3.2 for an HTTP gateway, which also describes the events of streams.
+    /// Returns the format OpenAPI 3.2, which also describes the events of streams.
     ///
-    /// - Parameter path: The path of the gateway, for example `/bus`.
-    /// - Returns: The format.
+    /// - Parameter path: the path of the gateway, such as `/bus`.
+    /// - Returns: the format.
     public static func openAPIWithStreams(path: String = "/bus") -> Self {
         Self(storage: .openAPI(streams: true, path: path))
     }
 }
 
 extension BusDocument {
-    /// Writes the document.
+    /// Returns the document as text in a format.
     public func text(as format: DocumentFormat) -> String {
         switch format.storage {
         case .json: self.json
@@ -67,17 +69,16 @@ extension BusDocument.Route {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns the parameters that the path of a template does not contain.
-    ///
-    /// They come with the query or the call.
+    /// Returns the parameters that the address of a template does not contain, which come with the query or
+    /// the call.
     func parameters(besides template: BusDocument.AddressTemplate) -> [BusDocument.Parameter] {
         let names = Set(template.parameters.lazy.filter(\.isCaptured).map(\.name))
         return self.parameters.filter { !names.contains($0.name) }
     }
 
-    /// Returns the schema of a placeholder.
+    /// Returns the schema of a value in the address.
     ///
-    /// The schema of the method is more precise than the pattern.
+    /// If the pattern captures any string, the parameter of the method has the more precise schema.
     func schema(of placeholder: BusDocument.Placeholder) -> ValueSchema {
         let parameter = self.parameters.first { $0.name == placeholder.name && placeholder.isCaptured }
         guard let schema = parameter?.schema, placeholder.type == "string", !schema.isOpaque else {
@@ -89,7 +90,7 @@ extension BusDocument.Route {
     }
 }
 
-/// Names of operations and channels: the address with dots, and a number if there are several of one name.
+/// Creates the names of operations and channels: the address with dots, and a number if a name is taken.
 struct UniqueNames {
     private var taken: Set<String> = []
 
@@ -117,7 +118,7 @@ struct UniqueNames {
 }
 
 extension ValueSchema {
-    /// The same values but null.
+    /// The schema without null.
     var withoutNull: Self {
         var tree = self.tree
         if let types = tree["type"]?.elements {
@@ -131,7 +132,7 @@ extension ValueSchema {
         return rest.count == 1 ? Self(rest[0]) : self
     }
 
-    /// The schema of an object that has a call's parameters as members.
+    /// Returns the schema of an object that has the parameters of a call as members.
     static func object(of parameters: [BusDocument.Parameter]) -> Self {
         var tree: JSONTree = ["type": "object"]
         if !parameters.isEmpty {
@@ -145,7 +146,7 @@ extension ValueSchema {
 }
 
 extension BusDocument.Parameter {
-    /// The schema with the default value.
+    /// The schema with the default value of the parameter.
     var describedSchema: ValueSchema {
         guard let defaultValue, defaultValue != "nil" else { return self.schema }
         var tree = self.schema.tree
@@ -158,12 +159,12 @@ extension BusDocument.Parameter {
         return ValueSchema(tree)
     }
 
-    /// A default value that is a literal, as JSON; nil for an expression.
+    /// Returns a default value as JSON if it is a literal; nil for an expression.
     private func literal(_ text: String) -> JSONTree? {
         guard let tree = try? JSONTree(json: text) else { return nil }
         return switch tree {
         case .bool, .number: tree
-        // Swift's escapes are others than JSON's.
+        // The escapes of Swift differ from the escapes of JSON.
         case .string: text.contains("\\") ? nil : tree
         case .null, .array, .object: nil
         }

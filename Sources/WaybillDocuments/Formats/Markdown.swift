@@ -1,7 +1,7 @@
 internal import Waybill
 
 extension BusDocument {
-    /// A section for each module, and one for the plain closures, and the types behind them.
+    /// The document as Markdown: a section for each module, one for plain closures, and one for types.
     var markdown: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
         // Plain closures come last.
@@ -40,6 +40,6 @@ extension BusDocument {
         return parts
     }
 
-    /// Text that does not break a table.
+    /// Returns a text in a form that does not break a table.
     private static func cell(_ text: String) -> String { text.onOneLine.replacing("|", with: "\\|") }
 }

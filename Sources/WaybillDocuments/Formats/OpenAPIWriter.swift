@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillJSON
 
-/// Writes OpenAPI 3.1 for an HTTP gateway, or OpenAPI 3.2 with the events of streams.
+/// Writes a document as OpenAPI for an HTTP gateway: version 3.1, or 3.2 with the events of streams.
 struct OpenAPIWriter {
     private let document: BusDocument
     private let path: String
@@ -16,7 +16,7 @@ struct OpenAPIWriter {
     var tree: JSONTree {
         var names = UniqueNames()
         var paths: [String: JSONTree] = [:]
-        // Two paths that differ in the names of their parameters alone are one path for OpenAPI.
+        // For OpenAPI, two paths are the same if they differ only in the names of their parameters.
         var shapes: [String: String] = [:]
         for route in self.document.routes where route.exposure.isSuperset(of: .calls) {
             for template in route.templates {
@@ -86,7 +86,7 @@ struct OpenAPIWriter {
         return item
     }
 
-    /// Parameters as items of a query; nil if one that is required cannot be text.
+    /// Returns parameters as items of a query; nil if a required parameter cannot be text.
     private func query(_ parameters: [BusDocument.Parameter]) -> [JSONTree]? {
         var query: [JSONTree] = []
         for parameter in parameters {
@@ -149,7 +149,7 @@ struct OpenAPIWriter {
     private func stream(_ route: BusDocument.Route) -> JSONTree {
         guard self.hasStreams else {
             return [
-                // Without a type: some readers take it for the schema of each event.
+                // Without a type, because some readers apply it to each event.
                 "schema": [
                     "description": "Events `progress`, and then `reply` or `failure`, whose data are JSON."
                 ]
@@ -191,7 +191,7 @@ struct OpenAPIWriter {
         ]
     }
 
-    /// The response of a status with which a route has declared errors.
+    /// Returns the response for a status with which a route has declared errors.
     private static func response(_ status: Int, _ failures: [RouteDescription.Failure]) -> JSONTree {
         let sentences = failures.map { "`\($0.name).\($0.code)`: \($0.message)." }
         let codes = RoutingError.Code.all.filter { $0.httpStatus == status && status != 500 }.map(
@@ -217,13 +217,13 @@ struct OpenAPIWriter {
         ]
     }
 
-    /// The failures of the gateway itself, which have no code.
+    /// The failures of the gateway itself, by status; they have no code of the bus.
     private static let ownProblems: [Int: String] = [
         405: "It may change something, so it takes POST.", 413: "The body is too large.",
         415: "The body is neither JSON nor a form.", 421: "The host is not one of the server's.",
     ]
 
-    /// The failures by status, each with the codes that it stands for.
+    /// The failures by status, each with its codes.
     private static let problems: [String: JSONTree] = {
         func response(_ description: String, _ codes: [String]) -> JSONTree {
             var schema: JSONTree = ["$ref": "#/components/schemas/WaybillProblem"]

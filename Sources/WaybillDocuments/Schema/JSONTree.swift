@@ -1,10 +1,10 @@
 package import WaybillJSON
 
-/// A JSON value as a tree, which is written with sorted names: the same value is the same text.
+/// A JSON value as a tree; it is written with sorted names, so equal values have equal texts.
 package indirect enum JSONTree: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// A number with its original spelling.
+    /// A number in its original spelling.
     case number(String)
     case string(String)
     case array([JSONTree])
@@ -16,7 +16,7 @@ package indirect enum JSONTree: Sendable, Hashable {
         .array(values.map { .string($0) })
     }
 
-    /// A value from outside, which was validated.
+    /// Creates a tree from a validated text.
     package init(_ text: JSONText) {
         switch text.shape {
         case .null: self = .null
@@ -30,10 +30,10 @@ package indirect enum JSONTree: Sendable, Hashable {
         }
     }
 
-    /// Reads JSON.
+    /// Creates a tree by parsing JSON.
     package init(json: String) throws(JSONError) { self.init(try JSONText(validating: Array(json.utf8))) }
 
-    /// The value of a member; nil if there is none, and setting nil removes it.
+    /// The value of a member, or nil if it does not exist; setting nil removes the member.
     package subscript(name: String) -> JSONTree? {
         get {
             guard case .object(let members) = self else { return nil }
@@ -41,7 +41,7 @@ package indirect enum JSONTree: Sendable, Hashable {
         }
         set {
             guard case .object(var members) = self else { return }
-            // Two copies of the members would be made to change one.
+            // Releases the members first, so that the change does not copy them.
             self = .null
             members[name] = newValue
             self = .object(members)
@@ -64,7 +64,7 @@ package indirect enum JSONTree: Sendable, Hashable {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The value of a number, rounded as `Double` does.
+    /// The value of a number, rounded to `Double`.
     package var double: Double? {
         if case .number(let text) = self { Double(text) } else { nil }
     }
@@ -87,7 +87,7 @@ extension JSONTree: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Exp
 }
 
 extension JSONTree {
-    /// The value as text; on one line, or with a line for each member and element that is not short.
+    /// Returns the value as text: on one line, or with a line for each member and element.
     package func written(isPretty: Bool = true) -> String {
         var writer = JSONWriter(capacity: 1024)
         self.write(into: &writer, indent: isPretty ? 0 : nil)

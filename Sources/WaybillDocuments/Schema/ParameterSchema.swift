@@ -2,12 +2,12 @@ internal import Waybill
 internal import WaybillRouting
 
 extension SchemaRegistry {
-    /// Returns the schema of a parameter, which may come from a URL or from JSON.
+    /// Returns the schema of a parameter, whose value may come from a URL or from JSON.
     ///
     /// - Parameters:
-    ///   - type: The type; nil when only its name in a pattern is known.
-    ///   - name: The name of the type in Swift.
-    /// - Returns: The schema.
+    ///   - type: the type; nil if only its name in the pattern is known.
+    ///   - name: the name of the type, in Swift syntax or in the syntax of patterns.
+    /// - Returns: the schema.
     mutating func parameter(of type: (any Any.Type)?, named name: String) -> ValueSchema {
         guard let type else { return Self.pattern(type: name, expression: nil) ?? .opaque(name, "not known") }
         if let optional = type as? any AnyOptional.Type {
@@ -32,7 +32,7 @@ extension SchemaRegistry {
         return .opaque(TypeName.of(type), "passed with the call, within the process alone")
     }
 
-    /// Returns the schema of a placeholder, or nil for a type that patterns do not have.
+    /// Returns the schema of a value that a pattern captures; nil if patterns do not have the type.
     static func pattern(type: String, expression: String?) -> ValueSchema? {
         switch type {
         case "int": .integer(Int.self)
@@ -55,7 +55,7 @@ extension SchemaRegistry {
     }
 }
 
-/// An array without its generic parameter.
+/// An array whose type of elements is not known at compile time.
 private protocol ArrayOfValues {
     static var elementType: any Any.Type { get }
 }

@@ -1,21 +1,20 @@
 internal import WaybillRouting
 
-/// A decoder without input that records the values for which a type asks.
+/// A decoder without data, which records the values that a type decodes.
 ///
-/// The probe answers each request with a value of the requested type, so that `init(from:)` of the type
-/// completes. A value is a literal or was created by its own type. If a type creates no value, the types that
-/// contain it are known up to that property. Types whose decoding depends on values are opaque, and so are
-/// enumerations with associated values.
+/// The probe returns a value for each request, so that the type's `init(from:)` runs to its end. The value is
+/// a literal, or a value that its own type has created. If a type creates no value, the types around it are
+/// known only up to that property. Conditions on values and cases with associated values are opaque.
 final class SchemaProbe {
-    /// The schemas of the types that are asked for; they outlive the probe.
+    /// The schemas of the decoded types; they outlive the probe.
     fileprivate var registry: SchemaRegistry
     fileprivate var shape = Shape.nothing
-    /// The reason why the type is opaque, or nil.
+    /// The reason that the type is opaque; nil if the type is not opaque.
     fileprivate var obstacle: String?
-    /// Whether texts and collections are empty, and numbers 0.
+    /// Whether the probe returns empty texts and collections, and 0 for numbers.
     private let isEmpty: Bool
 
-    /// The container for which a type has asked.
+    /// The form in which a type decodes itself.
     fileprivate enum Shape {
         case nothing
         case object(ObjectShape)
@@ -30,17 +29,17 @@ final class SchemaProbe {
     /// The result for a type.
     struct Finding {
         let schema: ValueSchema
-        /// Whether the schema should have a name.
+        /// Whether the schema deserves a name.
         let isNamed: Bool
     }
 
-    /// Has a type decode itself.
+    /// Makes a type decode itself.
     ///
-    /// - Returns: Its schema, and a value if one could be made.
+    /// - Returns: the schema of the type, and a value; the value is nil if none could be created.
     static func look(into type: any Decodable.Type, _ registry: inout SchemaRegistry) -> (Finding, Any?) {
         var finding: Finding?
-        // A type may refuse the first answers because it checks its values. Empty ones come last, since some
-        // types trap on them, and do so in a value of a peer as well.
+        // A type may reject the first values because it checks them. Empty values come second, because some
+        // types trap on them; the same types would trap on the values of a peer.
         for isEmpty in [false, true] {
             let probe = SchemaProbe(registry, isEmpty: isEmpty)
             defer { registry = probe.registry }
@@ -55,7 +54,8 @@ final class SchemaProbe {
         return (finding ?? Finding(schema: .opaque(TypeName.of(type), "unknown"), isNamed: false), nil)
     }
 
-    /// An enumeration with raw values that does not list its cases.
+    /// Returns the schema of an enumeration with raw values that does not list its cases; nil for other raw
+    /// types.
     private static func raw<Raw: RawRepresentable>(
         _ type: Raw.Type,
         _ registry: inout SchemaRegistry
@@ -87,9 +87,9 @@ final class SchemaProbe {
         return finding
     }
 
-    /// A value of a type that was asked for.
+    /// Returns a value of a type that is decoded, and its schema.
     ///
-    /// - Throws: An error if none can be made.
+    /// - Throws: an error if no value can be created.
     fileprivate func value<Value: Decodable>(_ type: Value.Type) throws -> (schema: ValueSchema, value: Value)
     {
         let (schema, sample) = self.registry.sample(of: type)
@@ -104,13 +104,13 @@ final class SchemaProbe {
     }
 }
 
-/// Why a type could not be looked into to its end.
+/// The reason that an `init(from:)` could not run to its end.
 private enum ProbeError: Error {
     case noSample(String)
     case notSupported
 }
 
-/// The properties that a type asks for; nested containers share it with the decoder that they are made of.
+/// The properties that a type decodes; nested containers share the object with the decoder that creates them.
 private final class ObjectShape {
     var properties: [String: ValueSchema] = [:]
     var optional: Set<String> = []
@@ -130,7 +130,7 @@ private final class ObjectShape {
 
 private struct ProbingDecoder: Decoder {
     let probe: SchemaProbe
-    /// The nested object that is decoded, or nil for the object of the type itself.
+    /// The nested object to decode; nil for the object of the type itself.
     let object: ObjectShape?
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -152,14 +152,14 @@ private struct ProbingDecoder: Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { ProbingValue(probe: self.probe) }
 }
 
-/// Notes the properties that are read from an object.
+/// Records the properties that are decoded from an object.
 private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let probe: SchemaProbe
     let object: ObjectShape
     let codingPath: [any CodingKey] = []
 
-    /// The first key, so that an enumeration with values can be made; nothing if `Key` does not list its
-    /// keys.
+    /// The first key, so that an enumeration with associated values can be created; empty if `Key` does not
+    /// list its keys.
     var allKeys: [Key] {
         self.probe.obstacle = "which members it reads depends on those that there are"
         return (EnumerationValues.first(of: Key.self) as? Key).map { [$0] } ?? []
@@ -170,7 +170,7 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return true
     }
 
-    // An Optional of the standard library's types comes by here, and not by `decodeIfPresent` below.
+    // An `Optional` of a standard library type calls this method, and not `decodeIfPresent` below.
     func decodeNil(forKey key: Key) -> Bool {
         self.object.optional.insert(key.stringValue)
         self.object.nullable.insert(key.stringValue)
@@ -214,7 +214,7 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// Notes what a type that is one value is made of.
+/// Records the type that is decoded from a single value.
 private struct ProbingValue: SingleValueDecodingContainer {
     let probe: SchemaProbe
     let codingPath: [any CodingKey] = []

@@ -2,29 +2,30 @@ internal import FoundationEssentials
 internal import Waybill
 internal import WaybillRouting
 
-/// The schemas of the types of one document; types of the program have a name and stand in it once.
+/// The schemas of the types of one document; a type of the program has a name and occurs once.
 struct SchemaRegistry {
-    /// The schemas that others refer to, by name.
+    /// The schemas to which other schemas refer, by name.
     private(set) var named: [String: ValueSchema] = [:]
     private var known: [ObjectIdentifier: KnownType] = [:]
-    /// The types whose schema is being determined, and the types to which they refer meanwhile.
+    /// The names of the types that are being probed.
     private var begun: [ObjectIdentifier: String] = [:]
+    /// The types to which other types referred while they were being probed.
     private var isReferred: Set<ObjectIdentifier> = []
-    /// Types that state their schema and have been asked for a value.
+    /// The types that state their schema and have been asked for a value.
     private var sampled: Set<ObjectIdentifier> = []
 
-    /// The schema of a type, and a value from which types that contain it can be created.
+    /// The schema of a type, and a value from which other types can create theirs.
     ///
-    /// The values of compound types, and of types that state their schemas, are created on demand.
+    /// Values of compound types, and of types that state their schema, are created only when they are needed.
     private struct KnownType {
         let schema: ValueSchema
         let sample: Any?
     }
 
-    /// Returns the schema of the JSON form of a type's values.
+    /// Returns the schema of values of a type as JSON.
     mutating func schema(of type: any Any.Type) -> ValueSchema { self.look(into: type).schema }
 
-    /// A value of a type, and its schema; the value is nil if none could be made.
+    /// Returns the schema of a type, and a value; the value is nil if none could be created.
     mutating func sample<Value>(of type: Value.Type) -> (schema: ValueSchema, value: Value?) {
         let known = self.look(into: type)
         if let compound = type as? any CompoundSchema.Type {
@@ -34,9 +35,9 @@ struct SchemaRegistry {
         return (known.schema, sample as? Value)
     }
 
-    /// A value of a type that states its schema; nil if none could be made.
+    /// Returns a value of a type that states its schema; nil if none could be created.
     ///
-    /// The type's `init(from:)` runs only where a type around it needs a value.
+    /// The type's `init(from:)` runs only when a type around it needs a value.
     private mutating func sampleOfStated(_ type: any Any.Type, _ schema: ValueSchema) -> Any? {
         let id = ObjectIdentifier(type)
         guard type is any DocumentedValue.Type, let decodable = type as? any Decodable.Type,
@@ -81,20 +82,19 @@ struct SchemaRegistry {
         return self.probe(decodable, name: name, id: id)
     }
 
-    /// Looks into a type by having it decode itself from nothing.
+    /// Probes a type by making it decode itself without data.
     private mutating func probe(
         _ type: any Decodable.Type,
         name: String,
         id: ObjectIdentifier
     ) -> KnownType {
         self.begun[id] = name
-        // Reserved, so that a type inside does not get the name.
+        // Reserves the name, so that a nested type does not get it.
         self.named[name] = self.named[name] ?? .opaque(name, "")
         let (found, made) = SchemaProbe.look(into: type, &self)
         let sample = made ?? EnumerationValues.first(of: type)
         self.begun[id] = nil
-        // A type without its own object, for example a wrapper of a number, needs a name only if it is
-        // recursive.
+        // A type that is not an object, such as a wrapped number, needs a name only if it is recursive.
         guard found.isNamed || self.isReferred.contains(id) else {
             self.named[name] = nil
             return KnownType(schema: found.schema, sample: sample)
@@ -103,7 +103,7 @@ struct SchemaRegistry {
         return KnownType(schema: .reference(name), sample: sample)
     }
 
-    /// The name of a type as formats allow it, with a number if another type has it.
+    /// Returns the name of a type with the characters that formats allow, and a number if the name is taken.
     private func freeName(for type: any Any.Type) -> String {
         var name = ""
         for character in "\(type)" {
@@ -121,7 +121,7 @@ struct SchemaRegistry {
         return "\(name)_\(number)"
     }
 
-    /// The types of the standard library and of Foundation that are one JSON value.
+    /// The types of the standard library and of Foundation that are a single JSON value.
     private static let plain: [ObjectIdentifier: (schema: ValueSchema, sample: any Sendable)] = {
         var plain: [ObjectIdentifier: (schema: ValueSchema, sample: any Sendable)] = [:]
         func add<Value: Sendable>(_ sample: Value, _ schema: ValueSchema) {
@@ -155,20 +155,20 @@ struct SchemaRegistry {
     }()
 }
 
-/// A type that is made of values of others, as JSON has arrays and objects.
+/// A type whose values contain values of other types: an array, an object or an optional.
 private protocol CompoundSchema {
     static func schema(in registry: inout SchemaRegistry) -> ValueSchema
 
-    /// A value, which has an element if one could be made.
+    /// Returns a value, which has an element if one could be created.
     static func sample(in registry: inout SchemaRegistry) -> Any
 
-    /// The value without elements.
+    /// A value without elements.
     static var empty: Any { get }
 }
 
-/// The values that a type may accept when it refuses others.
+/// Empty values, which a type may accept when it rejects other values.
 enum EmptyValue {
-    /// The empty text, 0 or the empty collection; nil for other types.
+    /// Returns the empty text, 0 or the empty collection; nil for other types.
     static func of(_ type: any Any.Type) -> Any? {
         switch type {
         case is String.Type: ""
@@ -258,10 +258,10 @@ struct EnumerationValues {
     let schema: ValueSchema
     let first: Any?
 
-    /// A type may be `CaseIterable` and have any number of values.
+    /// The maximum number of values: a type that is `CaseIterable` may have any number of them.
     private static let limit = 1000
 
-    /// Nil unless each case has a raw value that is text or a whole number.
+    /// Returns the values of a type; nil unless each case has a raw value that is text or a whole number.
     static func all<Enumeration: CaseIterable>(of type: Enumeration.Type) -> Self? {
         guard type is any RawRepresentable.Type, type is any Decodable.Type || Self.isText(type) else {
             return nil
@@ -279,7 +279,7 @@ struct EnumerationValues {
         return Self(schema: ValueSchema(tree), first: type.allCases.first)
     }
 
-    /// The first value of a type that lists its values; nil for other types.
+    /// Returns the first value of a type that lists its values; nil for other types.
     static func first(of type: any Any.Type) -> Any? {
         func first<Enumeration: CaseIterable>(of type: Enumeration.Type) -> Any? { type.allCases.first }
         return (type as? any CaseIterable.Type).flatMap { first(of: $0) }

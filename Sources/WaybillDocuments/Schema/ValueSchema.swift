@@ -1,18 +1,16 @@
-/// The JSON Schema of a type's values.
+/// A JSON Schema of the values of a type.
 ///
-/// Documents derive it from the types of parameters and replies. Structures are described by their
-/// properties, enumerations by their cases if they are `CaseIterable`. The types of the standard library and
-/// Foundation are known. If `init(from:)` hides the properties of a type, the type is opaque. It can then
-/// state its schema with ``DocumentedValue``.
+/// Documents create schemas from the types of parameters and replies. A structure is described by its
+/// properties, and an enumeration by its cases if it is `CaseIterable`. Types of the standard library and
+/// Foundation have fixed schemas. A type is opaque if its `init(from:)` hides the values that it reads. To
+/// describe an opaque type, conform it to ``DocumentedValue``.
 public struct ValueSchema: Sendable, Hashable {
     /// The schema; types of a program are references to `#/components/schemas/`.
     package let tree: JSONTree
 
     init(_ tree: JSONTree) { self.tree = tree }
 
-    /// Creates a schema from a text of the program.
-    ///
-    /// The schema is opaque if the text is not a JSON object.
+    /// Creates a schema from the text of a program; the schema is opaque if the text is not a JSON object.
     init(stated json: String, of type: String) {
         if let tree = try? JSONTree(json: json), case .object = tree {
             self.tree = tree
@@ -27,7 +25,7 @@ public struct ValueSchema: Sendable, Hashable {
 
 /// A type that states its schema itself.
 ///
-/// Use it where documents cannot find out which values `init(from:)` accepts:
+/// Conform a type when documents cannot find out which values its `init(from:)` accepts:
 ///
 /// ```swift
 /// import WaybillDocuments
@@ -39,14 +37,15 @@ public struct ValueSchema: Sendable, Hashable {
 /// }
 /// ```
 public protocol DocumentedValue {
-    /// The schema of the type's values, a JSON Schema of version 2020-12.
+    /// The schema of the type's values, as the text of a JSON Schema of version 2020-12.
     ///
-    /// A text that is not a JSON object makes the type opaque.
+    /// If the text is not a JSON object, documents describe the type as opaque.
     static var documentedSchema: String { get }
 }
 
 extension ValueSchema {
-    /// Any value: nothing is known but the name of the type, and why.
+    /// Returns a schema that allows any value, with the name of the type and the reason that its values are
+    /// not known.
     static func opaque(_ type: String, _ reason: String) -> Self {
         Self(["description": .string("\(type): \(reason)"), "x-waybill-opaque": .string(type)])
     }
@@ -76,13 +75,13 @@ extension ValueSchema {
 
     static func reference(_ name: String) -> Self { Self(["$ref": .string(Self.referencePrefix + name)]) }
 
-    /// The name of the schema that this refers to.
+    /// The name of the schema to which this schema refers; nil if it is not a reference.
     var referenced: String? {
         guard let text = self.tree["$ref"]?.text, text.hasPrefix(Self.referencePrefix) else { return nil }
         return String(text.dropFirst(Self.referencePrefix.count))
     }
 
-    /// The same values, or null.
+    /// The schema with null as a further value.
     var orNull: Self {
         if case .string(let type) = self.tree["type"] {
             if type == "null" { return self }

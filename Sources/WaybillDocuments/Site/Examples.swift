@@ -1,14 +1,12 @@
 internal import Waybill
 
-/// Values that schemas allow, for examples.
+/// Creates example values that schemas allow.
 struct ExampleValues {
     private let schemas: [String: ValueSchema]
 
     init(_ schemas: [String: ValueSchema]) { self.schemas = schemas }
 
-    /// Returns an example value.
-    ///
-    /// `depth` limits the nesting of recursive types.
+    /// Returns a value; `depth` limits the values of recursive types.
     func value(of schema: JSONTree, depth: Int = 4) -> JSONTree {
         if let name = ValueSchema(schema).referenced {
             return depth > 0 ? self.value(of: self.schemas[name]?.tree ?? [:], depth: depth - 1) : .null
@@ -40,11 +38,11 @@ struct ExampleValues {
     }
 }
 
-/// Calls of a route that can be copied.
+/// Calls of a route, which readers of the page can copy.
 struct RouteExamples {
-    /// The URL, with the parameters that a query can express.
+    /// The URL, with the required parameters that a query can contain.
     let url: String
-    /// The parameters that a query cannot express, as members of an object.
+    /// The other required parameters, as members of an object.
     let others: [String: JSONTree]
     private let route: BusDocument.Route
 
@@ -75,7 +73,7 @@ struct RouteExamples {
         self.others = others
     }
 
-    /// Returns the text of a value in a URL, or nil when a URL cannot express it.
+    /// Returns a value as text for a URL; nil for null, arrays and objects.
     private static func text(of value: JSONTree) -> String? {
         switch value {
         case .string(let text): text.replacing(":", with: "%3A").replacing("/", with: "%2F")
@@ -85,7 +83,7 @@ struct RouteExamples {
         }
     }
 
-    /// A call in Swift.
+    /// The call in Swift.
     var swift: String {
         let names = self.others.keys.sorted().map { "\"\($0)\": \($0)" }
         let parameters = names.isEmpty ? "" : ", parameters: [\(names.joined(separator: ", "))]"
@@ -94,14 +92,14 @@ struct RouteExamples {
         return "let reply: \(self.route.replyType) = \(call)"
     }
 
-    /// A call by the command, to a server at a socket.
+    /// The call with the command line, to a server on a socket.
     var command: String {
         let json =
             self.others.isEmpty ? "" : " --json '\(JSONTree.object(self.others).written(isPretty: false))'"
         return "waybill call '\(self.url)'\(json) --connect SOCKET"
     }
 
-    /// A call over HTTP, to a gateway at `/bus`.
+    /// The call over HTTP, to a gateway at `/bus`; nil if the route is not exposed for calls.
     var curl: String? {
         guard self.route.exposure.isSuperset(of: .calls), let scheme = self.url.range(of: "://") else {
             return nil
@@ -115,6 +113,6 @@ struct RouteExamples {
 }
 
 extension String {
-    /// The first place of a text.
+    /// Returns the first range of a text.
     fileprivate func range(of text: String) -> Range<Index>? { self.firstRange(of: text) }
 }

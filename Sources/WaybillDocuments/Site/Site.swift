@@ -1,7 +1,7 @@
 internal import Waybill
 
 extension BusDocument {
-    /// One page of HTML, which loads nothing and sends nothing.
+    /// The document as one HTML page, which loads nothing and sends nothing.
     var site: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
         let names = modules.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
@@ -70,7 +70,7 @@ extension BusDocument {
         return html + "</article>\n"
     }
 
-    /// Returns the name of a type, as a link to its schema.
+    /// Returns the name of a type as HTML, with a link to its schema if the schema has a name.
     private static func type(_ name: String, _ schema: ValueSchema) -> String {
         let tree = schema.withoutNull.tree
         let target = ValueSchema(tree).referenced ?? tree["items"].flatMap { ValueSchema($0).referenced }
@@ -84,7 +84,7 @@ extension BusDocument {
 }
 
 extension String {
-    /// The text in HTML, between tags or in quotation marks.
+    /// The text as HTML, for use between tags or in quotation marks.
     fileprivate var html: String {
         var html = ""
         for scalar in self.unicodeScalars {

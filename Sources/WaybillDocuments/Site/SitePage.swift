@@ -1,4 +1,4 @@
-/// The page around the routes: its style, and the script of its search and its buttons.
+/// The page around the routes, with its style and the script for the search and the buttons.
 enum SitePage {
     static let html = #"""
         <!doctype html>
