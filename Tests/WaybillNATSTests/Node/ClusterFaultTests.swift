@@ -41,8 +41,10 @@ struct ClusterFaultTests {
             let near = try await cluster.node("near")
             #expect(await near.knows("app://far/stuck"))
             let letters = Journal<String>()
+            // The sequence begins here: the task may begin after the message has failed.
+            let failed = near.bus.deadLetters
             let watch = Task {
-                for await letter in near.bus.deadLetters {
+                for await letter in failed {
                     letters.add("\(letter.error.code) \(letter.error.message)")
                 }
             }

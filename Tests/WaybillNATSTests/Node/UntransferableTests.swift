@@ -77,8 +77,10 @@ struct UntransferableTests {
                 #expect(error?.code == (depth < 63 ? nil : .notTransferable), "\(depth)")
             }
             let letters = Journal<String>()
+            // The sequence begins here: the task may begin after the message has failed.
+            let failed = near.bus.deadLetters
             let watch = Task {
-                for await letter in near.bus.deadLetters { letters.add("\(letter.error.code)") }
+                for await letter in failed { letters.add("\(letter.error.code)") }
             }
             defer { watch.cancel() }
             try await near.bus.publish("app://far/news", parameters: ["v": Self.nested(70)])

@@ -66,8 +66,10 @@ struct OverflowTests {
             let near = try await cluster.node("near", heartbeat: .seconds(10))
             #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
             let letters = Journal<String>()
+            // The sequence begins here: the task may begin after the message has failed.
+            let failed = near.bus.deadLetters
             let watch = Task {
-                for await letter in near.bus.deadLetters { letters.add("\(letter.error.code) \(letter.url)") }
+                for await letter in failed { letters.add("\(letter.error.code) \(letter.url)") }
             }
             defer { watch.cancel() }
             try await near.bus.publish("app://far/news")
