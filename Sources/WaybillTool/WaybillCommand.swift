@@ -1,8 +1,10 @@
 #if Tool
 package import ArgumentParser
 
-/// The command line: asks the route language questions without writing a program, and running programs that
-/// serve their bus.
+/// The command `waybill`.
+///
+/// It explains and checks routes without a program, and sends requests to running programs that serve their
+/// bus.
 package struct WaybillCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "waybill",

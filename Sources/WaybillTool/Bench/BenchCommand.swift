@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import WaybillEventLoop
 internal import WaybillServe
 
-/// Measures how fast a running program answers.
+/// The command that measures how fast a running program replies.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
@@ -48,7 +48,7 @@ struct BenchCommand: AsyncParsableCommand {
         options.parameters = self.json
         let load = BenchLoad(url: self.url, options: options, inFlight: self.inFlight)
         try await self.connection.report {
-            // Send one request first, so that an error in the URL is reported only once.
+            // A first request fails if the URL is wrong, before many calls fail for the same reason.
             _ = try await client.request(self.url, options)
             if let failure = try await load.run(self.requests / 10, on: client).firstFailure { throw failure }
             let report = try await load.run(self.requests, on: client)

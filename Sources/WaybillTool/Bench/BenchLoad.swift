@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 internal import WaybillServe
 
-/// Calls of one URL, so many at a time.
+/// Repeated calls of one URL, with a fixed number of calls in flight.
 struct BenchLoad {
     let url: String
     let options: RPCRequestOptions
@@ -11,7 +11,7 @@ struct BenchLoad {
 
     /// The state that all callers share.
     ///
-    /// They all run on the client's loop.
+    /// They run on the client's loop.
     private final class Progress {
         var left: Int
         var report: BenchReport
@@ -21,14 +21,15 @@ struct BenchLoad {
         }
     }
 
-    /// Sends calls on the loop of the client, so that their times include no thread switch.
+    /// Makes a number of calls on the client's loop, so that the measured times include no change of thread.
     func run(_ count: Int, on client: isolated RPCClient) async throws -> BenchReport {
         let progress = Progress(count, inFlight: self.inFlight)
         let clock = ContinuousClock()
         let start = clock.now
         let callers = (0..<min(self.inFlight, count)).map { _ in
             Task {
-                // The task runs where its closure has captured the isolated parameter.
+                // A task runs on the actor of an isolated parameter only if its closure captures the
+                // parameter.
                 _ = client
                 while progress.left > 0 {
                     progress.left -= 1

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Histogram
 internal import WaybillServe
 
-/// How long calls took.
+/// The latencies of calls, and the number of failures.
 struct BenchReport {
     private static let percentiles = [
         ("p50", 50.0), ("p75", 75), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100),
@@ -13,9 +13,11 @@ struct BenchReport {
     let inFlight: Int
     private(set) var failures = 0
     private(set) var firstFailure: RPCRequestError?
-    /// From the first call to the last reply.
+    /// The time from the first call to the last reply.
     var duration = Duration.zero
-    /// Nanoseconds, to three digits, as HdrHistogram keeps them: its size does not grow with the calls.
+    /// The latencies in nanoseconds, to three significant digits.
+    ///
+    /// The size of an HdrHistogram does not grow with the number of calls.
     private var histogram = Histogram<UInt64>(
         highestTrackableValue: 3_600_000_000_000,
         numberOfSignificantValueDigits: .three
@@ -35,10 +37,10 @@ struct BenchReport {
 
     var replies: Int { Int(self.histogram.totalCount) }
 
-    /// Replies per second.
+    /// The number of replies per second.
     var rate: Double { Double(self.replies) / max(self.duration / .seconds(1), 1e-9) }
 
-    /// A percentile in microseconds.
+    /// Returns the latency at a percentile, in microseconds.
     func microseconds(at percentile: Double) -> Double {
         Double(self.histogram.valueAtPercentile(percentile)) / 1000
     }

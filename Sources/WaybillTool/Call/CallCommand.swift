@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import WaybillServe
 
-/// Calls a URL of a program that serves its bus.
+/// The command that calls a URL of a program that serves its bus, or of a cluster.
 struct CallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",

@@ -4,11 +4,12 @@ internal import Foundation
 internal import Logging
 internal import WaybillServe
 
-/// Where a command finds its server.
+/// The options that name the server of a command.
 struct ConnectionOptions: ParsableArguments {
-    /// The environment variable with the token.
+    /// The environment variable that holds the token.
     ///
-    /// A token on the command line would be visible to other users.
+    /// The command line does not take the token itself, because other users can see the arguments of a
+    /// process.
     static let tokenVariable = "WAYBILL_TOKEN"
 
     @Option(
@@ -28,7 +29,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The time to wait for the connection, such as 500ms or 2s. (default: 5s)")
     var connectTimeout: TimeSpan?
 
-    /// The server, for a command that needs one.
+    /// The server's address, for a command that requires one.
     var address: ServerAddress {
         get throws {
             if let connect { return connect }
@@ -36,13 +37,15 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// A client for the server, which does not connect yet.
+    /// Creates a client for the server.
+    ///
+    /// The client does not connect yet.
     func client() throws -> RPCClient {
         let address = try self.address
         var configuration = RPCConnector.Configuration()
         configuration.token = try self.token
         if let limit = self.connectTimeout { configuration.connectTimeout = limit.duration }
-        // Errors are reported once, on standard error, and not logged as well.
+        // The command reports failures on standard error, so the client does not log them again.
         configuration.logger = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
         return RPCClient(address.value, configuration)
     }
@@ -57,7 +60,7 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Runs a command's requests; a failure becomes a line on standard error and the exit status.
+    /// Runs a command's requests, and turns a failure into a line on standard error and the exit status.
     func report<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await RequestFailure.report(try .server(self.address), body)
     }

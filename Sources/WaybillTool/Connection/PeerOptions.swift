@@ -6,7 +6,7 @@ internal import WaybillServe
 internal import WaybillNATS
 #endif
 
-/// Where a command finds what it asks: a program that serves its bus, or the nodes of a cluster.
+/// The options that name the peer of a command: a program that serves its bus, or a cluster.
 struct PeerOptions: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions
 
@@ -25,7 +25,7 @@ struct PeerOptions: ParsableArguments {
         #endif
     }
 
-    /// Runs a command's requests; a failure becomes a line on standard error and the exit status.
+    /// Runs a command's requests, and turns a failure into a line on standard error and the exit status.
     func withPeer(_ body: (any RequestPeer) async throws -> Void) async throws {
         #if NATS
         if self.cluster.nats != nil {
@@ -42,14 +42,15 @@ struct PeerOptions: ParsableArguments {
     }
 }
 
-/// The destination of a command's requests.
+/// A program or a cluster to which a command sends requests.
 protocol RequestPeer {
     /// Sends a request, and waits for the reply.
     ///
     /// - Throws: `RPCRequestError`.
     func request(_ url: String, _ options: RPCRequestOptions) async throws -> String
 
-    /// Has a closure take what is published to URLs of patterns, as JSON; nil if there will be no more.
+    /// Calls a closure with each message that is published to the patterns, as JSON. Nil means that no more
+    /// messages will arrive.
     ///
     /// - Throws: `RPCRequestError`.
     func watch(_ patterns: [String], _ take: @escaping @Sendable (String?) -> Void) async throws

@@ -5,18 +5,18 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 internal import WaybillServe
 
-/// The report of a failed request: the problem and the remedy.
+/// The report of a failed request: the error, and advice for the user.
 struct RequestFailure {
     /// The line on standard error.
     let line: String
-    /// The exit status: 69 without a connection, 77 if the server does not admit, 124 if the time is up, 1
-    /// for every other answer that is an error.
+    /// The exit status: 69 without a connection, 77 if the server refuses access, 124 after the deadline, and
+    /// 1 for any other error.
     let status: Int32
 
-    /// The destination of a request.
+    /// The server or cluster that the request was sent to.
     enum Target {
         case server(ServerAddress)
-        /// A cluster on NATS; its realm, and whether any other node is in it.
+        /// A cluster on NATS, with its realm, and whether any other node is in the realm.
         case cluster(realm: String, hasNodes: Bool)
     }
 
@@ -36,7 +36,7 @@ struct RequestFailure {
         self.status = Self.status(of: error.code)
     }
 
-    /// The exit status of a command whose request has failed with a code.
+    /// Returns the exit status of a command whose request failed with a code.
     static func status(of code: RoutingError.Code) -> Int32 {
         switch code {
         case .unreachable: Self.unavailable
@@ -46,7 +46,7 @@ struct RequestFailure {
         }
     }
 
-    /// Runs a command's requests; a failure becomes a line on standard error and the exit status.
+    /// Runs a command's requests, and turns a failure into a line on standard error and the exit status.
     static func report<Result>(
         _ target: @autoclosure () throws -> Target,
         _ body: () async throws -> Result

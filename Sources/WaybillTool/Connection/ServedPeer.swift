@@ -2,7 +2,7 @@
 internal import Foundation
 internal import WaybillServe
 
-/// A program that serves its bus, at the other end of a connection.
+/// A program that serves its bus, reached by a connection.
 struct ServedPeer: RequestPeer {
     private let client: RPCClient
 

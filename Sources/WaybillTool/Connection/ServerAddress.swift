@@ -2,7 +2,8 @@
 internal import ArgumentParser
 internal import WaybillEventLoop
 
-/// An address as a command line has it: `/run/shop.sock`, `unix:shop.sock`, `127.0.0.1:7000`, `[::1]:7000`.
+/// A server's address on the command line: `/run/shop.sock`, `unix:shop.sock`, `127.0.0.1:7000`,
+/// `[::1]:7000`.
 struct ServerAddress: ExpressibleByArgument {
     let value: StreamAddress
 
@@ -27,7 +28,7 @@ struct ServerAddress: ExpressibleByArgument {
         if case .unix("") = self.value { return nil }
     }
 
-    /// The address as `--connect` takes it.
+    /// The address in the form that `--connect` accepts.
     var argument: String {
         if case .unix(let path) = self.value, path.contains("/") || !path.contains(":") { return path }
         return "\(self.value)"

@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import WaybillDocuments
 
-/// Compares the routes of two documents.
+/// The command that compares two documents of a program's routes and lists the changes.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

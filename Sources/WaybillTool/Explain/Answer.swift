@@ -2,7 +2,7 @@
 internal import Foundation
 internal import WaybillRouting
 
-/// The printed result for a URL.
+/// The answer to one URL, in the form that is printed.
 struct Answer: Encodable {
     var id: String?
     var matched: String?
@@ -10,9 +10,9 @@ struct Answer: Encodable {
     var error: String?
     var trace: [String]?
 
-    /// Matches a URL against a table with these routes.
+    /// Creates the answer of a table with the given routes.
     ///
-    /// Of two equal routes the first stays, and the trace reports the other.
+    /// If the table rejects a route, for example a duplicate, the trace contains the error.
     init(of url: String, routes: [String], in table: RouteTable<String>) {
         var table = table
         var trace: [String] = []
@@ -38,7 +38,7 @@ struct Answer: Encodable {
         case trace
     }
 
-    /// Encodes missing values as null, and omits values that were not requested.
+    /// Encodes a missing `matched` or `error` as null, and leaves out a missing `id` or `trace`.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(self.id, forKey: .id)

@@ -1,10 +1,12 @@
 #if Tool
-/// A table and a URL, as a file of cases has them.
+/// A table and a URL from a file of cases.
 struct ExplainCase: Decodable {
     let id: String?
     let routes: [String]
     let url: String
-    /// The name of a preset; the option of the command line where there is none.
+    /// The name of a preset.
+    ///
+    /// If it is nil or unknown, the option of the command line applies.
     let conventions: String?
     let defaultScheme: String?
 

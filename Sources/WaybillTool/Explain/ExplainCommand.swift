@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// Explains which route matches a URL, with which values, and why.
+/// The command that explains which route a URL leads to, with which values, and why.
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
@@ -39,13 +39,13 @@ struct ExplainCommand: ParsableCommand {
             for line in try self.lines(of: Data(contentsOf: URL(filePath: cases))) { print(line) }
             return
         }
-        // The parser takes all arguments after `--route` as patterns, so the last one may be the URL.
+        // The parser takes every argument after `--route` as a pattern, so the last pattern may be the URL.
         let url = self.url ?? self.route.last ?? ""
         let routes = self.url == nil ? self.route.dropLast() : self.route[...]
         print(try Answer(of: url, routes: Array(routes), in: self.options.table).json(pretty: true))
     }
 
-    /// The answer to each case as one line.
+    /// Returns one line of JSON for each case.
     func lines(of data: Data) throws -> [String] {
         let cases = try JSONDecoder().decode([ExplainCase].self, from: data)
         return try cases.map { try $0.answer(self.options).json(pretty: false) }

@@ -6,7 +6,7 @@ internal import WaybillNATS
 internal import WaybillRouting
 internal import WaybillServe
 
-/// Where a command finds a cluster.
+/// The options that name a cluster.
 struct ClusterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The URL of a NATS server: nats://HOST:PORT or tls://HOST:PORT.", valueName: "url")
@@ -22,7 +22,7 @@ struct ClusterOptions: ParsableArguments {
     @Flag(help: "Talks to a server on another machine without encryption.")
     var allowPlaintext = false
 
-    /// The server and the realm, for a command that needs them.
+    /// The server and the realm, for a command that requires both.
     var place: (server: String, realm: String) {
         get throws {
             guard let nats else { throw ValidationError("Missing expected argument '--nats <url>'") }
@@ -31,8 +31,9 @@ struct ClusterOptions: ParsableArguments {
         }
     }
 
-    /// Runs a closure as a node of the cluster that shares nothing; a failure becomes a line on standard
-    /// error and the exit status.
+    /// Runs a closure with a node that joins the cluster and shares no routes.
+    ///
+    /// A failure becomes a line on standard error and the exit status.
     func withNode(_ body: (MessageBus, ClusterNode) async throws -> Void) async throws {
         let (server, realm) = try self.place
         var security = NATSTransport.Security()
@@ -40,7 +41,7 @@ struct ClusterOptions: ParsableArguments {
         security.allowsPlaintext = self.allowPlaintext
         var configuration = ClusterNode.Configuration()
         configuration.name = "waybill"
-        // Errors are reported once, on standard error, and not logged as well.
+        // The command reports failures on standard error, so the bus and the node do not log them again.
         let silent = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
         configuration.logger = silent
         let bus = MessageBus(configuration: .init(logger: silent))

@@ -3,7 +3,7 @@ internal import Waybill
 internal import WaybillRouting
 internal import WaybillServe
 
-/// The nodes of a cluster, as a node sees them that shares nothing.
+/// A cluster, reached through a node that shares no routes.
 struct ClusterPeer: RequestPeer {
     private let bus: MessageBus
 
@@ -17,7 +17,7 @@ struct ClusterPeer: RequestPeer {
         do throws(RoutingError) {
             for pattern in patterns {
                 try self.bus.share(pattern, for: .publishing)
-                // A separate task writes the messages, so that a pipe that is not read does not block the
+                // A separate task writes the messages, because a pipe that nobody reads must not block the
                 // node.
                 let messages = try self.bus.subscription(to: pattern, whenFull: .dropOldest)
                 Task { for await message in messages { take(message.publishedJSON) } }

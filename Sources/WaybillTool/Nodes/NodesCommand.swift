@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import Waybill
 internal import WaybillNATS
 
-/// Lists the nodes of a cluster.
+/// The command that lists the nodes of a cluster.
 struct NodesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nodes",

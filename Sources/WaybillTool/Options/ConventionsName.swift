@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import WaybillCompatibility
 internal import WaybillRouting
 
-/// A preset by its name, in any case and with or without hyphens.
+/// The name of a preset of conventions, in any letter case, with or without hyphens.
 enum ConventionsName: String, CaseIterable, ExpressibleByArgument {
     case waybill
     case yfRouter

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import WaybillRouting
 
-/// How the table is made that a command asks.
+/// The options for the route table that a command queries.
 struct TableOptions: ParsableArguments {
     @Option(name: .long, help: "The conventions: waybill, yfRouter, ftRouter, cocRouter or zikRouter.")
     var conventions = ConventionsName.waybill
@@ -10,7 +10,7 @@ struct TableOptions: ParsableArguments {
     @Option(name: .long, help: "The scheme of patterns and URLs without one.")
     var defaultScheme = "app"
 
-    /// An empty table whose handlers are the patterns' texts.
+    /// An empty table, for routes whose handlers are the texts of their patterns.
     var table: RouteTable<String> {
         RouteTable(conventions: self.conventions.conventions, defaultScheme: self.defaultScheme)
     }

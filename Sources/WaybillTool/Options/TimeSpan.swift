@@ -1,7 +1,9 @@
 #if Tool
 internal import ArgumentParser
 
-/// A duration as a command line has it: `250ms`, `2s`, `1.5s`, `3m`; a number alone is seconds.
+/// A duration on the command line: `250ms`, `2s`, `1.5s`, `3m`.
+///
+/// A number without a unit is in seconds.
 struct TimeSpan: ExpressibleByArgument {
     let duration: Duration
 

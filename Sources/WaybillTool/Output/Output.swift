@@ -10,16 +10,16 @@ internal import Glibc
 
 /// Standard output and standard error.
 enum Output {
-    /// Whether standard output can move its cursor.
+    /// Whether standard output is a terminal that can move its cursor.
     static var isTerminal: Bool {
         let terminal = ProcessInfo.processInfo.environment["TERM"]
         return isatty(1) == 1 && terminal != nil && terminal != "dumb"
     }
 
-    /// Writes at once.
+    /// Writes a text at once.
     ///
-    /// - Throws: `ExitCode` when the reader has closed the pipe, which `print` would not notice: a program
-    ///   with sockets ignores `SIGPIPE`.
+    /// - Throws: `ExitCode` when the reader has closed the pipe. `print` would not detect it, because a
+    ///   program with sockets ignores `SIGPIPE`.
     static func write(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -31,14 +31,14 @@ enum Output {
     /// Writes a line of JSON.
     static func write(json: String) throws { try self.write(self.printable(json) + "\n") }
 
-    /// Writes a line on standard error.
+    /// Writes a line to standard error.
     static func complain(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Data("waybill: \(self.printable(line))\n".utf8))
     }
 
-    /// A text from outside without control characters, which a terminal might obey.
+    /// Returns a text with its control characters escaped, because a terminal might obey them.
     ///
-    /// JSON has them in strings only, where the escape means the same.
+    /// JSON has control characters only in strings, where the escape has the same meaning.
     static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
         var printable = ""

@@ -5,7 +5,8 @@ internal import WaybillCommands
 internal import WaybillDocuments
 internal import WaybillServe
 
-/// Checks a file of patterns and prints the table they make, or lists what a running program exposes.
+/// The command that checks a file of patterns and prints its table, or lists the routes that a running
+/// program exposes.
 struct RoutesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "routes",

@@ -3,7 +3,9 @@ internal import WaybillRouting
 
 /// The result of checking a file of patterns.
 struct RoutesReport {
-    /// The patterns that were refused, with the reason, conflicts first.
+    /// The rejected patterns, each with the reason.
+    ///
+    /// Conflicts come first.
     let problems: [String]
     private let rows: [String]
 

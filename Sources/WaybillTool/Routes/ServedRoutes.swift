@@ -1,7 +1,7 @@
 #if Tool
 internal import Foundation
 
-/// The routes that a server exposes, as it answers `$/routes`.
+/// The routes that a server exposes, decoded from its reply to `$/routes`.
 struct ServedRoutes: Decodable {
     struct Route: Decodable {
         struct Parameter: Decodable {

@@ -5,13 +5,13 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Lines on a terminal that are written over the ones before them.
+/// Lines on a terminal that replace the lines written before them.
 ///
-/// The cursor stays below them, so that an interrupt at any time leaves a terminal as it should be.
+/// The cursor stays below the lines, so that an interrupt at any time leaves the terminal in order.
 struct Screen {
     private var height = 0
 
-    /// How wide and high the terminal is.
+    /// The width and the height of the terminal in characters; 80 by 24 if they are unknown.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()
         // SAFETY: the call fills the structure it is given, and keeps no pointer to it.
@@ -21,7 +21,7 @@ struct Screen {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Returns the text that replaces the previous lines on the terminal by these lines.
+    /// Returns the text that replaces the previous lines on the terminal with new lines.
     mutating func text(for lines: [String]) -> String {
         let up = self.height > 0 ? "\u{1B}[\(self.height)A" : ""
         self.height = lines.count

@@ -2,18 +2,20 @@
 internal import Foundation
 internal import Synchronization
 
-/// Receives messages, and either writes each one immediately or records it for the next picture.
+/// The messages of a running `waybill watch`.
 ///
-/// Writing to a pipe that is not read blocks, and with it the connection. The server then drops the oldest
-/// messages, so that none are collected here.
+/// Each message is written at once, or counted for the next picture.
+///
+/// A write to a pipe blocks while the reader does not read. A connection then stops reading too, and the
+/// server drops the oldest messages. No messages collect in this object.
 final class Watch: Sendable {
-    /// Why there are no more messages.
+    /// The reason why no more messages will arrive.
     enum End {
-        /// As many have come as were wanted.
+        /// The wanted number of messages has arrived.
         case counted
         /// The connection or a subscription has ended.
         case lost
-        /// The reader of standard output has gone.
+        /// The reader of standard output has closed the pipe.
         case closed
     }
 
@@ -30,17 +32,19 @@ final class Watch: Sendable {
     private let ends: AsyncStream<End>
     private let ending: AsyncStream<End>.Continuation
 
+    /// Creates a watch without messages.
+    ///
     /// - Parameters:
-    ///   - patterns: The watched patterns, for the picture.
-    ///   - isDrawn: Whether messages are recorded for ``draw()``, and not written as lines.
-    ///   - limit: The number of messages after which the watch ends; nil for no limit.
+    ///   - patterns: the watched patterns, for the picture.
+    ///   - isDrawn: whether messages are counted for ``draw()``, instead of being written as lines.
+    ///   - limit: the wanted number of messages; nil for no limit.
     init(_ patterns: [String], isDrawn: Bool, limit: Int?) {
         self.state = Mutex(State(view: WatchView(patterns), left: limit))
         self.isDrawn = isDrawn
         (self.ends, self.ending) = AsyncStream.makeStream()
     }
 
-    /// Takes a message, or nil for the end.
+    /// Receives a message, or nil when no more messages will arrive.
     func take(_ json: String?) {
         guard let json else { return self.finish(.lost) }
         let end = self.state.withLock { state -> End? in
@@ -61,13 +65,13 @@ final class Watch: Sendable {
         self.ending.finish()
     }
 
-    /// Waits for the end.
+    /// Waits for the end, and returns its reason.
     func end() async -> End {
         for await end in self.ends { return end }
         return .lost
     }
 
-    /// Draws a picture a few times a second until the task is cancelled, and the last one then.
+    /// Draws a picture a few times a second until the task is cancelled, and one last picture after that.
     func draw() async {
         guard self.isDrawn else { return }
         var isOver = false

@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import WaybillRouting
 internal import WaybillServe
 
-/// Shows the messages that a running program publishes.
+/// The command that shows the messages that a running program, or a cluster, publishes.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",

@@ -1,7 +1,8 @@
 #if Tool
 internal import Foundation
 
-/// The output of `waybill watch` on a terminal: the number of messages, their rate, and the latest messages.
+/// The picture that `waybill watch` draws on a terminal: the number of messages, their rate, and the last
+/// ones.
 struct WatchView {
     private struct Envelope: Decodable { let url: String }
 
@@ -11,21 +12,21 @@ struct WatchView {
     private var total = 0
     private var counts: [String: Int] = [:]
     private var last: [String] = []
-    /// When the messages of the last seconds came.
+    /// The arrival times of the messages of the last seconds.
     private var recent: [Double] = []
 
     init(_ patterns: [String]) { self.patterns = patterns }
 
-    /// Notes a message.
+    /// Adds a message to the counts, to the rate and to the last messages.
     ///
     /// - Parameters:
-    ///   - json: The message, with its `url`.
-    ///   - time: The present instant, in seconds from any instant on.
+    ///   - json: the message, with its `url`.
+    ///   - time: the current time in seconds; any instant may be zero.
     mutating func note(_ json: String, at time: Double) {
         self.total += 1
         let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(json.utf8))
         let url = envelope?.url.prefix { $0 != "?" && $0 != "#" } ?? "?"
-        // URLs with values in their paths may be any number.
+        // The number of counted URLs is limited, because URLs with values in their paths are unlimited.
         if self.counts.count < 1024 || self.counts[String(url)] != nil {
             self.counts[String(url), default: 0] += 1
         }
@@ -35,7 +36,7 @@ struct WatchView {
         if self.recent.count > 100_000 { self.recent.removeFirst(50_000) }
     }
 
-    /// The lines of a screen.
+    /// Returns the lines of the picture for a terminal of a given size.
     mutating func lines(columns: Int, rows: Int, at time: Double) -> [String] {
         self.recent.removeAll { $0 < time - Self.period }
         let rate = Double(self.recent.count) / Self.period
