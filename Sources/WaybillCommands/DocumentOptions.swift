@@ -58,18 +58,18 @@ package struct DocumentOptions: ParsableArguments {
     /// Whether a document is asked for.
     package var isAsked: Bool { self.kind != nil || self.site != nil }
 
-    /// The title, unless the user gives another.
+    /// Returns the title that the user gave, or a name without one.
     package func title(or name: String) -> String { self.title ?? name }
 
-    /// Which version of the program it is.
+    /// The version of the program for the document.
     package var version: String { self.programVersion }
 
-    /// Writes a document to the destination that the options name.
+    /// Writes a document in the format and to the destination that the options name.
     ///
     /// - Parameters:
-    ///   - document: The document.
-    ///   - print: Receives the printed text.
-    /// - Throws: An error if the folder of a site cannot be written.
+    ///   - document: the document.
+    ///   - print: a closure that prints a text.
+    /// - Throws: an error if the folder of a site cannot be written, and the errors of `print`.
     package func write(_ document: BusDocument, _ print: (String) throws -> Void) throws {
         if let site {
             try FileManager.default.createDirectory(atPath: site, withIntermediateDirectories: true)

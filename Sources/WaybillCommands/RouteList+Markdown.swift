@@ -3,7 +3,9 @@
 internal import Waybill
 
 extension RouteList {
-    /// A page with a section for each module, and one for the plain closures.
+    /// A page in Markdown with a section for each module.
+    ///
+    /// Routes without a module come last.
     var markdown: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
         // Plain closures come last.
@@ -33,7 +35,7 @@ extension RouteList {
         return parts.joined(separator: "\n\n")
     }
 
-    /// Text that does not break a table.
+    /// Returns a text on one line, with its vertical bars escaped, for the cell of a table.
     private static func escaped(_ text: String) -> String { text.onOneLine.replacing("|", with: "\\|") }
 }
 

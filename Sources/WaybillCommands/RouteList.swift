@@ -3,18 +3,18 @@
 internal import FoundationEssentials
 public import Waybill
 
-/// The routes of a program, to be printed.
+/// The routes of a program, for printing.
 public struct RouteList: Sendable {
     let routes: [RouteDescription]
 
-    /// Creates a list, in the order of the patterns.
+    /// Creates a list in the order of the patterns.
     public init(_ routes: [RouteDescription]) {
         self.routes = routes.sorted { $0.pattern < $1.pattern }
     }
 
-    /// The list as text.
+    /// Returns the list as text.
     ///
-    /// - Throws: An encoding error, which a caller cannot repair.
+    /// - Throws: an error if the JSON encoder fails.
     public func text(as format: RouteListFormat) throws -> String {
         switch format {
         case .table: self.table

@@ -1,6 +1,6 @@
 #if Tool
 
-/// How a list of routes is written.
+/// The format of a printed list of routes.
 public enum RouteListFormat: String, Sendable, CaseIterable {
     /// Columns, for a terminal.
     case table

@@ -2,20 +2,19 @@
 
 public import Waybill
 
-/// A program that can say what its routes are.
+/// A program that makes its bus for the command that lists the routes.
 public protocol RouteProviding {
-    /// Creates the program's bus with everything registered, and starts nothing else.
+    /// Creates the program's bus with all registrations, and starts nothing else.
     static func makeBus() async throws -> MessageBus
 
-    /// The protocols of the services that the program uses, for example `(any TimeService).self`; none by
-    /// default.
+    /// The protocols of the services that the program needs, for example `(any TimeService).self`.
     ///
-    /// `routes --check` reports the services that no module provides.
+    /// `routes --check` reports a service that no module provides. The array is empty by default.
     static var neededServices: [any Any.Type] { get }
 }
 
 extension RouteProviding {
-    /// None: the program asks for no service, or does not want them to be checked.
+    /// An empty array: `routes --check` checks no services.
     public static var neededServices: [any Any.Type] { [] }
 }
 

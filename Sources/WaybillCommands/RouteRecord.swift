@@ -2,7 +2,7 @@
 
 internal import Waybill
 
-/// A route as JSON has it.
+/// A route in the JSON of a list.
 struct RouteRecord: Encodable {
     struct Parameter: Encodable {
         let name: String

@@ -4,7 +4,9 @@ public import ArgumentParser
 internal import Waybill
 internal import WaybillDocuments
 
-/// `routes`: a subcommand that prints every route of a program, writes documents of them, and checks them.
+/// The subcommand `routes`.
+///
+/// It prints every route of a program, writes documents of them, and checks them.
 ///
 /// A program adds it in one line:
 ///
@@ -15,7 +17,7 @@ internal import WaybillDocuments
 /// }
 /// ```
 public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
-    /// The name and the help text of the command.
+    /// The name of the command, and its text for `--help`.
     public static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "routes",
@@ -83,12 +85,12 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
         if !problems.isEmpty { throw ExitCode.failure }
     }
 
-    /// The name of the program's file.
+    /// The file name of the running program.
     private static var programName: String {
         CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "Waybill"
     }
 
-    /// Refuses URLs and services without `--check`, which would have no effect.
+    /// Rejects URLs and services without `--check`, and `--check` together with a document.
     public func validate() throws {
         if !self.check, !self.services.isEmpty { throw ValidationError("--service is for --check only.") }
         if self.check, self.document.isAsked { throw ValidationError("Give --check or a document.") }

@@ -1,19 +1,23 @@
 public import Waybill
 internal import WaybillRouting
 
-/// Forwards URLs as COCRouter does: each URL ends with one completion, and then a filter sees failures.
+/// Forwards URLs as COCRouter does.
+///
+/// Each forwarded URL has one completion, and a filter is called after the completion of a URL that failed.
 ///
 /// ```swift
 /// let forwarder = COCRouterForwarder(bus) { url, mode in print(url, mode.rawValue) }
 /// await forwarder.forward("order://detail/") { completion in print(completion.mode.rawValue) }
 /// ```
 ///
-/// Use it for code that depends on the modes, or on a filter that runs after the completion. The filter of a
-/// forwarder sees the URLs of that forwarder. ``Waybill/MessageBus/setForwardFilter(_:)`` sets a filter for
-/// every forwarder of a bus. Both filters also see text that is not a URL, as 400. A `FilterMiddleware`
-/// intercepts every delivery of a bus before the caller has its reply, and does not see such text.
+/// Use a forwarder for code that depends on the modes, or on the order of completion and filter. The filter
+/// of a forwarder receives the URLs of that forwarder. ``Waybill/MessageBus/setForwardFilter(_:)`` sets a
+/// filter for all forwarders of a bus. Both filters also receive texts that are not URLs, with the mode 400.
+///
+/// A `FilterMiddleware` sees every delivery of a bus, with or without a forwarder. It is called before the
+/// caller has the reply, and does not receive texts that are not URLs.
 public struct COCRouterForwarder: Sendable {
-    /// How a forwarded URL ended.
+    /// The result of a forwarded URL.
     public struct Completion: Sendable {
         /// The mode.
         public let mode: COCRouterMode
@@ -21,11 +25,11 @@ public struct COCRouterForwarder: Sendable {
         /// The value that the action returned; nil if the URL failed.
         public let value: (any Sendable)?
 
-        /// Why the URL failed; nil if it did not.
+        /// The error of a URL that failed; nil after a reply.
         public let error: RoutingError?
     }
 
-    /// Sees the URLs that fail, with their modes.
+    /// A closure that receives each URL that failed, with its mode.
     public typealias Filter = @Sendable (_ url: String, _ mode: COCRouterMode) -> Void
 
     private let bus: MessageBus
@@ -34,8 +38,8 @@ public struct COCRouterForwarder: Sendable {
     /// Creates a forwarder.
     ///
     /// - Parameters:
-    ///   - bus: The bus that URLs are routed on, which the forwarder holds.
-    ///   - filter: Sees every URL that fails, after its completion, where the caller is isolated.
+    ///   - bus: the bus that routes the URLs. The forwarder keeps a reference to it.
+    ///   - filter: called for every URL that fails, after its completion, in the isolation of the caller.
     public init(_ bus: MessageBus, filter: @escaping Filter = { _, _ in }) {
         self.bus = bus
         self.filter = filter
@@ -44,10 +48,11 @@ public struct COCRouterForwarder: Sendable {
     /// Forwards a URL.
     ///
     /// - Parameters:
-    ///   - url: The URL.
-    ///   - parameters: More parameters for the action. They can have any type, including closures.
-    ///   - completion: Called once, before the filter, with the isolation of the caller.
-    /// - Returns: The argument of the completion.
+    ///   - url: the URL to route.
+    ///   - parameters: values for the action in addition to the values of the URL. They may have any
+    ///     `Sendable` type; closures are allowed too.
+    ///   - completion: called once, before the filter, in the isolation of the caller.
+    /// - Returns: the value that the completion was called with.
     @discardableResult
     public nonisolated(nonsending) func forward(
         _ url: String,
@@ -71,17 +76,18 @@ public struct COCRouterForwarder: Sendable {
 }
 
 extension MessageBus {
-    /// Sets the filter that sees every URL that fails, whichever ``COCRouterForwarder`` of this bus has
-    /// forwarded it; there is one, the last one set.
+    /// Sets the filter that receives every URL that a ``COCRouterForwarder`` of this bus failed to forward.
     ///
-    /// - Parameter filter: Called after the completion and the forwarder's own filter, where the caller is
-    ///   isolated.
+    /// A bus has one filter; a new one replaces the previous one.
+    ///
+    /// - Parameter filter: called after the completion and after the forwarder's own filter, in the isolation
+    ///   of the caller.
     public func setForwardFilter(_ filter: @escaping COCRouterForwarder.Filter) {
         self.attachments.set(ForwardFilter(body: filter))
     }
 }
 
-/// The filter of all forwarders of a bus.
+/// The filter for all forwarders of a bus.
 private struct ForwardFilter: Sendable {
     let body: COCRouterForwarder.Filter
 }

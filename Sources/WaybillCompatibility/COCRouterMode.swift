@@ -1,40 +1,41 @@
 public import WaybillRouting
 
-/// The result of a forwarded URL as COCRouter's number, for programs that keep their completions.
+/// The number by which COCRouter reports the result of a forwarded URL, for programs that keep its
+/// completions.
 ///
 /// ```swift
 /// let mode = COCRouterMode(error.code)                      // 401 for `noRoute`
 /// let code = RoutingError.Code(COCRouterMode(rawValue: 401))  // and back
 /// ```
 ///
-/// COCRouter has five modes, and Waybill has more codes. Every code has a mode, and a mode is converted to
-/// the code for which it is named. Any other number is kept unchanged, and is a failure.
+/// Every error code has one of the five modes, and each mode converts back to one error code. A mode may also
+/// have any other number, which counts as a failure.
 public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int
 
-    /// Creates a mode of any number.
+    /// Creates a mode from any number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// 200: the action was called.
     public static let done = Self(rawValue: 200)
     /// 400: the URL could not be parsed.
     public static let urlNotParsed = Self(rawValue: 400)
-    /// 401: no route matches.
+    /// 401: no route matches the URL.
     public static let noRoute = Self(rawValue: 401)
-    /// 402: there is a route, and no handler.
+    /// 402: there is a route, but it has no handler.
     public static let noHandler = Self(rawValue: 402)
-    /// 403: the arguments do not fit the action.
+    /// 403: the action does not accept the arguments.
     public static let wrongArguments = Self(rawValue: 403)
 }
 
 extension COCRouterMode {
-    /// Creates the mode of a failure.
+    /// Creates the mode of a failure or of a reply.
     ///
-    /// Actions of COCRouter neither fail nor take time. A failure that COCRouter does not have becomes 402, a
-    /// route without a handler.
+    /// COCRouter's actions neither fail nor take time, so it has no mode for a handler that fails or exceeds
+    /// its deadline. These codes, and all other codes without a counterpart, become ``noHandler``.
     ///
-    /// - Parameter code: The code of the failure, or nil for a reply, which is ``done``.
+    /// - Parameter code: the code of the failure; nil for a reply, which has the mode ``done``.
     public init(_ code: RoutingError.Code?) {
         switch code {
         case nil: self = .done
@@ -47,12 +48,12 @@ extension COCRouterMode {
 }
 
 extension RoutingError.Code {
-    /// Creates the code for which a mode of COCRouter is named.
+    /// Creates the code that a mode is named for; nil for ``COCRouterMode/done``, which is not a failure.
     ///
-    /// The result is nil for ``COCRouterMode/done``, which is not a failure. A number that COCRouter does not
-    /// have becomes `handlerFailed`, because only the action knows its meaning.
+    /// A number that COCRouter does not define becomes `handlerFailed`, because only the failure itself is
+    /// known.
     ///
-    /// - Parameter mode: The mode of a completion.
+    /// - Parameter mode: the mode that a completion received.
     public init?(_ mode: COCRouterMode) {
         switch mode {
         case .done: return nil

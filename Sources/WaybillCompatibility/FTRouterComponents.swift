@@ -1,7 +1,8 @@
 public import Waybill
 internal import WaybillRouting
 
-/// The parts of a routed URL and the passed parameters, as FTRouter gives them to its destinations.
+/// The parts of a routed URL and the caller's parameters, in the form that FTRouter gives to its
+/// destinations.
 ///
 /// ```swift
 /// try bus.register("ft://market/detail") { message in
@@ -10,50 +11,55 @@ internal import WaybillRouting
 /// }
 /// ```
 ///
-/// Use it in handlers of arbitrary URLs, such as the uncaught handler. A handler with known parameters reads
-/// them with `message.parameters`, or with `message.decode(_:)` for a type with properties.
+/// Use it in handlers for arbitrary URLs, for example the uncaught handler. A handler that knows its
+/// parameters reads them from the message: `message.parameters`, or `message.decode(_:)` for a type with
+/// properties.
 public struct FTRouterComponents: Sendable {
     /// The scheme, in lower case.
     public let scheme: String
 
-    /// The host, if it is not part of the path.
-    ///
-    /// By the bus's conventions, this is a host with a dot, or any host.
+    /// The host; nil if the URL has none, or if the bus's conventions make it the first segment of the path.
     public let host: String?
 
-    /// The path, decoded, without host, transition and slashes around it.
+    /// The decoded path, without the host, the transition, and leading or trailing slashes.
     public var path: String { self.segments.joined(separator: "/") }
 
-    /// The parts of the path.
+    /// The decoded segments of the path.
     public let segments: [String]
 
-    /// The transition, in lower case: a first segment `push`, `present`, `back` or `root`.
+    /// The transition, in lower case.
+    ///
+    /// The first segment of the URL is a transition if the bus's conventions name it: for FTRouter, `push`,
+    /// `present`, `back` or `root`.
     public let transition: String?
 
     /// The values of the query.
     public let query: [String: String]
 
-    /// The URL in the fragment, which gets the value of the reply, with its scheme; nil for a message that
+    /// The return URL with its scheme, which receives the value of the reply; nil if the message has none, or
     /// has been replied to.
     public let followedURL: String?
 
-    /// The name of the destination; nil if the URL leads nowhere, or ``init(_:destination:)`` got none.
+    /// The name of the destination; nil if the URL has no destination, or ``init(_:destination:)`` received
+    /// no name.
     public let destination: String?
 
-    /// The parameters that the caller passed separately from the URL.
+    /// The parameters that the caller passed in addition to the URL.
     public let parameters: [String: any Sendable]
 
-    /// The values of the URL and of the call as one; a passed value wins.
+    /// The query values and the caller's parameters together.
+    ///
+    /// If both have a name, the caller's value wins.
     public var values: [String: any Sendable] {
         (self.query as [String: any Sendable]).merging(self.parameters) { _, passed in passed }
     }
 
-    /// Reads the parts of a message.
+    /// Creates the components of a message.
     ///
     /// - Parameters:
-    ///   - message: A message on a bus with the conventions `.ftRouter`, or any other; without a host apart
-    ///     and leading verbs the first two are segments.
-    ///   - destination: The name of the destination: `context.pattern` in a middleware,
+    ///   - message: a message on a bus with the conventions `.ftRouter`, or with any others. Conventions may
+    ///     treat the host as a segment, and know no transitions; `segments` then contains both.
+    ///   - destination: the name of the destination: `context.pattern` in a middleware,
     ///     `request.destinationName` in the global handler of a navigator.
     public init(_ message: Message, destination: String? = nil) {
         let address = message.address

@@ -1,7 +1,7 @@
 public import Waybill
 
 extension MessageBus {
-    /// Has a closure see the parts of every URL before its handler does, as FTRouter's handler block.
+    /// Calls a closure with the parts of every URL before its handler, as FTRouter's handler block does.
     ///
     /// ```swift
     /// bus.use(handlerBlock: { components in
@@ -9,12 +9,13 @@ extension MessageBus {
     /// })
     /// ```
     ///
-    /// A URL that nothing takes has no ``FTRouterComponents/destination``; the destination of any other is
-    /// the pattern that it matched. Text that is not a URL is not seen.
+    /// The destination of a URL is the pattern that it matches. ``FTRouterComponents/destination`` is nil for
+    /// a URL that has no route. The closure is not called for a text that is not a URL.
     ///
-    /// - Parameter block: Returns the answer to the caller in the place of the handler, or nil to have the
-    ///   handler answer.
-    /// - Returns: The registration of the block; the block stays when this is dropped.
+    /// - Parameter block: returns the value for the caller in place of the handler, or nil to call the
+    ///   handler.
+    /// - Returns: the registration of the block. The block stays registered when the registration is
+    ///   released.
     @discardableResult
     public func use(
         handlerBlock block: @escaping @Sendable (FTRouterComponents) async throws -> (any Sendable)?
@@ -23,7 +24,7 @@ extension MessageBus {
     }
 }
 
-/// A handler block around every delivery.
+/// A middleware that calls a handler block before every delivery.
 private struct HandlerBlock: Middleware {
     let block: @Sendable (FTRouterComponents) async throws -> (any Sendable)?
 
