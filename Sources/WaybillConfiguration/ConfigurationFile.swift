@@ -3,14 +3,15 @@
 internal import Foundation
 internal import Waybill
 
-/// A file of a configuration.
+/// A file that contains a configuration, or a part of one.
 struct ConfigurationFile {
     let url: URL
     let format: Format
 
-    /// How a file is written.
+    /// The format of a file.
     enum Format {
-        /// JSON is read as YAML, which it is, since that knows where everything stands.
+        /// YAML, or JSON, which is a subset of YAML. The YAML parser is used for both because it reports line
+        /// numbers.
         case yaml
         case propertyList
 
@@ -23,10 +24,10 @@ struct ConfigurationFile {
         }
     }
 
-    /// The name by which errors call the file.
+    /// The file's name for the messages of errors.
     var name: String { self.url.lastPathComponent }
 
-    /// The scheme that the file's name stands for: `order` of `order.yaml`, and of `OrderConfig.plist`.
+    /// The scheme in the file's name: `order` for `order.yaml` and for `OrderConfig.plist`.
     var scheme: String {
         let name = self.url.deletingPathExtension().lastPathComponent
         let suffix = "Config"
@@ -34,7 +35,7 @@ struct ConfigurationFile {
         return name.dropLast(suffix.count).lowercased()
     }
 
-    /// Returns the file at a URL, or the files in the folder at the URL.
+    /// Returns the file at a URL, or the configuration files in the folder at a URL.
     static func files(at url: URL) throws(ConfigurationError) -> [Self] {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw ConfigurationError(.init(file: url.path), "there is no such file")

@@ -1,17 +1,19 @@
 #if Configuration
 
-/// A value in a configuration file with its line, independent of the file's format.
+/// A part of a configuration file with its line, independent of the file's format.
 struct ConfigurationNode {
     enum Value {
         case text(String)
         case list([ConfigurationNode])
         case map([(key: String, value: ConfigurationNode)])
-        /// A value that a configuration cannot have, with its description.
+        /// A value that a configuration cannot contain, with a description for the error.
         case other(String)
     }
 
     let value: Value
-    /// The line of the value, from 1; of a map's value the line of its key.
+    /// The line of the value, from 1.
+    ///
+    /// For a value in a map, it is the line of the key.
     let line: Int?
 }
 

@@ -2,18 +2,19 @@
 
 internal import Waybill
 
-/// Creates the entries of a configuration from the values of a file.
+/// Converts the contents of a file to the entries of a configuration.
 struct EntryReader {
     let file: String
 
-    /// The scheme that the file's name stands for.
+    /// The scheme in the file's name.
     let scheme: String
 
     private static let sections: Set<String> = ["scheme", "actions", "destinations"]
 
-    /// Returns whether a map has sections, and is not a flat map of paths.
+    /// Returns whether a map has sections, and is not a flat map of paths to destinations.
     ///
-    /// A path may have the name of a section. A destination is a text, and the content of a section is not.
+    /// A path may have the name of a section. The values tell the two apart: a destination is a text, and a
+    /// section of routes is not.
     private static func hasSections(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
         pairs.contains { key, node in
             guard key != "scheme", Self.sections.contains(key) else { return false }
@@ -22,7 +23,7 @@ struct EntryReader {
         }
     }
 
-    /// Whether a map has descriptions for a person, and the actions that each is about.
+    /// Returns whether a map has a description as each key, with the actions that it describes as the value.
     private static func isDescribed(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
         !pairs.isEmpty
             && pairs.allSatisfy { _, node in
@@ -80,7 +81,7 @@ struct EntryReader {
         return entries
     }
 
-    /// Actions and their patterns: a map, or a list of maps where the order counts.
+    /// Returns the entries of actions with their patterns: a map, or a list of maps whose order is kept.
     private func actions(
         _ node: ConfigurationNode,
         _ scheme: String

@@ -5,7 +5,7 @@ internal import Waybill
 
 /// Reads property lists.
 ///
-/// In an XML property list, it also finds the line of each key.
+/// For a property list in XML, it also finds the lines of the keys.
 struct PropertyListReader {
     let file: String
 
@@ -31,14 +31,14 @@ struct PropertyListReader {
             )
         case .map(let map):
             let pairs = map.map { (key: $0, value: self.convert($1, lines: lines, line: lines.line(of: $0))) }
-            // The dictionary of a property list has no order, so the order of the lines is used.
+            // A map of a property list has no order, so its pairs are sorted by their lines in the file.
             let inOrder = pairs.sorted { ($0.value.line ?? 0, $0.key) < ($1.value.line ?? 0, $1.key) }
             return ConfigurationNode(value: .map(inOrder), line: line)
         case .other: return ConfigurationNode(value: .other("a number, a date or data"), line: line)
         }
     }
 
-    /// A value of a property list.
+    /// The kinds of values in a property list.
     private enum Value: Decodable {
         case text(String)
         case list([Value])
@@ -59,7 +59,7 @@ struct PropertyListReader {
         }
     }
 
-    /// Where the keys of a property list in XML stand.
+    /// The lines of the keys of a property list in XML.
     private struct Lines {
         private var lines: [String: Int] = [:]
 

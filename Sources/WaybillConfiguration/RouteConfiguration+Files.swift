@@ -4,10 +4,10 @@ public import Foundation
 public import Waybill
 
 extension RouteConfiguration {
-    /// Reads a configuration from a file, or from every file of a folder.
+    /// Reads a configuration from a file, or from every file in a folder.
     ///
-    /// The suffix of a file's name selects JSON, YAML or a property list. A file maps actions to patterns,
-    /// and paths to destinations:
+    /// The extension of a file's name gives its format: JSON, YAML or a property list. A file maps actions to
+    /// patterns, and paths to destinations:
     ///
     /// ```yaml
     /// scheme: order
@@ -18,29 +18,36 @@ extension RouteConfiguration {
     ///   "app://start": Catalog.featured
     /// ```
     ///
-    /// A pattern without a scheme gets the scheme of the file. This is the scheme that the file names, or the
-    /// name of the file: `order.yaml` and `OrderConfig.yaml` are about `order://`. A file can also be a list
-    /// of actions (`[{ "detail": "detail/<id>" }]`), or actions below descriptions (`{ "an order": {
-    /// "detail": "detail/<id>" } }`), as in COCRouter. It can also consist of destinations (`{
-    /// "user/profile": "Profile" }`), as in FTRouter. These destinations get the scheme of the bus.
+    /// A pattern of an action without a scheme gets the scheme of the file. A file names its scheme in the
+    /// section `scheme`. Without this section, the scheme is the file's name, for example `order` for
+    /// `order.yaml` and `OrderConfig.yaml`. A destination's path without a scheme gets the scheme in the
+    /// section, or else the scheme of the bus.
     ///
-    /// The files of a folder are read in the order of their names. Files with other suffixes and nested
-    /// folders are ignored. A file may have up to ``maximumFileSize`` bytes.
+    /// A file may also have no sections, in the formats of other routers:
     ///
-    /// - Parameter url: The URL of a file or a folder.
-    /// - Throws: ``ConfigurationError`` with file, line and key.
+    /// - A list of actions, as for COCRouter: `[{ "detail": "detail/<id>" }]`.
+    /// - Actions below descriptions, as for COCRouter: `{ "an order": { "detail": "detail/<id>" } }`.
+    /// - Destinations, as for FTRouter: `{ "user/profile": "Profile" }`. They get the scheme of the bus.
+    ///
+    /// The files of a folder are read in the order of their names. Folders inside the folder, and files with
+    /// other extensions, are ignored. A file may have up to ``maximumFileSize`` bytes.
+    ///
+    /// - Parameter url: a file or a folder.
+    /// - Throws: ``ConfigurationError`` with the file, the line and the key.
     public init(contentsOf url: URL) throws(ConfigurationError) {
         self.init()
         for file in try ConfigurationFile.files(at: url) { self.entries += try file.entries() }
     }
 
-    /// Reads the configuration of a scheme from the files in a folder that are named for it: `order.yaml` and
-    /// `OrderConfig.plist` are about `order://`.
+    /// Reads the configuration of a scheme from the files in a folder that are named for the scheme.
+    ///
+    /// For example, `order.yaml` and `OrderConfig.plist` are named for `order://`.
     ///
     /// - Parameters:
-    ///   - scheme: The scheme, without a colon, in any letter case.
-    ///   - folder: Where the file is, the resources of a bundle for one.
-    /// - Throws: ``ConfigurationError`` with file, line and key; also if there is no such file.
+    ///   - scheme: the scheme, without a colon, in any letter case.
+    ///   - folder: the folder with the file, for example the resources of a bundle.
+    /// - Throws: ``ConfigurationError`` with the file, the line and the key; also if the folder has no file
+    ///   for the scheme.
     public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {
         self.init()
         let files = try ConfigurationFile.files(at: folder)
@@ -55,7 +62,7 @@ extension RouteConfiguration {
         for file in files { self.entries += try file.entries() }
     }
 
-    /// How many bytes a file may have: a mebibyte.
+    /// The maximum size of a file in bytes: one mebibyte.
     public static var maximumFileSize: Int { 1 << 20 }
 }
 

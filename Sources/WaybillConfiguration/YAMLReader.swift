@@ -4,7 +4,7 @@ internal import Foundation
 internal import Waybill
 internal import Yams
 
-/// Reads YAML, and JSON.
+/// Reads YAML and JSON.
 struct YAMLReader {
     let file: String
 
