@@ -2,24 +2,23 @@ public import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A destination that can be brought to the front with new parameters instead of being created again.
+/// A destination that can be brought to the front with new parameters, so that no second one is made.
 ///
-/// A request reuses the topmost destination that was registered for the same pattern, if it conforms to this
+/// A request reuses the topmost destination that was registered for the same pattern and conforms to this
 /// protocol. The destinations above it are removed.
 public protocol ReusableDestination: Sendable {
-    /// Returns the destination for another request: the same object after a change, or a new value in its
-    /// place.
+    /// Returns the destination for another request: the same object with a change, or a new value.
     ///
-    /// If a presenter fails afterwards, the method is called again with the previous request.
+    /// If the presenter fails afterwards, the method is called once more with the previous request.
     ///
-    /// - Parameter request: The new request.
-    /// - Returns: The destination to show.
-    /// - Throws: The reason why the destination cannot be reused. The request fails with it.
+    /// - Parameter request: the new request.
+    /// - Returns: the destination to show from now on.
+    /// - Throws: the reason why it cannot be reused for this request. The request fails with this error.
     nonisolated(nonsending) func reused(for request: NavigationRequest) async throws -> Self
 }
 
 extension ReusableDestination where Self: Decodable {
-    /// A new value of the request's parameters.
+    /// Returns a new value, decoded from the request's parameters.
     public nonisolated(nonsending) func reused(for request: NavigationRequest) async throws -> Self {
         try request.decode()
     }
@@ -40,18 +39,18 @@ extension Navigator {
     /// }
     /// ```
     ///
-    /// A caller that routes the URL receives the destination as the value of the reply when it is shown. A
-    /// caller that listens for progress replies receives the progress replies of the destination, and the
-    /// last reply when the destination is removed.
+    /// A caller that routes the URL receives the destination as the reply's value when it is shown. A caller
+    /// that listens to progress replies receives the replies that the destination sends, and the last reply
+    /// when the destination is removed.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of the URLs, without a transition.
-    ///   - name: The name of the destination for observers and inspectors; the pattern if nil.
-    ///   - fileID: The file of the registration, for the message of a conflict.
-    ///   - line: The line of the registration, for the message of a conflict.
-    ///   - make: Creates the destination, on the navigator's loop.
-    /// - Returns: The registration. Cancelling it does not remove shown destinations.
-    /// - Throws: The errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
+    ///   - pattern: the pattern of the destination's URLs, without a transition.
+    ///   - name: the name for observers and inspectors; nil for the pattern.
+    ///   - fileID: the file of the registration, for the message of a conflict.
+    ///   - line: the line of the registration, for the message of a conflict.
+    ///   - make: makes the destination, on the navigator's loop.
+    /// - Returns: the registration, which unregisters the destination. Destinations that are shown stay.
+    /// - Throws: the errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
     @discardableResult
     public nonisolated func register<Destination: Sendable>(
         _ pattern: String,
@@ -68,7 +67,8 @@ extension Navigator {
         )
     }
 
-    /// Registers a destination whose properties are the parameters, by name and type.
+    /// Registers a destination type that is decoded from the parameters, by the names and types of its
+    /// properties.
     ///
     /// ```swift
     /// import WaybillNavigation
@@ -80,17 +80,17 @@ extension Navigator {
     /// }
     /// ```
     ///
-    /// Parameters without a property are ignored. If a parameter is missing or has another type, the request
-    /// fails, and the error names the parameter.
+    /// Parameters without a property of the same name are ignored. If a parameter is missing or has the wrong
+    /// type, the request fails with an error that names the parameter.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of the URLs, without a transition.
-    ///   - destination: The type of the destination.
-    ///   - name: The name of the destination for observers and inspectors; the name of the type if nil.
-    ///   - fileID: The file of the registration, for the message of a conflict.
-    ///   - line: The line of the registration, for the message of a conflict.
-    /// - Returns: The registration. Cancelling it does not remove shown destinations.
-    /// - Throws: The errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
+    ///   - pattern: the pattern of the destination's URLs, without a transition.
+    ///   - destination: the type of the destination.
+    ///   - name: the name for observers and inspectors; nil for the type's name.
+    ///   - fileID: the file of the registration, for the message of a conflict.
+    ///   - line: the line of the registration, for the message of a conflict.
+    /// - Returns: the registration, which unregisters the destination. Destinations that are shown stay.
+    /// - Throws: the errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
     @discardableResult
     public nonisolated func register<Destination: Decodable & Sendable>(
         _ pattern: String,
@@ -105,7 +105,8 @@ extension Navigator {
         return try self.register(factory, for: pattern, fileID: fileID, line: line)
     }
 
-    /// Registers the destinations of a configuration, which replaces the one before with the same name.
+    /// Registers the destinations of a configuration, which replaces an earlier configuration of the same
+    /// name.
     ///
     /// ```swift
     /// import WaybillNavigation
@@ -120,15 +121,15 @@ extension Navigator {
     /// }
     /// ```
     ///
-    /// A destination is shown as if it was registered by itself, under its name. Targets that are actions of
-    /// modules, or URLs, lead where they do in ``Waybill/MessageBus/load(_:named:destinations:)``, which
-    /// shares the names of configurations.
+    /// Each destination is shown like a destination that was registered separately under this name. A target
+    /// that is an action of a module, or a URL, has the same meaning as in
+    /// ``Waybill/MessageBus/load(_:named:destinations:)``. Both methods share the names of configurations.
     ///
     /// - Parameters:
-    ///   - configuration: The patterns, without transitions, and the names of their destinations.
-    ///   - name: The name of the configuration; the empty name is one as any other.
-    ///   - destinations: A closure that makes each destination, by its name.
-    /// - Throws: `ConfigurationError`, for a pattern that cannot be read or is in conflict.
+    ///   - configuration: the patterns, without transitions, and the names of their destinations.
+    ///   - name: the name of the configuration. The empty name is a valid name.
+    ///   - destinations: the closures that make the destinations, by name.
+    /// - Throws: `ConfigurationError` for a pattern that cannot be read or is in conflict.
     public nonisolated func load(
         _ configuration: RouteConfiguration,
         named name: String = "",
@@ -155,7 +156,7 @@ extension Navigator {
     }
 }
 
-/// The factory of the destinations of one registration.
+/// A closure that makes the destinations of one registration, with their name.
 final class DestinationFactory: Sendable {
     let name: String
     let make: @Sendable (NavigationRequest) async throws -> any Sendable
@@ -166,14 +167,15 @@ final class DestinationFactory: Sendable {
     }
 }
 
-/// A destination that is shown, as the navigator keeps it.
+/// A destination that is shown, with the navigator's data about it.
 struct LivingDestination: Sendable {
     var value: any Sendable
-    /// The request whose parameters it has.
+    /// The request whose parameters the destination has.
     var request: NavigationRequest
     let factory: DestinationFactory
-    /// The callers that wait for the removal of the destination: the caller that created it, and the callers
-    /// that reused it.
+    /// The lifetimes of the requests that made or reused the destination.
+    ///
+    /// Their callers may wait for its end.
     var lives: [NavigationLife]
 
     init(_ value: any Sendable, request: NavigationRequest, factory: DestinationFactory) {
@@ -183,7 +185,10 @@ struct LivingDestination: Sendable {
         self.lives = [request.life]
     }
 
-    /// Whether a URL names the destination: by its path, and by those values of the query that the URL has.
+    /// Returns whether a request's URL identifies this destination.
+    ///
+    /// Scheme, host and path must be equal. The query may name only some values of the destination, which
+    /// must be equal too.
     func isAt(_ other: NavigationRequest) -> Bool {
         let mine = self.request
         let query = mine.query
@@ -192,7 +197,9 @@ struct LivingDestination: Sendable {
     }
 }
 
-/// Passed with a message, has the destination made and not shown.
+/// A marker that is passed as a parameter of a message.
+///
+/// The destination is then made without being shown.
 final class Restoration: Sendable {
     static let parameter = "waybill.navigation.restoration"
 }

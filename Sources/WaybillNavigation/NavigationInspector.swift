@@ -1,44 +1,44 @@
 public import WaybillRouting
 
-/// Looks at each request before and after it changes what is shown.
+/// A type that is called for each request before and after it changes the shown destinations.
 ///
-/// Inspectors are asked in the order in which they were added. All methods have defaults that change nothing.
+/// Inspectors are called in the order in which they were added. All methods have defaults that change
+/// nothing.
 public protocol NavigationInspector: Sendable {
-    /// Decides whether a request may proceed.
-    ///
-    /// False rejects the request. A thrown error rejects it as well, and becomes the cause of the rejection.
+    /// Returns whether a request may continue. The result false rejects the request with `refused`; a thrown
+    /// error rejects it too, and becomes the cause of that error.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - source: The destination on top.
-    /// - Returns: Whether the request may proceed.
-    /// - Throws: The reason to reject the request.
+    ///   - request: the request.
+    ///   - source: the top destination; nil if nothing is shown.
+    /// - Returns: whether the request may continue.
+    /// - Throws: the reason to reject the request.
     nonisolated(nonsending) func shouldTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?
     ) async throws -> Bool
 
-    /// Supplies another destination, or wraps the destination that `make` creates.
+    /// Supplies another destination, or wraps the destination that `make` returns.
     ///
-    /// The method is called when a destination is created, and not when one is reused.
+    /// The method is called when a destination is made, and not when one is reused.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - source: The destination on top.
-    ///   - make: Calls the following inspectors and the factory.
-    /// - Returns: The destination to show, or nil for the result of `make`.
-    /// - Throws: The reason why there is no destination, or the error of `make`.
+    ///   - request: the request.
+    ///   - source: the top destination; nil if nothing is shown.
+    ///   - make: calls the inspectors after this one, and then the factory.
+    /// - Returns: the destination to show; nil to use the destination that `make` returns.
+    /// - Throws: the reason why the inspector supplies none, or the error of `make`.
     nonisolated(nonsending) func willTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?,
         make: nonisolated(nonsending) () async throws -> any Sendable
     ) async throws -> (any Sendable)?
 
-    /// Observes the result of a request.
+    /// Receives the result of a request.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - result: The change, or the reason why there was none.
+    ///   - request: the request.
+    ///   - result: the change, or the error of the request.
     nonisolated(nonsending) func didTransition(
         _ request: NavigationRequest,
         result: Result<NavigationChange, RoutingError>
@@ -46,13 +46,13 @@ public protocol NavigationInspector: Sendable {
 }
 
 extension NavigationInspector {
-    /// Lets it go on.
+    /// Returns true.
     public nonisolated(nonsending) func shouldTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?
     ) async throws -> Bool { true }
 
-    /// Leaves it to the factory.
+    /// Returns nil, so that the destination of `make` is used.
     public nonisolated(nonsending) func willTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?,
@@ -67,14 +67,15 @@ extension NavigationInspector {
 }
 
 extension Navigator {
-    /// Adds closures as an inspector behind the present ones; each has a default that changes nothing.
+    /// Adds closures as an inspector, which is called after the inspectors that were added before.
     ///
-    /// Use a ``NavigationInspector`` to wrap the destination that is made.
+    /// Each closure has a default that changes nothing. To wrap a destination, use a ``NavigationInspector``
+    /// instead.
     ///
     /// - Parameters:
-    ///   - shouldTransition: Whether the request may go on; it gets the destination on top as well.
-    ///   - willTransition: Supplies another destination; nil for the one that is registered.
-    ///   - didTransition: Gets the change, or the error of the request.
+    ///   - shouldTransition: returns whether the request may continue. It also receives the top destination.
+    ///   - willTransition: supplies another destination; nil for the registered one.
+    ///   - didTransition: receives the change, or the error of the request.
     public nonisolated func addInspector(
         shouldTransition:
             @escaping @Sendable (
@@ -95,7 +96,7 @@ extension Navigator {
     }
 }
 
-/// An inspector made of closures.
+/// An inspector that consists of closures.
 private struct ClosureInspector: NavigationInspector {
     let should: @Sendable (NavigationRequest, PresentedDestination?) async throws -> Bool
     let will: @Sendable (NavigationRequest, PresentedDestination?) async throws -> (any Sendable)?
@@ -122,10 +123,12 @@ private struct ClosureInspector: NavigationInspector {
 public struct NavigationDecision: Sendable {
     let value: (any Sendable)?
 
-    /// The navigator goes on.
+    /// The navigator continues with the request.
     public static let proceed = Self(value: nil)
 
-    /// The handler has taken the request over: nothing changes, and the caller gets this value.
+    /// Returns the decision that the handler has taken the request over.
+    ///
+    /// The shown destinations do not change, and the caller receives a value.
     ///
     /// - Parameter value: The reply's value.
     /// - Returns: The decision.

@@ -2,7 +2,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The lifetime of the destination of one request, and the result for the request's caller at its end.
+/// The lifetime of the destination of one request, with the value for the caller at its end.
 final class NavigationLife: Sendable {
     /// A caller that waits for the end.
     private typealias Waiter = LoopContinuation<any Sendable>
@@ -11,12 +11,12 @@ final class NavigationLife: Sendable {
         var result: any Sendable = ()
         var isOver = false
         var waiter: Waiter?
-        /// Nil before the destination is there.
+        /// Removes the destination; nil before the destination is shown and after it is removed.
         var close: (@Sendable () async throws(RoutingError) -> Void)?
     }
 
     private let message: Message
-    /// Waits until the step that is being taken is over.
+    /// Waits until the step in progress has ended.
     private let waitForStep: @Sendable () async throws(RoutingError) -> Void
     private let state = Locked(State())
 
@@ -26,7 +26,7 @@ final class NavigationLife: Sendable {
     }
 
     deinit {
-        // A navigator that is released sends nothing any more.
+        // The navigator was released while it showed the destination, so the return URL receives nothing.
         if self.state.withLock({ $0.close != nil }) { self.message.declineReturn() }
     }
 
@@ -38,14 +38,16 @@ final class NavigationLife: Sendable {
         self.state.withLock { if !$0.isOver { $0.result = result } }
     }
 
-    /// The destination is there: from now on the return URL waits for its end.
+    /// Begins the lifetime of a destination that is shown.
+    ///
+    /// The return URL receives its value only at the end.
     func begin(_ close: @escaping @Sendable () async throws(RoutingError) -> Void) {
         self.message.holdReturn()
         self.state.withLock { $0.close = close }
     }
 
     func close() async throws(RoutingError) {
-        // Before the destination is there, the step that brings it is being taken.
+        // If the destination is not shown yet, the step that shows it is still in progress.
         if !self.isThere, !self.isOver { try await self.waitForStep() }
         guard let close = self.state.withLock({ $0.close }) else {
             throw RoutingError(
@@ -57,7 +59,7 @@ final class NavigationLife: Sendable {
         try await close()
     }
 
-    /// The destination is gone.
+    /// Ends the lifetime: sends the result to the return URL, and resumes the caller.
     func end() {
         let (result, waiter) = self.state.withLock { state in
             state.isOver = true
@@ -68,8 +70,9 @@ final class NavigationLife: Sendable {
         waiter?.resume(returning: result)
     }
 
-    /// Waits until the destination is gone, or the caller is no longer there; there is one wait for each
-    /// life.
+    /// Waits until the destination is removed, and returns the result.
+    ///
+    /// If the caller's task is cancelled, the method returns at once. Each lifetime permits one wait.
     nonisolated(nonsending) func wait() async -> any Sendable {
         let waiter = Waiter(on: .current)
         return await waiter.wait(isolation: #isolation) {

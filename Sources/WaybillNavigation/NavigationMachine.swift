@@ -1,28 +1,25 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// The state machine of a navigator.
+/// The decisions of a navigator, as a value: the machine decides, and ``Navigator`` acts.
 ///
-/// It decides on changes, and ``Navigator`` performs them.
-///
-/// A step is begun without a visible change, and then either committed or abandoned.
+/// Beginning a step changes nothing visible. The step is then either committed or abandoned.
 struct NavigationMachine {
     typealias PresenterID = NavigationState.PresenterID
 
-    /// A requested change.
+    /// A step that is requested.
     enum Step: Equatable {
-        /// A new destination.
+        /// Adds a new destination.
         case add(Draft)
-        /// Reuses a destination with another URL, and removes the destinations that are not part of it above
-        /// it.
+        /// Changes the URL of an existing destination, and removes the destinations above it.
         case reuse(Int, Draft)
-        /// Undoes the latest transitions, as many as the number says.
+        /// Undoes the steps that showed the top destinations, a number of times.
         case back(Int)
         /// Removes the destinations above an entry.
         case backTo(Int)
-        /// One destination goes, wherever it is.
+        /// Removes one destination at any position.
         case remove(Int)
-        /// Everything goes, and these come.
+        /// Replaces all destinations with new ones.
         case replace([Draft])
     }
 
@@ -34,20 +31,20 @@ struct NavigationMachine {
         var transition = RouteTransition.push
     }
 
-    /// The changes of a step for one presenter.
+    /// The effect of a step on the destinations of one presenter.
     struct Plan: Equatable {
         let presenter: PresenterID
         let before: [NavigationEntry]
         let after: [NavigationEntry]
-        /// The added entries, bottom first.
+        /// The new entries, the bottom first.
         var added: [NavigationEntry] = []
-        /// The removed entries, top first.
+        /// The removed entries, the top first.
         var removed: [NavigationEntry] = []
-        /// The remaining entry with another URL, or nil.
+        /// The entry that stays, with another URL.
         var updated: NavigationEntry?
     }
 
-    /// Why a step is not begun.
+    /// The reason why a step cannot begin.
     enum Refusal: Error, Equatable {
         case busy
         case nothingBelow(wanted: Int, there: Int)
@@ -55,7 +52,7 @@ struct NavigationMachine {
         case isRoot
         case nothingToEmbedIn
 
-        /// The refusal as callers see it.
+        /// The error for the caller.
         var error: RoutingError { .refused(self.message) }
 
         private var message: String {
@@ -82,24 +79,22 @@ struct NavigationMachine {
         return plan
     }
 
-    /// The step has been taken.
+    /// Ends the pending step successfully, and makes its state the current one.
     mutating func commit() {
         guard let next = self.pending.take() else { preconditionFailure("a step is committed once") }
         self.state = next
     }
 
-    /// Abandons the step.
-    ///
-    /// The state is unchanged.
+    /// Ends the pending step without a change.
     mutating func giveUp() {
-        // An ID that was given out is not given out again: the presenter may have seen it.
+        // The IDs of the pending step are not used again, because the presenter may have seen them.
         if let next = self.pending.take() { self.state.lastID = next.lastID }
     }
 
-    /// Creates a presenter the presenter of requests that name none.
+    /// Makes a presenter active, so that it shows the requests that name no presenter.
     mutating func activate(_ presenter: PresenterID) { self.state.active = presenter }
 
-    /// Which presenter shows an entry, and where.
+    /// Returns the presenter that shows an entry, and the entry's index.
     func place(of id: Int) -> (presenter: PresenterID, index: Int)? {
         for (presenter, stack) in self.state.stacks {
             if let index = stack.firstIndex(where: { $0.id == id }) { return (presenter, index) }
@@ -157,7 +152,7 @@ extension NavigationMachine {
         return index
     }
 
-    /// The last of the entries that are embedded in an entry, or that entry.
+    /// Returns the index of the last entry that is embedded in an entry, or the index of the entry itself.
     private static func lastPart(of index: Int, _ stack: [NavigationEntry]) -> Int {
         guard stack[index].transition != .embed else { return index }
         var last = index

@@ -3,18 +3,19 @@ public import WaybillRouting
 
 /// An event of a destination, for observers.
 ///
-/// A failed step has an event that begins with `will`, and no event that begins with `did`.
+/// A step that is rejected, or cannot make its destination, has no events. A step that fails later, for
+/// example in the presenter, has a `will` event and no `did` event.
 public struct NavigationEvent: Sendable {
-    /// The kind of an event.
+    /// The kinds of events.
     @nonexhaustive
     public enum Kind: String, Sendable, Hashable {
-        /// It is going to be shown.
+        /// The destination is about to be shown.
         case willPerform
-        /// It is shown.
+        /// The destination is shown.
         case didPerform
-        /// It is going to be taken away.
+        /// The destination is about to be removed.
         case willRemove
-        /// It is gone.
+        /// The destination has been removed.
         case didRemove
     }
 
@@ -24,13 +25,15 @@ public struct NavigationEvent: Sendable {
     /// The destination.
     public let destination: PresentedDestination
 
-    /// The destination that was on top when the step began; the one below for a destination that goes.
+    /// The top destination before the step.
+    ///
+    /// For a removed destination, it is the destination below.
     public let source: PresentedDestination?
 
-    /// How it came to this.
+    /// The transition of the step.
     public let transition: RouteTransition
 
-    /// Which presenter shows it.
+    /// The name of the presenter that shows the destination.
     public let presenter: NavigationState.PresenterID
 }
 
@@ -52,7 +55,7 @@ final class NavigationObservers: Sendable {
             return state.last
         }
         return { [weak self] in
-            // Released outside the lock.
+            // The observer's closure is released outside the lock.
             let old = self?.state.withLock { state in
                 defer { state.observers.removeAll { $0.number == number } }
                 return state.observers
@@ -61,7 +64,7 @@ final class NavigationObservers: Sendable {
         }
     }
 
-    /// Notifies observers before a change.
+    /// Reports the events of a change before it is made.
     func tellBefore(_ change: NavigationChange) {
         for destination in change.removed { self.tell(.willRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {
@@ -69,7 +72,7 @@ final class NavigationObservers: Sendable {
         }
     }
 
-    /// Notifies observers after a change.
+    /// Reports the events of a change after it is made.
     func tellAfter(_ change: NavigationChange) {
         for destination in change.removed { self.tell(.didRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {

@@ -2,10 +2,11 @@ public import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A request for a destination: the parts of its URL, and the connection to its caller.
+/// A caller's request to show or remove destinations, with the parts of its URL.
 ///
-/// A destination can keep its request and reply for as long as it exists. The caller receives progress
-/// replies, each with the request's ``id``, and the last reply when the destination is removed.
+/// A destination is made from a request. While it is shown, it can use the request to reply to the caller.
+/// The caller receives progress replies, each with the request's ``id``, and the last reply when the
+/// destination is removed.
 ///
 /// ```swift
 /// import WaybillNavigation
@@ -19,49 +20,50 @@ public import WaybillRouting
 /// }
 /// ```
 public struct NavigationRequest: Sendable {
-    /// The routed URL, with its transition and fragment.
+    /// The URL that was routed, with its transition and fragment.
     public var url: String { self.message.address.text }
 
-    /// The scheme; the default scheme where the URL has none.
+    /// The scheme; the default scheme if the URL has none.
     public var scheme: String { self.message.address.scheme }
 
-    /// The host; nil where the conventions take it for the first segment.
+    /// The host; nil if the conventions make it the first segment.
     public var host: String? { self.message.address.host }
 
-    /// The path without transition, not decoded.
+    /// The path without the transition, not decoded.
     public var path: String { self.message.address.path }
 
     /// The segments of the path, decoded.
     public var segments: [String] { self.message.address.segments }
 
-    /// How the destination is to appear; ``WaybillRouting/RouteTransition/push`` where the URL does not say
-    /// it.
+    /// The transition of the destination; ``WaybillRouting/RouteTransition/push`` if the URL has none.
     public let transition: RouteTransition
 
     /// The query values, decoded.
     public var query: [String: String] { self.message.parameters.query }
 
-    /// The text after `#`, which may be a return URL for the result.
+    /// The text after `#`.
+    ///
+    /// If it is a URL, the result is sent to it.
     public var fragment: String? { self.message.address.fragment }
 
-    /// The name of the destination; nil if none is registered for the URL.
+    /// The name of the destination; nil if no destination is registered for the URL.
     public let destinationName: String?
 
-    /// Which presenter shows it.
+    /// The name of the presenter that shows the destination.
     public let presenter: NavigationState.PresenterID
 
     /// The ID that all replies carry.
     public var id: CorrelationID { self.message.id }
 
-    /// The values of path, query and call.
+    /// The parameters from the path, the query and the call.
     public var parameters: Parameters { self.message.parameters }
 
-    /// The message of the request, with all its other properties.
+    /// The message of the request, for details that the request does not contain.
     public let message: Message
 
-    /// The header with the name of the presenter.
+    /// The header with the name of the presenter for the destination.
     ///
-    /// Without it, the presenter that changed last shows the destination.
+    /// Without it, the active presenter shows the destination.
     public static let presenterHeader = "navigation-presenter"
 
     let life: NavigationLife
@@ -80,21 +82,23 @@ public struct NavigationRequest: Sendable {
         self.life = life
     }
 
-    /// The URL that brings the same destination again, without transition and fragment.
+    /// The URL that shows the same destination again, without transition and fragment.
     var location: String { self.message.address.url(with: nil) }
 
-    /// Decodes all parameters as one value, by name and type.
+    /// Returns all parameters as one value, by the names and types of its properties.
     ///
-    /// Names that the type does not have are ignored.
+    /// Other parameters are ignored.
     ///
-    /// - Parameter type: The type of the value.
-    /// - Returns: The value.
-    /// - Throws: The errors of ``Waybill/Message/decode(_:)``, with the name of the parameter.
+    /// - Parameter type: the type to decode.
+    /// - Returns: the value.
+    /// - Throws: the errors of ``Waybill/Message/decode(_:)``, with the name of the parameter.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         try self.message.decode(type)
     }
 
-    /// Puts the parameters onto a value: a property without a parameter keeps its value.
+    /// Returns a value with the parameters applied.
+    ///
+    /// A property without a parameter keeps its value.
     ///
     /// ```swift
     /// import WaybillNavigation
@@ -106,34 +110,34 @@ public struct NavigationRequest: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter value: The value with the defaults, or with the parameters from before.
-    /// - Returns: The changed value.
-    /// - Throws: The errors of ``Waybill/Message/decode(onto:)``, with the name of the parameter.
+    /// - Parameter value: the value with the defaults, or with the previous parameters.
+    /// - Returns: the changed value.
+    /// - Throws: the errors of ``Waybill/Message/decode(onto:)``, with the name of the parameter.
     public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
         try self.message.decode(onto: value)
     }
 }
 
 extension NavigationRequest {
-    /// Sends the caller a reply, and waits until the caller has dealt with it.
+    /// Sends a progress reply to the caller, and waits until the caller has handled it.
     ///
-    /// - Parameter value: The reply's value.
-    /// - Returns: Whether the caller has seen it; false if the caller did not listen for replies, or no
-    ///   longer does, and when the destination is gone.
+    /// - Parameter value: the reply's value.
+    /// - Returns: whether the caller has handled the reply; false if it does not listen or no longer listens,
+    ///   or if the destination has been removed.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         guard !self.life.isOver else { return false }
         return await self.message.reply(with: value)
     }
 
-    /// Sends the caller a reply, and waits for the caller's answer.
+    /// Sends a progress reply to the caller, and waits for the caller's answer.
     ///
     /// - Parameters:
-    ///   - value: The value of the reply.
-    ///   - expecting: The type of the answer.
-    /// - Returns: The answer.
-    /// - Throws: `noHandler` if the caller does not listen or the destination is removed, or an error of
-    ///   ``Waybill/Message/reply(with:expecting:)``.
+    ///   - value: the reply's value.
+    ///   - expecting: the type of the answer.
+    /// - Returns: the answer.
+    /// - Throws: `noHandler` if the caller does not listen or the destination has been removed, and the
+    ///   errors of ``Waybill/Message/reply(with:expecting:)``.
     public func reply<Answer: Sendable>(
         with value: some Sendable,
         expecting: Answer.Type
@@ -144,18 +148,19 @@ extension NavigationRequest {
         return try await self.message.reply(with: value, expecting: Answer.self)
     }
 
-    /// Sets the value that the caller and the return URL get when the destination goes; `()` unless it is
-    /// set.
+    /// Sets the value that the caller and the return URL receive when the destination is removed.
     ///
-    /// - Parameter result: The value; the last one that was set before the destination goes.
+    /// The value is `()` if the method is not called.
+    ///
+    /// - Parameter result: the value. A later call before the removal replaces it.
     public func setResult(_ result: some Sendable) { self.life.setResult(result) }
 
-    /// Sets the result and removes the destination.
+    /// Sets the result, and removes the destination.
     ///
-    /// If the step that shows the destination is still in progress, the destination is removed after it.
+    /// If the step that shows the destination is still in progress, the method waits for it first.
     ///
-    /// - Parameter result: The value for the caller and the return URL.
-    /// - Throws: The errors of ``Navigator/remove(_:)``. The result stays set.
+    /// - Parameter result: the value for the caller and the return URL.
+    /// - Throws: the errors of ``Navigator/remove(_:)``. The result stays set.
     public func close(returning result: some Sendable) async throws(RoutingError) {
         self.life.setResult(result)
         try await self.life.close()

@@ -1,28 +1,28 @@
 public import WaybillRouting
 
-/// The shown destinations as a value: the stack of each presenter, from bottom to top.
+/// The shown destinations as a value, for each presenter from the bottom to the top.
 ///
-/// The state does not contain views, and only a ``Navigator`` changes it. Read it, compare it, save it as
-/// JSON or as URLs, and restore it with ``Navigator/restore(_:)``. Two states are equal if they show the same
-/// URLs in the same way, and have the same active presenter.
+/// A state contains no views, and only a ``Navigator`` changes it. You can read it, compare it, save it as
+/// JSON or as URLs, and pass it to ``Navigator/restore(_:)``. Two states are equal if they show the same URLs
+/// in the same way. The times when the destinations were made do not matter.
 public struct NavigationState: Sendable {
-    /// The name of a presenter: of a window, a tab, a side of a split view.
+    /// The name of a presenter, for example of a window, of a tab, or of one side of a split view.
     public typealias PresenterID = String
 
-    /// The presenter that a program with one presenter has.
+    /// The name of the presenter that a program with one presenter has.
     public static let mainPresenter: PresenterID = "main"
 
-    /// The presenter that changed last.
+    /// The presenter that changed last or was activated.
     ///
-    /// It shows requests that name no presenter.
+    /// It shows the requests that name no presenter.
     public internal(set) var active: PresenterID
 
-    /// The stack of each presenter that shows destinations, top last.
+    /// The entries of each presenter that shows something, with the top last.
     public internal(set) var stacks: [PresenterID: [NavigationEntry]]
 
     var lastID = 0
 
-    /// A state that shows nothing.
+    /// Creates a state that shows nothing.
     public init() {
         self.active = Self.mainPresenter
         self.stacks = [:]
@@ -31,9 +31,10 @@ public struct NavigationState: Sendable {
     /// Creates a state that shows URLs, for ``Navigator/restore(_:)``.
     ///
     /// - Parameters:
-    ///   - urls: The URLs of each presenter from bottom to top, each with its transition, as in ``urls``.
-    ///   - active: The presenter of requests that name none.
-    ///   - conventions: The URL conventions of the bus, which define the transitions.
+    ///   - urls: the URLs of each presenter from the bottom to the top, each with its transition, as in
+    ///     ``urls``.
+    ///   - active: the presenter that shows the requests that name no presenter.
+    ///   - conventions: the bus's conventions, which define the transitions in URLs.
     /// - Throws: `invalidURL`.
     public init(
         urls: [PresenterID: [String]],
@@ -61,24 +62,26 @@ public struct NavigationState: Sendable {
         }
     }
 
-    /// Returns the stack of a presenter.
+    /// Returns the entries of a presenter.
     ///
-    /// - Parameter presenter: The presenter; nil for the active one.
-    /// - Returns: The entries, top last.
+    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Returns: the entries, with the top last.
     public func stack(of presenter: PresenterID? = nil) -> [NavigationEntry] {
         self.stacks[presenter ?? self.active] ?? []
     }
 
-    /// Returns the top of a presenter's stack.
+    /// Returns the top entry of a presenter.
     ///
-    /// - Parameter presenter: The presenter; nil for the active one.
-    /// - Returns: The entry, or nil if the stack is empty.
+    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Returns: the entry; nil if the presenter shows nothing.
     public func top(of presenter: PresenterID? = nil) -> NavigationEntry? { self.stack(of: presenter).last }
 
-    /// Returns the stack of a presenter, split at the presented destinations.
+    /// Returns the entries of a presenter in layers.
     ///
-    /// - Parameter presenter: The presenter; nil for the active one.
-    /// - Returns: The layers, bottom first.
+    /// Each presented entry begins a new layer.
+    ///
+    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Returns: the layers, with the bottom layer first.
     public func layers(of presenter: PresenterID? = nil) -> [[NavigationEntry]] {
         self.stack(of: presenter).reduce(into: []) { layers, entry in
             if layers.isEmpty || entry.transition == .present {
@@ -89,33 +92,35 @@ public struct NavigationState: Sendable {
         }
     }
 
-    /// For each presenter the URLs that bring the same destinations again, the bottom first.
+    /// The URLs of each presenter that show the same destinations again, with the bottom first.
     ///
-    /// Values that were passed with a call, and are in no URL, are not saved.
+    /// Values that a caller passed outside the URL are not saved.
     public var urls: [PresenterID: [String]] { self.stacks.mapValues { $0.map(\.link) } }
 }
 
-/// One destination that is shown.
+/// A destination that is shown, without its value.
 public struct NavigationEntry: Sendable, Codable, Identifiable {
-    /// Which one it is; no other entry of a navigator has the same.
+    /// The ID of the entry, which is unique in its navigator.
     public let id: Int
     /// The URL, without transition and fragment.
     public internal(set) var url: String
-    /// The URL that brings it again in the same way.
+    /// The URL that shows the destination again in the same way.
     public internal(set) var link: String
     /// The name of the destination.
     public internal(set) var name: String
-    /// The transition that added the destination.
+    /// The transition that showed the destination.
     public internal(set) var transition: RouteTransition
 }
 
 extension NavigationEntry: Hashable {
-    /// Compares what is shown, and how, and not which entry it is.
+    /// Compares the URLs and the transitions.
+    ///
+    /// The IDs are not compared.
     public static func == (left: Self, right: Self) -> Bool {
         left.url == right.url && left.transition == right.transition
     }
 
-    /// Hashes the same.
+    /// Hashes the URL and the transition.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.url)
         hasher.combine(self.transition)
@@ -123,12 +128,12 @@ extension NavigationEntry: Hashable {
 }
 
 extension NavigationState: Hashable {
-    /// Compares what is shown, and how.
+    /// Compares the active presenter and the stacks.
     public static func == (left: Self, right: Self) -> Bool {
         left.active == right.active && left.stacks == right.stacks
     }
 
-    /// Hashes the same.
+    /// Hashes the active presenter and the stacks.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.active)
         hasher.combine(self.stacks)
@@ -138,7 +143,7 @@ extension NavigationState: Hashable {
 extension NavigationState: Codable {}
 
 extension NavigationState: CustomStringConvertible {
-    /// For each presenter a line with its URLs.
+    /// One line for each presenter, with its URLs.
     public var description: String {
         self.stacks.sorted { $0.key < $1.key }
             .map { "\($0.key): " + $0.value.map(\.link).joined(separator: " > ") }

@@ -2,9 +2,9 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// Requests that come as messages.
+// Requests that arrive as messages.
 extension Navigator {
-    /// Does what a URL says, and returns the reply's value.
+    /// Performs the request of a message, and returns the value of the reply.
     func handle(_ message: Message, _ factory: DestinationFactory?) async throws -> any Sendable {
         let request = NavigationRequest(
             message,
@@ -31,9 +31,9 @@ extension Navigator {
 
     /// The result of a request.
     struct Shown: Sendable {
-        /// The value for the caller, unless the caller waits for the end of the destination.
+        /// The value for the caller, unless the caller waits until the destination is removed.
         let value: any Sendable
-        /// Whether there is a destination with its parameters.
+        /// Whether a destination with the request's parameters is shown.
         var isNew = false
     }
 
@@ -101,7 +101,7 @@ extension Navigator {
         return (change, Shown(value: change.added[0].value, isNew: true))
     }
 
-    /// Returns the step that removes destinations, and the presenter of the step.
+    /// Returns the step that removes the request's destinations, and the name of the presenter.
     private func step(
         away request: NavigationRequest,
         isBare: Bool
@@ -127,7 +127,9 @@ extension Navigator {
         throw NavigationMachine.Refusal.notThere.error
     }
 
-    /// Brings a reusable destination of the same pattern to the front, or returns nil when there is none.
+    /// Brings a destination of the same registration to the front, with the parameters of a request.
+    ///
+    /// Returns nil if the presenter shows no destination of this registration that can be reused.
     private func reuse(
         _ request: NavigationRequest,
         _ factory: DestinationFactory
@@ -155,7 +157,7 @@ extension Navigator {
             }
             return (change, Shown(value: living.value, isNew: true))
         } catch {
-            // Restore the properties that the object has taken from the failed request.
+            // The step failed, so the destination gets its previous parameters again.
             _ = try? await Self.reused(old, for: before)
             throw error
         }
@@ -183,7 +185,9 @@ extension Navigator {
         RoutingError(.noRoute, url: request.url, message: "no destination is registered for it")
     }
 
-    /// Creates a destination, as the inspectors will have it.
+    /// Makes the destination of a request.
+    ///
+    /// Each inspector may supply another one.
     private func make(
         _ request: NavigationRequest,
         factory: DestinationFactory,

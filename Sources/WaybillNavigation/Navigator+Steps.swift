@@ -2,9 +2,9 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// Steps, one at a time.
+// Steps, which are taken one at a time.
 extension Navigator {
-    /// Waits until no other step is being taken, and runs code that takes one.
+    /// Waits until no other step is in progress, and runs code that takes a step.
     func takeTurn<Result: Sendable>(
         _ url: String,
         _ body: () async throws -> Result
@@ -30,16 +30,16 @@ extension Navigator {
         }
     }
 
-    /// Performs a step: decides it, calls the presenter, and publishes the change.
+    /// Takes a step: plans it, calls the presenter, and notifies the observers.
     ///
     /// - Parameters:
-    ///   - step: The step.
-    ///   - transition: The transition of the step.
-    ///   - name: The name of the presenter.
-    ///   - request: The request for the step; nil when a program or a view asks for the step.
-    ///   - make: Creates or changes destinations.
-    /// - Returns: The change.
-    /// - Throws: The reason why the step failed.
+    ///   - step: the step to take.
+    ///   - transition: the transition that observers and the presenter see.
+    ///   - name: the name of the presenter.
+    ///   - request: the request for the step; nil for a step without a URL.
+    ///   - make: returns the destinations that are new or have new parameters, by the IDs of their entries.
+    /// - Returns: the change.
+    /// - Throws: the reason why nothing has changed.
     @discardableResult
     func take(
         _ step: NavigationMachine.Step,
@@ -117,7 +117,9 @@ extension Navigator {
         )
     }
 
-    /// The destinations of entries.
+    /// Returns the destinations of entries.
+    ///
+    /// An entry without a destination is left out.
     func presented(
         _ entries: [NavigationEntry],
         _ made: [Int: LivingDestination] = [:]
@@ -145,7 +147,7 @@ extension Navigator {
         return place.presenter
     }
 
-    /// Creates and shows the destinations of a state.
+    /// Makes the destinations of a state, and replaces the shown destinations with them.
     func replace(with state: NavigationState) async throws {
         var stacks: [(name: NavigationState.PresenterID, made: [LivingDestination])] = []
         for name in Set(state.stacks.keys).union(self.state.stacks.keys).sorted() {

@@ -2,7 +2,8 @@ public import Waybill
 public import WaybillEventLoop
 public import WaybillRouting
 
-/// A navigator creates destinations for URLs, calls presenters to show them, and goes back.
+/// Manages the destinations that are shown: it makes them for URLs, calls presenters to show them, and goes
+/// back.
 ///
 /// ```swift
 /// import WaybillNavigation
@@ -22,21 +23,21 @@ public import WaybillRouting
 /// }
 /// ```
 ///
-/// A navigator is a module on the loop of its bus. It performs one step at a time, in the order of the
-/// requests. Code within a step must not wait for another step of the same navigator. Such a request is
-/// rejected, but the code may send it. The bus retains the navigator while a destination is registered.
+/// A navigator is a module on the loop of its bus. It takes one step at a time, in the order of the requests.
+/// Code that runs within a step must not wait for another step: the request fails with `refused`. The code
+/// may use `send` instead. The bus keeps the navigator alive while any destination is registered with it.
 ///
 /// | URL | effect |
 /// | --- | --- |
-/// | `app://push/product/7`, `app://product/7` | adds a destination on top |
-/// | `app://present/product/7` | adds a layer; going back from its bottom dismisses it |
+/// | `app://push/product/7`, `app://product/7` | shows a new destination on top |
+/// | `app://present/product/7` | shows a new layer in front; going back from its bottom dismisses it |
 /// | `app://root/product/7` | replaces all destinations |
-/// | `app://embed/product/7` | adds a part of the top destination, which is removed with it |
-/// | `app://show/product/7`, other transitions | adds a destination on top; the presenter interprets them |
-/// | `app://back`, `app://back?count=2` | undoes the latest transitions |
-/// | `app://back/product/7` | removes the destinations above it |
-/// | `app://root` | removes all destinations except the bottom |
-/// | `app://remove/product/7` | removes it; a layer is removed with the destinations above it |
+/// | `app://embed/product/7` | adds a part to the top destination; the part is removed with it |
+/// | `app://show/product/7`, your own transitions | shows a destination on top; the presenter decides how |
+/// | `app://back`, `app://back?count=2` | undoes the steps that showed the top destinations |
+/// | `app://back/product/7` | removes the destinations above this one |
+/// | `app://root` | removes all destinations above the bottom |
+/// | `app://remove/product/7` | removes this destination; a layer with the destinations above it |
 public actor Navigator: LoopBound {
     /// The loop of the bus.
     public nonisolated let eventLoop: EventLoop
@@ -48,27 +49,30 @@ public actor Navigator: LoopBound {
     var machine = NavigationMachine()
     var living: [Int: LivingDestination] = [:]
     var presenters: [NavigationState.PresenterID: any Presenter]
-    /// The step that is being taken, as a message.
+    /// The ID of the step in progress.
+    ///
+    /// The bus tracks a step as a message.
     var step: CorrelationID?
 
-    /// The inspectors and handlers that examine requests before the navigator performs them.
+    /// The inspectors and the handler that see requests before their steps.
     struct Rules: Sendable {
         var inspectors: [any NavigationInspector] = []
         var handler: (@Sendable (NavigationRequest) async throws -> NavigationDecision)?
-        /// The schemes whose unmatched URLs come to the handler.
+        /// The schemes whose unmatched URLs are passed to the handler.
         var uncaughtSchemes: Set<String> = []
     }
 
-    /// Creates an empty navigator, and registers `back`, `root` and `remove` for its schemes.
+    /// Creates a navigator that shows nothing yet, and registers `back`, `root` and `remove` for its schemes.
     ///
-    /// URLs have transitions if the bus's conventions define them:
-    /// ``WaybillRouting/RoutingConventions/navigation`` or the conventions of FTRouter.
+    /// URLs have transitions only if the bus's conventions define them.
+    /// ``WaybillRouting/RoutingConventions/navigation`` and the conventions of FTRouter do.
     ///
     /// - Parameters:
-    ///   - bus: The bus of the requests. The navigator does not keep it open.
-    ///   - presenter: The presenter of requests that name none, as ``NavigationState/mainPresenter``.
-    ///   - schemes: The schemes of the navigator's URLs; the bus's default scheme if nil.
-    /// - Throws: `conflict` if a handler is registered for `scheme://` alone.
+    ///   - bus: the bus that delivers the requests. The navigator does not keep it open.
+    ///   - presenter: the presenter with the name ``NavigationState/mainPresenter``. It shows the requests
+    ///     that name no other presenter.
+    ///   - schemes: the schemes of the navigator's URLs; nil for the bus's default scheme.
+    /// - Throws: `conflict` if a handler is already registered for `scheme://` alone.
     public init(bus: MessageBus, presenter: some Presenter, schemes: [String]? = nil) throws(RoutingError) {
         self.eventLoop = bus.eventLoop
         self.bus = bus.unowned
@@ -79,53 +83,57 @@ public actor Navigator: LoopBound {
     }
 }
 
-// The shown destinations.
+// The destinations that are shown.
 extension Navigator {
-    /// The shown destinations as a value.
+    /// The destinations that are shown, as a value.
     public var state: NavigationState { self.machine.state }
 
-    /// Returns the destinations of a presenter.
+    /// Returns the destinations that a presenter shows, with their values.
     ///
-    /// - Parameter presenter: The presenter; nil for the active one.
-    /// - Returns: The destinations, top last.
+    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Returns: the destinations, with the top last.
     public func destinations(of presenter: NavigationState.PresenterID? = nil) -> [PresentedDestination] {
         self.presented(self.state.stack(of: presenter))
     }
 
-    /// Adds a presenter, or replaces the presenter of that name.
+    /// Adds a presenter, or replaces the presenter of the same name.
     ///
     /// - Parameters:
-    ///   - presenter: The presenter of requests that name it in ``NavigationRequest/presenterHeader``. It
-    ///     does not receive the destinations of its predecessor.
-    ///   - name: The name of the presenter.
+    ///   - presenter: shows the requests that name it in ``NavigationRequest/presenterHeader``. It does not
+    ///     receive the destinations that a replaced presenter showed.
+    ///   - name: the name of the presenter.
     public func setPresenter(_ presenter: some Presenter, named name: NavigationState.PresenterID) {
         self.presenters[name] = presenter
     }
 
-    /// Creates a presenter the presenter of requests that name none, for example after a tab was selected.
+    /// Makes a presenter active, for example when the user selects its tab.
     ///
-    /// - Parameter presenter: The name of the presenter.
-    /// - Throws: `noHandler` if no presenter has that name.
+    /// The active presenter shows the requests that name no presenter.
+    ///
+    /// - Parameter presenter: the name of the presenter.
+    /// - Throws: `noHandler` if no presenter has the name.
     public func activate(_ presenter: NavigationState.PresenterID) async throws(RoutingError) {
         _ = try self.presenter(presenter)
         try await self.takeTurn("") { self.machine.activate(presenter) }
     }
 }
 
-// Inspectors and observers.
+// Inspectors, the global handler, and observers.
 extension Navigator {
-    /// Adds an inspector after the existing ones.
+    /// Adds an inspector, which is called after the inspectors that were added before.
     public nonisolated func addInspector(_ inspector: some NavigationInspector) {
         self.rules.withLock { $0.inspectors.append(inspector) }
     }
 
-    /// Sets the handler that sees every request first, and may take it over; there is one, the last one set.
+    /// Sets the handler that is called first for every request, and may take the request over.
+    ///
+    /// A navigator has one global handler; a new one replaces the previous one.
     ///
     /// - Parameters:
-    ///   - schemes: Whose URLs come to it as well where no pattern matches them; their requests have no
-    ///     ``NavigationRequest/destinationName``.
-    ///   - handler: Decides.
-    /// - Throws: `conflict` if a scheme has a connector already; `invalidPattern` for a text that is not a
+    ///   - schemes: the schemes whose URLs are also passed to the handler when no pattern matches. The
+    ///     requests of these URLs have no ``NavigationRequest/destinationName``.
+    ///   - handler: decides whether the navigator continues with the request.
+    /// - Throws: `conflict` if a scheme already has a connector; `invalidPattern` for a text that is not a
     ///   scheme.
     public nonisolated func setGlobalHandler(
         uncaughtOf schemes: [String] = [],
@@ -135,12 +143,12 @@ extension Navigator {
         self.rules.withLock { $0.handler = handler }
     }
 
-    /// Observes shown and removed destinations.
+    /// Observes the destinations that are shown and removed.
     ///
     /// - Parameters:
-    ///   - name: The registered name of a destination; nil for all destinations.
-    ///   - handler: Called on the navigator's loop, in the order of the observers.
-    /// - Returns: A closure that ends the observation. Dropping it does not end the observation.
+    ///   - name: the name with which a destination was registered; nil to observe all destinations.
+    ///   - handler: called on the navigator's loop, in the order of the observers.
+    /// - Returns: a closure that removes the observer. The observer stays if the closure is not called.
     @discardableResult
     public nonisolated func observe(
         _ name: String? = nil,
@@ -150,14 +158,15 @@ extension Navigator {
     }
 }
 
-// Steps that a program or a view asks for, and no URL. Inspectors and the global handler do not see them.
+// Steps that a program or a view requests without a URL. Inspectors and the global handler do not see them.
 extension Navigator {
-    /// Undoes whatever brought the top there.
+    /// Undoes the steps that showed the top destinations.
     ///
     /// - Parameters:
-    ///   - count: How many times.
-    ///   - presenter: Which presenter; nil for the active one.
-    /// - Throws: `refused` if there is less to go back to, or the presenter does not; then nothing changes.
+    ///   - count: the number of steps to undo.
+    ///   - presenter: the name of the presenter; nil for the active one.
+    /// - Throws: `refused` if there are too few destinations to go back, or the error of the presenter.
+    ///   Nothing changes then.
     public func back(
         _ count: Int = 1,
         on presenter: NavigationState.PresenterID? = nil
@@ -167,10 +176,11 @@ extension Navigator {
         }
     }
 
-    /// Takes away what is above a destination.
+    /// Removes the destinations above a destination.
     ///
-    /// - Parameter id: Which one.
-    /// - Throws: `refused` if it is not there, or the presenter does not; then nothing changes.
+    /// - Parameter id: the ID of the destination that becomes the top.
+    /// - Throws: `refused` if the destination is not shown, or the error of the presenter. Nothing changes
+    ///   then.
     public func back(to id: NavigationEntry.ID) async throws(RoutingError) {
         try await self.takeTurn("") {
             _ = try await self.take(.backTo(id), as: .back, on: self.presenterID(of: id))
@@ -179,25 +189,26 @@ extension Navigator {
 
     /// Removes a destination at any position.
     ///
-    /// A presented destination is removed with the destinations above it, and any other with the destinations
-    /// embedded in it.
+    /// A destination that was presented is removed with all destinations above it. Any other destination is
+    /// removed with the destinations that are embedded in it.
     ///
-    /// - Parameter id: The ID of the destination.
-    /// - Throws: `refused` if the destination does not exist, is at the bottom, or the presenter rejects the
-    ///   change. The state is then unchanged.
+    /// - Parameter id: the ID of the destination.
+    /// - Throws: `refused` if the destination is not shown or is at the bottom, or the error of the
+    ///   presenter. Nothing changes then.
     public func remove(_ id: NavigationEntry.ID) async throws(RoutingError) {
         try await self.takeTurn("") {
             _ = try await self.take(.remove(id), as: .remove, on: self.presenterID(of: id))
         }
     }
 
-    /// Replaces all shown destinations by the destinations of a state.
+    /// Replaces all destinations with the destinations of a state.
     ///
-    /// The destinations are created first, and if this fails the state is unchanged. Each presenter then
-    /// shows its new destinations. If a presenter fails, the following presenters are unchanged.
+    /// All destinations are made first. If one of them fails, nothing changes. Then the presenters show their
+    /// new destinations, one presenter after the other in the order of their names. If a presenter fails, the
+    /// presenters after it keep their destinations.
     ///
-    /// - Parameter state: The state to show.
-    /// - Throws: The error of a URL or a presenter.
+    /// - Parameter state: the state to show.
+    /// - Throws: the error of a URL or of a presenter.
     public func restore(_ state: NavigationState) async throws(RoutingError) {
         try await self.takeTurn("") { try await self.replace(with: state) }
     }

@@ -1,74 +1,77 @@
 public import WaybillRouting
 
-/// A presenter shows destinations.
+/// A type that shows destinations.
 ///
-/// It is the only part of navigation that uses views.
+/// It is the only part of navigation that depends on views.
 ///
-/// A ``Navigator`` decides on changes, and calls one of these methods for each change. When the method
-/// returns, the change has been made. When it throws an error, the state of the navigator is unchanged. Throw
-/// `RoutingError.refused(_:)` to reject a change.
+/// A ``Navigator`` decides what is shown, and calls one of these methods for each change. When the method
+/// returns, the change is complete. When it throws, nothing has changed, and the navigator keeps its state.
+/// To reject a change, throw `RoutingError.refused(_:)`.
 ///
-/// An actor can be a presenter. A class on the main actor can be one if each of these methods has
-/// `@MainActor` as well, because a method that runs with the isolation of its caller does not take the
-/// isolation of its type. The methods must not wait for another step of the same navigator. Such a request
-/// fails with `refused`.
+/// An actor can be a presenter, and so can a class on the main actor. The class also needs `@MainActor`
+/// before each of these methods: a method that implements a `nonisolated(nonsending)` requirement does not
+/// inherit the isolation of its type.
+///
+/// Code that a presenter calls must not wait for another step of the same navigator, which fails with
+/// `refused`.
 public protocol Presenter: Sendable {
-    /// Shows the destinations in ``NavigationChange/added``, and removes the destinations in
+    /// Shows the new destinations in ``NavigationChange/added``, and removes those in
     /// ``NavigationChange/removed``.
     nonisolated(nonsending) func show(_ change: NavigationChange) async throws
 
-    /// Brings a destination to the front, ``NavigationChange/updated``, that has got new parameters.
+    /// Brings the destination in ``NavigationChange/updated`` to the front, with its new parameters.
     nonisolated(nonsending) func update(_ change: NavigationChange) async throws
 
-    /// Takes ``NavigationChange/removed`` away.
+    /// Removes the destinations in ``NavigationChange/removed``.
     nonisolated(nonsending) func remove(_ change: NavigationChange) async throws
 }
 
-/// A destination that is shown, or about to be.
+/// A destination that is shown, or is about to be shown.
 public struct PresentedDestination: Sendable, Identifiable {
-    /// Which one it is.
+    /// The ID of the destination's entry.
     public var id: Int { self.entry.id }
 
     /// The entry of the destination in the state.
     public let entry: NavigationEntry
 
-    /// The destination, from its factory or an inspector.
+    /// The destination itself, which a factory made or an inspector supplied.
     public let value: any Sendable
 }
 
-/// One change of the shown destinations.
+/// One step that changes the shown destinations.
 public struct NavigationChange: Sendable {
-    /// Which presenter it is for.
+    /// The name of the presenter.
     public let presenter: NavigationState.PresenterID
 
-    /// The transition of the request, or `back` or `remove` for a removal.
+    /// The transition of the request, or `back` and `remove` for steps that remove destinations.
     public let transition: RouteTransition
 
-    /// The destinations after the change, top last.
+    /// The destinations after the step, with the top last.
     public let stack: [PresentedDestination]
 
-    /// The added destinations, bottom first.
+    /// The new destinations, the bottom first.
     ///
-    /// There are several after a restoration.
+    /// There is more than one only when a state is restored.
     public let added: [PresentedDestination]
 
-    /// The removed destinations, top first.
+    /// The removed destinations, the top first.
     public let removed: [PresentedDestination]
 
-    /// The remaining destination with new parameters, or nil.
+    /// The destination that stays and has new parameters.
     public let updated: PresentedDestination?
 
-    /// The destination that was on top before the change.
+    /// The top destination before the step.
     public let source: PresentedDestination?
 
-    /// The request that asked for the step, with the values that its caller passed, as `animated`; nil for a
-    /// step that a program or a view asked for, and for a state that is restored.
+    /// The request for the step, with the values that its caller passed, for example `animated`.
+    ///
+    /// It is nil for a step without a URL, and for a restored state.
     public let request: NavigationRequest?
 
     /// The destinations that were shown before, the top last.
     let before: [PresentedDestination]
 
-    /// Returns the destination below a removed one, on which that was shown.
+    /// Returns the destination directly below a removed one.
     func below(_ removed: PresentedDestination) -> PresentedDestination? {
         guard let index = self.before.firstIndex(where: { $0.id == removed.id }), index > 0 else {
             return nil

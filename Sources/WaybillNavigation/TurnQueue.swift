@@ -1,6 +1,6 @@
 internal import WaybillEventLoop
 
-/// Lets one task through at a time, in the order in which they came.
+/// A queue that admits one task at a time, in the order of arrival.
 final class TurnQueue: Sendable {
     private typealias Waiter = LoopContinuation<Bool>
 
@@ -12,9 +12,11 @@ final class TurnQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Waits for the turn; ``end()`` has to follow.
+    /// Waits for the task's turn.
     ///
-    /// - Throws: `CancellationError` if the task was cancelled before it had its turn.
+    /// The task must call ``end()`` afterwards.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before its turn.
     nonisolated(nonsending) func begin() async throws(CancellationError) {
         let waiter = Waiter(on: .current)
         let number = self.state.withLock { state in
@@ -42,7 +44,7 @@ final class TurnQueue: Sendable {
         guard isGranted else { throw CancellationError() }
     }
 
-    /// Lets the next task through.
+    /// Ends the turn of the calling task, and admits the next task.
     func end() {
         let next = self.state.withLock { state -> Waiter? in
             state.isTaken = !state.waiting.isEmpty

@@ -2,9 +2,9 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Carries the URLs of a scheme that no pattern matches to a navigator's global handler.
+/// A connector that passes a scheme's unmatched URLs to the global handler of a navigator.
 ///
-/// It is a connector and not a pattern, because conventions without placeholders read `**` as text.
+/// A pattern cannot do this, because conventions without placeholders treat `**` as literal text.
 struct UncaughtRequests: Connector {
     let navigator: Navigator
 
@@ -16,7 +16,7 @@ struct UncaughtRequests: Connector {
 extension Navigator {
     /// Connects a scheme to the global handler.
     ///
-    /// - Throws: `conflict` if the scheme has a connector that is not this navigator's.
+    /// - Throws: `conflict` if the scheme already has a connector of another owner.
     nonisolated func connectUncaught(_ scheme: String) throws(RoutingError) {
         let folded = self.bus.configuration.conventions.folded(scheme: scheme)
         let isOwn = self.rules.withLock { $0.uncaughtSchemes.contains(folded) }
