@@ -1,10 +1,10 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A router whose destinations are adapted to the protocol that another module requires.
+/// A maker that converts the destinations of a router to the protocol that another module requires.
 ///
-/// Each performance has its own adapted router, because the router removes the destination that it has
-/// created.
+/// Each performance has its own adapted router, because the router must later remove the destination that it
+/// made.
 final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMaker {
     private let router: any DestinationMaker<Provided>
     private let adapter: @Sendable (Provided) -> Required
@@ -50,8 +50,9 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
         if let provided = self.current { try await self.router.remove(provided) }
     }
 
-    /// The latest destination of the router.
+    /// The destination that the router made last.
     ///
-    /// The adapted destination retains it, and the caller retains the adapted one.
+    /// Only a weak reference is kept: the adapted destination keeps it alive, and the caller keeps the
+    /// adapted destination alive.
     private var current: Provided? { self.made.withLock { $0?.held } }
 }

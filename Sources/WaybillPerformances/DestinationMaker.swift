@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// A router whose type of settings is not known to the performance.
+/// A router that a performance can call without knowing the type of its settings.
 protocol DestinationMaker<Destination>: Sendable {
     associatedtype Destination: Sendable
 
@@ -12,7 +12,7 @@ protocol DestinationMaker<Destination>: Sendable {
         _ settings: (any Sendable)?
     ) async throws -> Destination?
 
-    /// Takes over a destination that was made elsewhere; throws if it cannot be prepared here.
+    /// Accepts a destination that was made elsewhere. Throws if it cannot be prepared here.
     func adopt(_ destination: Destination) throws(RoutingError)
 
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
@@ -20,19 +20,20 @@ protocol DestinationMaker<Destination>: Sendable {
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
 }
 
-/// A router in the register of services.
+/// A router in the register of the bus.
 ///
-/// Each performance gets its own maker, because an adapted router keeps the destination that it has created.
+/// It creates a maker for each performance, because an adapting maker keeps a reference to the destination
+/// that it made.
 final class RouterBox<Destination: Sendable>: AdaptableMaker {
     let makeMaker: @Sendable () -> any DestinationMaker<Destination>
     private let settings: any Sendable.Type
     private let takes: @Sendable (any Sendable) -> Bool
 
-    /// Boxes a router.
+    /// Creates a box for a router.
     ///
     /// - Parameters:
-    ///   - settings: The type of the router's settings.
-    ///   - makeMaker: Makes what a performance acts through.
+    ///   - settings: the type of the router's settings.
+    ///   - makeMaker: creates the maker of a performance.
     init<Settings: Sendable>(
         settings: Settings.Type,
         _ makeMaker: @escaping @Sendable () -> any DestinationMaker<Destination>
@@ -51,9 +52,9 @@ final class RouterBox<Destination: Sendable>: AdaptableMaker {
         self.takes = other.takes
     }
 
-    /// Checks that the router takes settings.
+    /// Checks that the router accepts the type of some settings.
     ///
-    /// - Throws: `typeMismatch` with both types.
+    /// - Throws: `typeMismatch`, whose message names both types.
     func check(_ settings: any Sendable) throws(RoutingError) {
         guard !self.takes(settings) else { return }
         throw RoutingError(
@@ -71,7 +72,7 @@ final class RouterBox<Destination: Sendable>: AdaptableMaker {
     }
 }
 
-/// A router that a program has written.
+/// A maker that calls a router of the program.
 struct TypedRouter<Router: ServiceRouter>: DestinationMaker {
     let router: Router
 

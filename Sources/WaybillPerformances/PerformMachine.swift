@@ -1,31 +1,30 @@
 public import WaybillRouting
 
-/// The state machine of a performance.
-///
-/// It decides on steps, and ``Performance`` performs them.
+/// The state of a performance and its permitted changes, as a value: the machine decides, and ``Performance``
+/// acts.
 struct PerformMachine {
-    /// A step from one state to the next, for observers.
+    /// A change from one state to another, for observers.
     struct Change: Equatable {
         let old: PerformState
         let new: PerformState
     }
 
-    /// Why something is not begun.
+    /// The reason why an action cannot begin.
     struct Refusal: Error {
         let code: RoutingError.Code
         let message: String
-        /// Whether the caller alone gets its error.
+        /// Whether only the caller receives the error, and no handler.
         var isQuiet = false
     }
 
-    /// How many performances may be begun inside of one another.
+    /// The maximum number of performances that may be nested.
     static let nestingLimit = 200
 
     private(set) var state = PerformState.unrouted
-    /// The state before the step in progress, to which a failure returns.
+    /// The state before the current action, which a failure restores.
     private var before = PerformState.unrouted
 
-    // The depth is how many performances there are inside of one another, this one included.
+    // `depth` is the number of nested performances, including this one.
     mutating func perform(depth: Int, mustBeRemovedFirst: Bool) throws(Refusal) -> Change {
         guard depth <= Self.nestingLimit else {
             throw Refusal(
@@ -71,13 +70,15 @@ struct PerformMachine {
         }
     }
 
-    /// Completes the step in progress.
+    /// Ends the current action successfully.
     mutating func finish() -> Change { self.move(to: self.state == .routing ? .routed : .removed) }
 
-    /// Fails the step in progress.
+    /// Ends the current action with a failure, and restores the previous state.
     mutating func fail() -> Change { self.move(to: self.before) }
 
-    /// The destination has been released.
+    /// Changes the state to `removed` because the destination has been released.
+    ///
+    /// Returns nil if the state is not `routed`.
     mutating func lose() -> Change? { self.state == .routed ? self.move(to: .removed) : nil }
 
     private mutating func begin(_ next: PerformState) -> Change {
@@ -91,25 +92,25 @@ struct PerformMachine {
     }
 }
 
-/// How far a ``Performance`` is.
+/// The state of a ``Performance``.
 public enum PerformState: String, Sendable, Hashable {
-    /// It has not been performed, or failed the first time.
+    /// The performance has not been performed, or its first attempt failed.
     case unrouted
     /// The destination is being made and prepared.
     case routing
     /// The destination has been made.
     case routed
-    /// The destination is being taken down.
+    /// The destination is being removed.
     case removing
-    /// The destination has been taken down, or released.
+    /// The destination has been removed or released.
     case removed
 }
 
 extension RoutingError.Code {
-    /// A performance is being performed or removed already.
+    /// The performance is already being performed or removed.
     public static let overRoute = Self("overRoute")
 
-    /// The state of a performance does not permit the operation: removing what was not performed, for
-    /// example.
+    /// The state of the performance does not permit the operation, for example a removal before a
+    /// performance.
     public static let actionFailed = Self("actionFailed")
 }

@@ -1,18 +1,18 @@
 public import Waybill
 internal import WaybillEventLoop
 
-/// An event of a destination that is created on demand, for the observers of a bus.
+/// An event of a destination that is made on demand, for the observers of a bus.
 public struct PerformEvent: Sendable {
-    /// The kind of an event.
+    /// The kinds of events.
     @nonexhaustive
     public enum Kind: Sendable, Hashable {
-        /// It has been made and prepared, and is going to be shown.
+        /// The destination has been made and prepared, and is about to be shown.
         case willPerform
-        /// It is there.
+        /// The destination has been shown, or does not need to be shown.
         case didPerform
-        /// It is going to be taken away and down.
+        /// The destination is about to be hidden and removed.
         case willRemove
-        /// It has been taken down.
+        /// The destination has been removed.
         case didRemove
     }
 
@@ -22,26 +22,27 @@ public struct PerformEvent: Sendable {
     /// The destination.
     public let destination: any Sendable
 
-    /// Where it is made from; nil if its caller did not say.
+    /// The source of the performance; nil if its caller set none.
     public let source: (any Sendable)?
 
-    /// How it is to appear.
+    /// The transition by which the destination appears.
     public let transition: PerformTransition
 
-    /// The protocol or type by which it was asked for.
+    /// The protocol or type by which the destination was requested.
     public let service: any Any.Type
 }
 
 extension MessageBus {
-    /// Observes destinations that are created on demand, before and after each performance and each removal.
+    /// Observes the destinations that are made on demand and removed, around each performance and each
+    /// removal.
     ///
-    /// If a destination cannot be shown, its performance has a `willPerform` and no `didPerform`. A
-    /// performance that fails earlier has neither.
+    /// If a destination cannot be shown, its performance has a `willPerform` event and no `didPerform` event.
+    /// A performance that fails earlier has neither.
     ///
     /// - Parameters:
-    ///   - service: The protocol or type of the observed destinations; nil for all.
-    ///   - handler: Called with the isolation of the performance's caller, in the order of the observers.
-    /// - Returns: A closure that ends the observation. Dropping it does not end the observation.
+    ///   - service: the protocol or type to observe; nil for all.
+    ///   - handler: called in the isolation of the performance's caller, in the order of the observers.
+    /// - Returns: a closure that removes the observer. The observer stays if the closure is not called.
     @discardableResult
     public func observePerformances(
         of service: (any Any.Type)? = nil,
@@ -70,7 +71,7 @@ final class PerformObservers: Sendable {
             return state.last
         }
         return { [weak self] in
-            // Released outside the lock.
+            // The handler is released outside the lock.
             let removed = self?.state.withLock { $0.handlers.removeValue(forKey: number) }
             _ = consume removed
         }

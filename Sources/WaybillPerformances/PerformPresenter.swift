@@ -1,6 +1,6 @@
 public import Waybill
 
-/// Shows destinations that are made on demand, whatever their transitions, and takes them away again.
+/// A type that shows destinations made on demand, for all transitions, and hides them again.
 ///
 /// ```swift
 /// struct WindowPresenter: PerformPresenter {
@@ -17,18 +17,20 @@ public import Waybill
 /// let performance = try bus.performance(of: (any Player).self) { $0.transition = .present }
 /// ```
 ///
-/// A ``Performance`` calls it wherever its caller is, unless the transition is `make`. When a method throws,
-/// the performance fails with that error, and its state is as before.
+/// A ``Performance`` calls a presenter in the isolation of its caller, unless the transition is `make`. When
+/// a method throws, the performance fails with that error, and its previous state is restored.
 public protocol PerformPresenter: Sendable {
-    /// Shows a destination that has been made and prepared, as its transition says.
+    /// Shows a destination that has been made and prepared, by the transition of the event.
     nonisolated(nonsending) func show(_ event: PerformEvent) async throws
 
-    /// Takes a destination away that was shown by that transition, before its router takes it down.
+    /// Hides a destination that was shown by the transition of the event. Its router removes it afterwards.
     nonisolated(nonsending) func remove(_ event: PerformEvent) async throws
 }
 
 extension MessageBus {
-    /// Sets the presenter of all performances; a bus has one, the last one that was set.
+    /// Sets the presenter of all performances of the bus.
+    ///
+    /// A new presenter replaces the previous one.
     public func setPerformPresenter(_ presenter: some PerformPresenter) {
         self.attachments.set(PresenterBox(presenter: presenter))
     }

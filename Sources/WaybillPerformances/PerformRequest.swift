@@ -1,7 +1,6 @@
 public import WaybillRouting
 
-/// A request for a destination: the caller's settings, the caller's origin, and the way to present the
-/// destination.
+/// A caller's request to a router: the settings, the source, and the transition of the destination.
 ///
 /// ```swift
 /// nonisolated(nonsending) func makeDestination(
@@ -11,13 +10,13 @@ public import WaybillRouting
 /// }
 /// ```
 public struct PerformRequest<Settings: Sendable>: Sendable {
-    /// The settings of the caller.
+    /// The settings of the caller, or the router's default settings.
     public let settings: Settings
 
-    /// Where the destination is made from, a screen for one; nil if the caller did not say.
+    /// The place from which the destination is requested, for example a screen; nil if the caller set none.
     public let source: (any Sendable)?
 
-    /// How the destination is to appear.
+    /// The transition by which the destination is to appear.
     public let transition: PerformTransition
 
     init(_ settings: Settings, _ origin: PerformOrigin) {
@@ -26,13 +25,14 @@ public struct PerformRequest<Settings: Sendable>: Sendable {
         self.transition = origin.transition
     }
 
-    /// Returns a dependency that the destination requires.
+    /// Returns a dependency that is required for the destination.
     ///
     /// - Parameters:
-    ///   - name: The name of the dependency, for the message of the error.
-    ///   - value: The dependency, or nil.
-    /// - Returns: The dependency.
-    /// - Throws: `missingParameter` with the name. The performance fails with it.
+    ///   - name: the dependency, for the message of the error.
+    ///   - value: the dependency, or nil.
+    /// - Returns: the dependency.
+    /// - Throws: `missingParameter` with the name if the dependency is nil. The performance fails with this
+    ///   error.
     public func require<Value>(_ name: String, _ value: Value?) throws(RoutingError) -> Value {
         guard let value else {
             throw RoutingError(
@@ -44,19 +44,21 @@ public struct PerformRequest<Settings: Sendable>: Sendable {
     }
 }
 
-/// How a destination is to appear, for routers and observers; performances treat all kinds alike.
+/// The way in which a destination appears, for routers and observers.
+///
+/// Performances treat all transitions alike, except `make`.
 public typealias PerformTransition = RouteTransition
 
 extension RouteTransition {
-    /// It is made, and appears nowhere by itself.
+    /// The destination is made, and is not shown.
     public static let make: Self = "make"
-    /// In front of a part of its source.
+    /// The destination appears in front of a part of its source.
     public static let popover: Self = "popover"
-    /// Beside its source.
+    /// The destination appears beside its source.
     public static let detail: Self = "detail"
 }
 
-/// Where a performance is begun, and how its destination is to appear.
+/// The source of a performance, and the transition of its destination.
 struct PerformOrigin: Sendable {
     var source: (any Sendable)?
     var transition = PerformTransition.make

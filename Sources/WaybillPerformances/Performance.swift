@@ -2,7 +2,7 @@ internal import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// One destination of a ``ServiceRouter``: made, prepared, there, and taken down again.
+/// The life of one destination of a ``ServiceRouter``: the performance makes it, prepares it, and removes it.
 ///
 /// ```swift
 /// let performance = try bus.performance(of: (any Player).self) {
@@ -12,9 +12,10 @@ public import WaybillRouting
 /// try await performance.remove()
 /// ```
 ///
-/// It may be performed again once its destination is gone, or while that exists, unless its router wants it
-/// removed first. It does not keep its destination: when the last reference to that object is released, it is
-/// `removed`.
+/// A performance may be performed again after its destination is removed. It may also be performed again
+/// while the destination exists, unless the router sets ``ServiceRouter/mustBeRemovedFirst``. The performance
+/// does not keep its destination alive: when the last other reference to the object is released, its state
+/// becomes `removed`.
 public final class Performance<Destination: Sendable>: Sendable {
     private let router: any DestinationMaker<Destination>
     private let configuration: PerformConfiguration<Destination>
@@ -40,32 +41,34 @@ public final class Performance<Destination: Sendable>: Sendable {
         self.attachments = attachments
     }
 
-    /// How far it is.
+    /// The current state.
     public var state: PerformState {
         self.notice()
         return self.progress.withLock { $0.machine.state }
     }
 
-    /// The created destination, while other code references it.
+    /// The destination, if it has been made and something else keeps it alive.
     public var destination: Destination? {
         self.notice()
         return self.progress.withLock { $0.machine.state == .routed ? $0.holder?.held : nil }
     }
 
-    /// Whether there is something to remove now.
+    /// Whether there is a destination to remove.
     public var canRemove: Bool { self.state == .routed }
 
-    /// Creates the destination: it is made, prepared by the caller's configuration and then by the router,
-    /// checked, and shown by the bus's ``PerformPresenter`` if it is to appear anywhere.
+    /// Makes and shows the destination.
+    ///
+    /// The router makes the destination. The caller's configuration prepares it, then the router prepares and
+    /// checks it. If the transition is not `make`, the bus's ``PerformPresenter`` shows it.
     ///
     /// - Parameters:
-    ///   - onSuccess: Called when this performance succeeds, after the configuration's handler.
-    ///   - onFailure: Called when this performance fails, after the configuration's handler.
-    /// - Returns: The destination, which the caller has to hold.
-    /// - Throws: `overRoute` if it is already being performed, `actionFailed` if its state does not permit
-    ///   it, `infiniteRecursion` for the 201st performance inside of one another, `noHandler` if the router
-    ///   has no destination or nothing shows it, and `handlerFailed` with the error of a step as its cause.
-    ///   After a failure the state is as before.
+    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
+    ///   - onFailure: called when this performance fails, after the configuration's handler.
+    /// - Returns: the destination, which the caller has to keep alive.
+    /// - Throws: `overRoute` if the performance is already being performed. `actionFailed` if its state does
+    ///   not permit it. `infiniteRecursion` for the 201st nested performance. `noHandler` if the router has
+    ///   no destination, or no presenter can show it. `handlerFailed` with the error of a step as its cause.
+    ///   The previous state is restored after a failure.
     @discardableResult
     public nonisolated(nonsending) func perform(
         onSuccess: (@Sendable (Destination) -> Void)? = nil,
@@ -74,8 +77,9 @@ public final class Performance<Destination: Sendable>: Sendable {
         try await self.perform(with: nil, onSuccess, onFailure)
     }
 
-    /// Takes over a destination that was made elsewhere, by a storyboard for one: all is done with it that is
-    /// done with a destination which the router makes.
+    /// Accepts a destination that was made elsewhere, for example by a storyboard.
+    ///
+    /// The destination is prepared, checked and shown like a destination that the router makes.
     ///
     /// ```swift
     /// let performance = try bus.performance(of: (any Player).self) { $0.prepare = { $0.title = "film" } }
@@ -83,11 +87,11 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - destination: The destination.
-    ///   - onSuccess: Called when this performance succeeds, after the configuration's handler.
-    ///   - onFailure: Called when this performance fails, after the configuration's handler.
-    /// - Throws: The errors of ``perform(onSuccess:onFailure:)``; `typeMismatch` if an adapter answers for
-    ///   the protocol, and the destination is not of the type that the adapter needs.
+    ///   - destination: the destination.
+    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
+    ///   - onFailure: called when this performance fails, after the configuration's handler.
+    /// - Throws: the errors of ``perform(onSuccess:onFailure:)``; `typeMismatch` if an adapter provides the
+    ///   protocol, and the destination does not have the type that the adapter converts.
     public nonisolated(nonsending) func perform(
         on destination: Destination,
         onSuccess: (@Sendable (Destination) -> Void)? = nil,
@@ -128,14 +132,16 @@ public final class Performance<Destination: Sendable>: Sendable {
         return destination
     }
 
-    /// Takes the destination away, however it has appeared, and down.
+    /// Hides the destination and removes it.
+    ///
+    /// The presenter hides the destination, unless the transition is `make`. The router removes it.
     ///
     /// - Parameters:
-    ///   - onSuccess: Called when this removal succeeds, after the configuration's handler.
-    ///   - onFailure: Called when this removal fails, after the configuration's handler.
-    /// - Throws: `actionFailed` if there is nothing to remove, `overRoute` if it is being removed already,
-    ///   and `handlerFailed` with the error of the presenter or the router as its cause: then the destination
-    ///   is still there.
+    ///   - onSuccess: called when this removal succeeds, after the configuration's handler.
+    ///   - onFailure: called when this removal fails, after the configuration's handler.
+    /// - Throws: `actionFailed` if there is nothing to remove. `overRoute` if the destination is already
+    ///   being removed. `handlerFailed` with the error of the presenter or of the router as its cause; the
+    ///   destination then still exists.
     public nonisolated(nonsending) func remove(
         onSuccess: (@Sendable () -> Void)? = nil,
         onFailure: (@Sendable (RoutingError) -> Void)? = nil
@@ -182,7 +188,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         return destination
     }
 
-    /// The presenter of the destination; nil when that is to appear nowhere.
+    /// The presenter of the destination; nil for the transition `make`.
     private var presenter: (any PerformPresenter)? {
         get throws(RoutingError) {
             let transition = self.configuration.transition
@@ -240,7 +246,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         return error
     }
 
-    /// Notices that the destination has been released.
+    /// Changes the state if the destination has been released.
     private func notice() {
         let change = self.progress.withLock { progress -> PerformMachine.Change? in
             guard let holder = progress.holder, holder.held == nil else { return nil }
@@ -251,8 +257,10 @@ public final class Performance<Destination: Sendable>: Sendable {
         if let change { self.report(change) }
     }
 
-    /// Calls the handler of the bus, but not for too deep a recursion: each of the performances around the
-    /// innermost one fails with it.
+    /// Calls the bus's handler for failed performances.
+    ///
+    /// The handler is not called when the nesting is too deep, because each of the surrounding performances
+    /// fails with the same error.
     private func reportToBus(_ action: PerformAction, _ error: RoutingError) {
         guard error.rootCause.code != .infiniteRecursion else { return }
         self.attachments.value(of: PerformFailedHandler.self)?.body(action, error)
@@ -277,7 +285,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 }
 
-/// Holds a value, but an object only weakly.
+/// A value that is kept; an object is kept only by a weak reference.
 struct WeakReference<Value: Sendable> {
     private let value: Value?
     private weak var object: AnyObject?
@@ -292,7 +300,7 @@ struct WeakReference<Value: Sendable> {
     var held: Value? { self.isObject ? self.object as? Value : self.value }
 }
 
-/// How many performances the calling code is inside of.
+/// The number of performances that the current task is inside.
 enum PerformDepth {
     @TaskLocal static var current = 0
 }

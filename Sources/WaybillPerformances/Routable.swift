@@ -1,10 +1,11 @@
 public import Waybill
 public import WaybillRouting
 
-/// A marker for a protocol that a program provides on demand or as a service.
+/// A mark for a protocol whose services are made on demand or provided by a module.
 ///
-/// Code that asks for a protocol without a marker does not compile. The module that declares the protocol
-/// declares the marker beside it:
+/// A request for a protocol without a mark does not compile.
+///
+/// The module that declares the protocol also declares its mark:
 ///
 /// ```swift
 /// extension Routable where Service == any Player {
@@ -14,19 +15,19 @@ public import WaybillRouting
 /// let performance = try bus.performance(of: .player)
 /// ```
 public struct Routable<Service: Sendable>: Sendable {
-    /// Declares a protocol as routable; for the extension that marks it.
+    /// Declares a protocol as routable, for use in the extension that marks the protocol.
     public init(declared service: Service.Type) {}
 }
 
 extension MessageBus {
-    /// Returns a performance of a marked protocol.
+    /// Creates a performance for a service that is made on demand, by the mark of its protocol.
     ///
     /// - Parameters:
-    ///   - service: The marker of the protocol.
-    ///   - name: The name of the provider, if there are several.
-    ///   - configure: Configures the performance. It is called immediately.
-    /// - Returns: The performance, which can be performed several times.
-    /// - Throws: `noHandler` if no router creates the service.
+    ///   - service: the mark of the protocol.
+    ///   - name: the name of the provider, if there is more than one.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the service once or several times.
+    /// - Throws: `noHandler` if no router makes the service.
     public func performance<Destination: Sendable>(
         of service: Routable<Destination>,
         named name: String? = nil,
@@ -35,14 +36,15 @@ extension MessageBus {
         try self.performance(of: Destination.self, named: name, configure)
     }
 
-    /// A service that is to be made on demand, by its mark and settings.
+    /// Creates a performance for a service that is made on demand, by the mark of its protocol and with
+    /// settings.
     ///
     /// - Parameters:
-    ///   - service: The mark of the protocol.
-    ///   - name: Which provider, if there are several.
-    ///   - settings: The settings for the router, of its type ``ServiceRouter/Settings``.
-    ///   - configure: Changes the configuration of the performance; called at once.
-    /// - Returns: The performance, which makes the service once or several times.
+    ///   - service: the mark of the protocol.
+    ///   - name: the name of the provider, if there is more than one.
+    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the service once or several times.
     /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
     ///   makes the service.
     public func performance<Destination: Sendable>(
@@ -54,13 +56,13 @@ extension MessageBus {
         try self.performance(of: Destination.self, named: name, settings: settings, configure)
     }
 
-    /// Returns a service of a module for a marked protocol.
+    /// Returns a service of a module, by the mark of its protocol.
     ///
     /// - Parameters:
-    ///   - service: The marker of the protocol.
-    ///   - name: The name of the provider, if there are several.
-    /// - Returns: A proxy for the provider, or the result of an adapter.
-    /// - Throws: `noHandler` with the list of existing services.
+    ///   - service: the mark of the protocol.
+    ///   - name: the name of the provider, if there is more than one.
+    /// - Returns: a proxy for the provider, or the result of an adapter.
+    /// - Throws: `noHandler`, whose message names the available services.
     public func service<Service: Sendable>(
         _ service: Routable<Service>,
         named name: String? = nil

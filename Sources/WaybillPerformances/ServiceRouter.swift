@@ -1,10 +1,10 @@
 public import Waybill
 public import WaybillRouting
 
-/// Creates a service on demand, and removes it again.
+/// A type that makes a service on demand, and removes it again.
 ///
-/// A module exists as long as it is installed. A router creates objects for which a caller asks, with the
-/// configuration of that caller: a screen, a session, a player.
+/// A module exists while it is installed. A router makes its service when a caller requests it, with this
+/// caller's configuration: for example a screen, a session, or a player.
 ///
 /// ```swift
 /// struct PlayerRouter: ServiceRouter {
@@ -15,121 +15,125 @@ public import WaybillRouting
 /// try bus.provide((any Player).self, by: PlayerRouter())
 /// ```
 ///
-/// A ``Performance`` calls these methods one after another, with the isolation of its caller.
+/// A ``Performance`` calls these methods one after the other, in the isolation of its caller.
 public protocol ServiceRouter<Destination>: Sendable {
-    /// The type of the created object: a protocol, for example `any Player`.
+    /// The type of the service, usually a protocol such as `any Player`.
     associatedtype Destination: Sendable
 
-    /// The type of the settings from the caller; `Void` for a router without settings.
+    /// The type of the settings that callers pass to the router; `Void` for none.
     associatedtype Settings: Sendable = Void
 
-    /// The settings for callers that pass none; nil if they have to.
+    /// The settings for callers that pass none; nil if callers must pass settings.
     var defaultSettings: Settings? { get }
 
-    /// Creates the destination; nil if there is none to be had now.
+    /// Returns a new destination, or nil if none is available now.
     ///
-    /// Implement this one, or ``makeDestination()`` where neither settings nor origin matter.
+    /// Implement this method, or ``makeDestination()`` if the router needs neither settings nor source.
     nonisolated(nonsending) func makeDestination(
         _ request: PerformRequest<Settings>
     ) async throws -> Destination?
 
-    /// Creates the destination for every caller alike; nil if there is none to be had now.
+    /// Returns a new destination that does not depend on the caller, or nil if none is available now.
     nonisolated(nonsending) func makeDestination() async throws -> Destination?
 
-    /// Gives the destination what it needs, after its caller has done the same.
+    /// Prepares the destination, after its caller's configuration has prepared it.
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
 
-    /// Checks that the destination has all its dependencies, and throws an error otherwise.
+    /// Checks that the destination has everything it needs, and throws an error if it does not.
     nonisolated(nonsending) func check(_ destination: Destination) async throws
 
-    /// Takes the destination down.
+    /// Removes the destination.
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
 
-    /// Whether a destination has to be removed before another one is made; no by default.
+    /// Whether a destination has to be removed before another one is made; false by default.
     var mustBeRemovedFirst: Bool { get }
 }
 
 extension ServiceRouter {
-    /// Creates the same for every caller.
+    /// Calls ``makeDestination()`` for every request.
     public nonisolated(nonsending) func makeDestination(
         _ request: PerformRequest<Settings>
     ) async throws -> Destination? { try await self.makeDestination() }
 
-    /// Has no destination.
+    /// Returns nil.
     public nonisolated(nonsending) func makeDestination() async throws -> Destination? { nil }
 
-    /// `()` where there is nothing to say; callers have to pass all others.
+    /// The value `()` if the settings are `Void`; otherwise nil, so that callers must pass settings.
     public var defaultSettings: Settings? { () as? Settings }
 
     /// Does nothing.
     public nonisolated(nonsending) func prepare(_ destination: Destination) async throws {}
 
-    /// Finds all in order.
+    /// Accepts every destination.
     public nonisolated(nonsending) func check(_ destination: Destination) async throws {}
 
-    /// Does nothing: releasing the destination is enough.
+    /// Does nothing, for destinations that only need to be released.
     public nonisolated(nonsending) func remove(_ destination: Destination) async throws {}
 
-    /// No.
+    /// The value false.
     public var mustBeRemovedFirst: Bool { false }
 }
 
-/// A caller's configuration of a ``Performance``: preparations of the destination and handlers of events.
+/// A caller's configuration of a ``Performance``: the source and the transition of its destination, and the
+/// handlers.
 ///
-/// The closures are called each time that the performance is performed. The closures of
-/// ``Performance/perform(onSuccess:onFailure:)`` are called only for that call. All closures run with the
+/// The handlers are called each time the performance is performed or removed. Handlers that are passed to
+/// ``Performance/perform(onSuccess:onFailure:)`` are called only for this one call. All handlers run in the
 /// isolation of the performance's caller.
 public struct PerformConfiguration<Destination: Sendable>: Sendable {
-    /// Prepares the destination before the router does: sets what this caller needs.
+    /// Prepares the destination for this caller, before the router prepares it.
     public var prepare: (@Sendable (Destination) async throws -> Void)?
 
-    /// The destination has been made.
+    /// Called when the destination has been made and shown.
     public var succeeded: (@Sendable (Destination) -> Void)?
 
-    /// It could not be made, prepared or removed.
+    /// Called when the destination could not be made, prepared, shown or removed.
     public var failed: (@Sendable (RoutingError) -> Void)?
 
-    /// Called when an action fails, with the action and the error.
+    /// Called after ``failed``, with the action that failed.
     public var actionFailed: (@Sendable (PerformAction, RoutingError) -> Void)?
 
-    /// The destination has been taken down.
+    /// Called when the destination has been removed.
     public var removed: (@Sendable () -> Void)?
 
-    /// Where the destination is made from, for the router and for observers.
+    /// The source of the destination, for the router and for observers.
     public var source: (any Sendable)?
 
-    /// How the destination is to appear: the bus's ``PerformPresenter`` shows it, unless this is `make`.
+    /// The transition of the destination.
+    ///
+    /// The bus's ``PerformPresenter`` shows the destination, unless the transition is `make`.
     public var transition = PerformTransition.make
 
-    /// It is over, after ``succeeded`` or ``failed``, and whether well.
+    /// Called at the end, after ``succeeded``, ``removed`` or ``failed``, with whether the action succeeded.
     public var completed: (@Sendable (Bool) -> Void)?
 
-    /// Called at each change of the state.
+    /// Called for each change of the state.
     public var stateChanged: (@Sendable (_ old: PerformState, _ new: PerformState) -> Void)?
 
     init() {}
 }
 
-/// An action of a performance.
+/// The actions of a performance.
 @nonexhaustive
 public enum PerformAction: String, Sendable, Hashable {
     /// The destination is made.
     case perform
-    /// The destination is taken down.
+    /// The destination is removed.
     case remove
 }
 
 extension MessageBus {
-    /// Registers a router that creates a service on demand.
+    /// Registers a router that makes a service on demand.
     ///
     /// - Parameters:
-    ///   - service: The protocol of the service.
-    ///   - name: The name of the provider, if there are several.
-    ///   - router: The router.
-    ///   - fileID: The file of the registration, for the message of a conflict.
-    ///   - line: The line of the registration, for the message of a conflict.
-    /// - Returns: The registration. Cancelling it does not affect created destinations.
-    /// - Throws: `conflict` if the protocol has a provider of that name, or `shutDown`.
+    ///   - service: the protocol.
+    ///   - name: the name of the provider, if there is more than one.
+    ///   - router: makes the service.
+    ///   - fileID: the file of the registration, for the message of a conflict.
+    ///   - line: the line of the registration, for the message of a conflict.
+    /// - Returns: the registration of the router. Cancelling it does not remove destinations that the router
+    ///   has made.
+    /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
     public func provide<Router: ServiceRouter>(
         _ service: Router.Destination.Type,
@@ -144,7 +148,8 @@ extension MessageBus {
         return try self.provideOnDemand(service, named: name, by: box, fileID: fileID, line: line)
     }
 
-    /// Has a service made on demand by a router whose destination is more than this one service.
+    /// Registers a router that makes a service on demand, and whose destination provides more than this
+    /// service.
     ///
     /// ```swift
     /// try bus.provide((any Reader).self, by: EditorRouter()) { $0 }
@@ -152,14 +157,15 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - service: The protocol.
-    ///   - name: Which provider it is, if there are several.
-    ///   - router: Makes the destination.
-    ///   - fileID: Where it is said, for the message of a conflict.
-    ///   - line: Where it is said, for the message of a conflict.
-    ///   - view: The destination as the service.
-    /// - Returns: The registration of the router; destinations that it has made stay when that is cancelled.
-    /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
+    ///   - service: the protocol.
+    ///   - name: the name of the provider, if there is more than one.
+    ///   - router: makes the destination.
+    ///   - fileID: the file of the registration, for the message of a conflict.
+    ///   - line: the line of the registration, for the message of a conflict.
+    ///   - view: converts the destination to the service.
+    /// - Returns: the registration of the router. Cancelling it does not remove destinations that the router
+    ///   has made.
+    /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
     public func provide<Service: Sendable, Router: ServiceRouter>(
         _ service: Service.Type,
@@ -175,9 +181,9 @@ extension MessageBus {
         return try self.provideOnDemand(service, named: name, by: box, fileID: fileID, line: line)
     }
 
-    /// Explains how a router with another destination type can provide a service.
+    /// Reports, when a program is compiled, a router whose destination has another type than the service.
     ///
-    /// Without this declaration, Swift 6.3 fails to produce a diagnostic.
+    /// Without this method, Swift 6.3 fails to produce a diagnostic.
     @available(
         *,
         unavailable,
@@ -195,17 +201,17 @@ extension MessageBus {
         fatalError("a call of it does not compile")
     }
 
-    /// Returns a performance of a service that is created on demand.
+    /// Creates a performance for a service that is made on demand.
     ///
     /// If an adapter provides the protocol (``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``), the router
-    /// of the adapted protocol creates and removes the underlying object.
+    /// of the adapted protocol makes and removes the destination.
     ///
     /// - Parameters:
-    ///   - service: The protocol of the service.
-    ///   - name: The name of the provider, if there are several.
-    ///   - configure: Configures the performance. It is called immediately.
-    /// - Returns: The performance, which can be performed several times.
-    /// - Throws: `noHandler` if no router creates the service.
+    ///   - service: the protocol.
+    ///   - name: the name of the provider, if there is more than one.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the service once or several times.
+    /// - Throws: `noHandler` if no router makes the service.
     public func performance<Destination: Sendable>(
         of service: Destination.Type,
         named name: String? = nil,
@@ -215,14 +221,14 @@ extension MessageBus {
         return self.performance(box.makeMaker(), settings: nil, configure)
     }
 
-    /// A service that is to be made on demand, by settings.
+    /// Creates a performance for a service that is made on demand with settings.
     ///
     /// - Parameters:
-    ///   - service: The protocol.
-    ///   - name: Which provider, if there are several.
-    ///   - settings: The settings for the router, of its type ``ServiceRouter/Settings``.
-    ///   - configure: Changes the configuration of the performance; called at once.
-    /// - Returns: The performance, which makes the service once or several times.
+    ///   - service: the protocol.
+    ///   - name: the name of the provider, if there is more than one.
+    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the service once or several times.
     /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
     ///   makes the service.
     public func performance<Destination: Sendable>(
@@ -236,14 +242,15 @@ extension MessageBus {
         return self.performance(box.makeMaker(), settings: settings, configure)
     }
 
-    /// A destination that a router makes which the caller knows, and which need not be provided under any
-    /// protocol.
+    /// Creates a performance for a router that the caller knows.
+    ///
+    /// The router need not provide any protocol.
     ///
     /// - Parameters:
-    ///   - router: Makes it.
-    ///   - settings: The settings for the router; nil for the router's default.
-    ///   - configure: Changes the configuration of the performance; called at once.
-    /// - Returns: The performance, which makes the destination once or several times.
+    ///   - router: makes the destination.
+    ///   - settings: the settings for the router; nil for the router's default.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the destination once or several times.
     public func performance<Router: ServiceRouter>(
         by router: Router,
         settings: Router.Settings? = nil,
@@ -267,13 +274,18 @@ extension MessageBus {
         )
     }
 
-    /// Sets the handler of every performance that fails, called after the handlers of that performance; there
-    /// is one such handler, the last one set.
+    /// Sets the handler of all performances that fail.
+    ///
+    /// It is called after the handlers of the failed performance.
+    ///
+    /// A bus has one such handler; a new one replaces the previous one.
     public func registerPerformFailed(_ handler: @escaping @Sendable (RoutingError) -> Void) {
         self.registerPerformFailed { _, error in handler(error) }
     }
 
-    /// Registers a handler of failed actions that receives the action.
+    /// Sets the handler of all performances that fail; it also receives the action that failed.
+    ///
+    /// A bus has one such handler; a new one replaces the previous one.
     public func registerPerformFailed(
         _ handler: @escaping @Sendable (PerformAction, RoutingError) -> Void
     ) {
@@ -281,7 +293,7 @@ extension MessageBus {
     }
 }
 
-/// The handler of every performance of a bus that fails.
+/// The bus's handler for failed performances.
 struct PerformFailedHandler: Sendable {
     let body: @Sendable (PerformAction, RoutingError) -> Void
 }
