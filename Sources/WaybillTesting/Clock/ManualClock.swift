@@ -1,6 +1,8 @@
 public import WaybillEventLoop
 
-/// A clock that a test advances, and that is the time of the buses and loops created with it.
+/// A clock that stands still until a test advances it.
+///
+/// It sets the time of the buses and loops created with it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -11,10 +13,13 @@ public import WaybillEventLoop
 /// await clock.advance(by: .seconds(5))      // the reply has failed with `deadlineExceeded`
 /// ```
 ///
-/// Deadlines of messages, timeouts of services, `TimeoutMiddleware`, `RetryMiddleware` and the `clock` of a
-/// loop use this time. Your own code can use it as a `Clock`. Its instants are instants of `ContinuousClock`,
-/// and begin at the present. Write deadlines as `clock.now + ...` and not as `.now + ...`, because the clock
-/// does not run. The shutdown of a bus, traces and logs use real time.
+/// The clock determines the deadlines of messages, the timeouts of services, `TimeoutMiddleware`,
+/// `RetryMiddleware`, and the `clock` of a loop. It is also a `Clock` for your own code. Its instants are
+/// instants of `ContinuousClock`, and begin at the current one. Because the clock stands still, write
+/// deadlines as `clock.now + ...` and not as `.now + ...`.
+///
+/// Some times do not depend on this clock: the time limit for the shutdown of a bus, and the times in traces
+/// and logs.
 public final class ManualClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant
@@ -26,19 +31,21 @@ public final class ManualClock: Clock {
         weak var loop: EventLoop?
     }
 
-    /// Creates a clock that stands at the present instant.
+    /// Creates a clock that stands at the current instant.
     public init() {}
 
-    /// The instant at which the clock stands.
+    /// The current instant of the clock.
     public var now: Instant { self.time.instant }
 
-    /// A nanosecond.
+    /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How much waits for the clock: deadlines, and sleepers; the timers of a loop are one.
+    /// The number of deadlines and sleepers that wait for the clock.
+    ///
+    /// All timers of a loop count as one.
     public var pending: Int { self.time.pending }
 
-    /// Returns a loop on its own thread, whose timers use the clock.
+    /// Creates a loop on its own thread, whose timers use this clock.
     public func makeEventLoop(
         name: String? = nil,
         configuration: EventLoop.Configuration = .init()
@@ -69,36 +76,39 @@ public final class ManualClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Advances the clock, and returns when all due work is done.
+    /// Advances the clock, and returns when the work that became due is done.
     ///
-    /// The clock moves from one deadline to the next. At each deadline, the due work and its consequences are
-    /// done before the clock continues, including new deadlines that are due. Messages have then expired,
-    /// their handlers have been cancelled, sleeping tasks have continued, and the loops of the clock are
-    /// idle. Work in other places may still be in progress, for example in the task of a caller that received
-    /// a failure.
+    /// The clock moves from one deadline to the next, in their order. It continues only after the code at a
+    /// deadline has run, including new deadlines that are already due. When the method returns, messages have
+    /// expired, their handlers have been cancelled, and sleepers have continued. The loops of the clock have
+    /// no work left. The method does not wait for other executors: a task that received a failure may still
+    /// be handling it.
     ///
-    /// - Parameter duration: The duration by which to advance the clock.
+    /// - Parameter duration: the time to advance the clock by.
     @concurrent
     public func advance(by duration: Duration) async { await self.advance(to: self.now + duration) }
 
-    /// Advances the clock to an instant, as ``advance(by:)`` does; it never goes back.
+    /// Advances the clock to an instant, in the same way as ``advance(by:)``.
+    ///
+    /// The clock never goes back.
     @concurrent
     public func advance(to deadline: Instant) async {
         await self.settle()
         while self.time.ringNext(until: Deadline(deadline)) { await self.settle() }
     }
 
-    /// Waits until something waits for the clock, as far as that comes in ten seconds of the system's time.
+    /// Waits until enough deadlines and sleepers wait for the clock, for at most some ten seconds of real
+    /// time.
     ///
-    /// - Parameter count: How many deadlines and sleepers, as ``pending`` counts them.
-    /// - Returns: Whether there are that many.
+    /// - Parameter count: the number of deadlines and sleepers, counted as in ``pending``.
+    /// - Returns: whether the number was reached.
     @discardableResult
     public func waitForPending(_ count: Int = 1) async -> Bool {
         for _ in 0..<10_000 where self.pending < count { try? await Task.sleep(for: .milliseconds(1)) }
         return self.pending >= count
     }
 
-    /// Waits until the loops have nothing to do, and tasks elsewhere had a few turns.
+    /// Waits until the loops have no work, and tasks on other executors have had a few turns.
     private func settle() async {
         var quiet = 0
         for _ in 0..<10_000 where quiet < 3 {
@@ -109,7 +119,7 @@ public final class ManualClock: Clock {
             }
             for _ in 0..<10 { await Task.yield() }
             let after = loops.reduce(0) { $0 + $1.statistics.jobsRun }
-            // The jobs that this function has just scheduled on the loops count as well.
+            // The jobs that this method itself has run are subtracted.
             let isQuiet = after == before + loops.count && self.time.haveAllResumed
             quiet = isQuiet ? quiet + 1 : 0
         }

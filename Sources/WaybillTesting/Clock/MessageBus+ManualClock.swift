@@ -1,12 +1,12 @@
 public import Waybill
 
 extension MessageBus {
-    /// Creates a bus on its own loops, whose deadlines and timers use a clock that the test advances.
+    /// Creates a bus with its own loops, whose deadlines and timers use a clock that the test advances.
     ///
     /// - Parameters:
-    ///   - clock: The clock.
-    ///   - eventLoops: The number of loops, at least one.
-    ///   - configuration: The configuration of the bus.
+    ///   - clock: the clock.
+    ///   - eventLoops: the number of loops; at least one is created.
+    ///   - configuration: the configuration of the bus.
     public convenience init(
         clock: ManualClock,
         eventLoops: Int = 1,

@@ -12,7 +12,9 @@ final class Sleeper: Sendable {
 
     init(_ time: ManualTime) { self.time = time }
 
-    /// Suspends the caller until it is woken, if that has not happened already.
+    /// Suspends the caller until ``wake()`` is called.
+    ///
+    /// Returns at once if it has been called before.
     nonisolated(nonsending) func sleep() async {
         await withCheckedContinuation { waiter in
             let isAwake = self.state.withLock { state in
@@ -24,7 +26,9 @@ final class Sleeper: Sendable {
         self.time.didResumeSleeper()
     }
 
-    /// Wakes it, once.
+    /// Resumes the sleeping task.
+    ///
+    /// Only the first call has an effect.
     func wake() {
         let (isFirst, waiter) = self.state.withLock { state in
             defer { state.isAwake = true }

@@ -2,11 +2,12 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Forwards a URL and gives up on it in time, whatever its handler does.
+/// Forwards a URL, and stops waiting for the reply after a time limit.
 ///
-/// The bus's own deadlines are of no use here: they may go by a clock that stands still.
+/// The deadlines of the bus cannot be used for this, because its clock may be a manual clock that stands
+/// still.
 struct Forwarding {
-    /// How a URL ended.
+    /// The result of a forwarded URL.
     struct Outcome: Sendable {
         let error: RoutingError?
         let isHanging: Bool
@@ -26,7 +27,8 @@ struct Forwarding {
         let arguments = self.arguments
         let start = ContinuousClock.now
         let race = Race<Outcome>()
-        // Use an unstructured task, because a handler that blocks its loop cannot be awaited.
+        // The URL is forwarded in a separate task, because the task cannot be awaited if its handler blocks
+        // the loop.
         let task = Task {
             do throws(RoutingError) {
                 try await bus.route(url, parameters: arguments)
@@ -50,7 +52,9 @@ struct Forwarding {
     }
 }
 
-/// The first of the two decides the outcome.
+/// A race between two tasks.
+///
+/// The first one that finishes decides the outcome.
 private final class Race<Outcome: Sendable>: Sendable {
     private struct State {
         var outcome: Outcome?

@@ -1,6 +1,6 @@
 public import Waybill
 
-/// Tests a module by its scheme: its conventions, all of its URLs, and URLs that it must reject.
+/// Tests a module by its scheme alone: its conventions, all its URLs, and URLs that it should reject.
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -9,68 +9,70 @@ public import Waybill
 /// print(report)
 /// ```
 ///
-/// **Conventions.** The scheme has routes, or it is connected with `connectModules()` and a module has its
-/// name. In the second case the methods of the module are its URLs. Each URL has a handler that can be
-/// reached. The test can create a value for each required parameter, or finds it among the given values and
-/// arguments. If the options ask for it, each route is documented and has the names of its scheme, and all
-/// patterns of a configuration file are registered.
+/// **Conventions.** The scheme must have routes. It may also be connected with `connectModules()`, if a
+/// module is named for it; the URLs are then the names of the module's methods. Each route must have a
+/// handler and be reachable. Each parameter that a route requires must have a type for which values can be
+/// generated, or be among the given values or arguments. With the options for it, three more things are
+/// checked: each route is documented, modules and methods have the names in the URLs, and all routes of a
+/// configuration are registered.
 ///
-/// **Correct URLs.** The test forwards URLs with generated values of the right types to each route, several
-/// times. A handler may reply. It may also fail with `handlerFailed` or `refused`, because the test cannot
-/// know which orders exist. The options can forbid these failures. Any other error is a problem, for example
-/// `missingParameter`, `invalidParameter` or `noHandler`, and so is an error of a message that the handler
-/// sent. A route that does not answer in time is a problem as well.
+/// **Correct URLs.** Each route receives URLs with generated values of the correct types, a number of times.
+/// Routes of a configuration are included. The route may reply. By default, it may also fail with
+/// `handlerFailed` or `refused`, because a generated order number, for example, does not exist. Any other
+/// error is a problem, for example `missingParameter`, `invalidParameter` or `noHandler`. An error of a
+/// message that the handler sends is a problem too. So is a route that does not answer in time.
 ///
-/// **Wrong URLs.** In ten rounds the test forwards URLs with missing, wrong, very long or hostile values to
-/// each route, and random URLs to the scheme. Any reply and any error is right, as long as the caller
-/// receives it. A route that does not answer in time, waits for itself, or forwards messages without end is a
-/// problem.
+/// **Wrong URLs.** In several rounds, each route receives URLs whose values are missing, have the wrong type, are
+/// far too long, or are hostile. The scheme also receives random URLs. Every reply and every error is
+/// accepted. A route has a problem if it does not answer in time, waits for itself, or sends messages until
+/// the hop limit.
 ///
-/// The test calls the handlers with generated values. Give the bus stubs for modules that the tested module
-/// must not reach. A trap ends the test process. The printed seed reproduces the URLs.
+/// The handlers are really called with generated values. Register stubs on the bus for modules that the
+/// handlers must not reach. A test case cannot catch a trap, which ends the test process. The printed seed
+/// generates the same URLs again.
 public struct ModuleTestCase: Sendable {
-    /// How a test case is run.
+    /// The options of a test case.
     public struct Options: Sendable {
-        /// How often each route is forwarded a right URL.
+        /// The number of correct URLs that each route receives.
         public var repetitions = 10
 
-        /// How many rounds of wrong URLs there are.
+        /// The number of rounds with wrong URLs.
         public var rounds = 10
 
-        /// How long each message may take, in the system's time.
+        /// The maximum time for each message, in real time.
         public var limit = Duration.seconds(2)
 
-        /// Whether each route has to have a documentation comment.
+        /// Whether each route must have a documentation comment.
         public var needsDocumentation = false
 
-        /// Whether the names follow the scheme: `order://detail` is the method `detail` of `OrderModule` or
-        /// `OrderController`; false by default.
+        /// Whether the names must follow the scheme; false by default.
         ///
-        /// A pattern that a configuration gives a method may be any, and so may the pattern of a closure,
-        /// which joins a component that does not know the bus.
+        /// For example, `order://detail` must be the method `detail` of `OrderModule` or `OrderController`.
+        /// The path may differ if a configuration sets the pattern of a method. The names of a closure's
+        /// pattern may differ too, because a closure connects a component that does not know the bus.
         public var followsNames = false
 
-        /// The configuration of the scheme from its file, or nil if it has none.
+        /// The configuration of the scheme, in the form that its file has; nil if it has none.
         ///
-        /// Each pattern of the configuration must have the scheme, and must be registered.
+        /// Each pattern of the configuration must have the scheme and be registered.
         public var configuration: RouteConfiguration?
 
-        /// Whether a handler may fail by itself, or refuse, when it is given made-up values.
+        /// Whether a handler may fail by itself, or refuse the request, when it receives generated values.
         public var mayFail = true
 
-        /// The seed of the generated values; nil for a new seed in each run.
+        /// The seed of the generated values; nil for a new seed each time.
         public var seed: UInt64?
 
-        /// Whether the seed is printed when the test case begins.
+        /// Whether the seed is printed at the beginning of the test case.
         public var printsSeed = true
 
-        /// The options that most modules need.
+        /// Creates the options that most modules need.
         public init() {}
 
-        /// The options that check COCRouter's conventions: names follow the scheme.
+        /// The options that check COCRouter's conventions: the names follow the scheme.
         ///
-        /// A module with a configuration sets ``configuration`` as well; `WaybillConfiguration` finds the
-        /// file by the name of the scheme: `RouteConfiguration(ofScheme: "order", in: folder)`.
+        /// If a module has a configuration, set ``configuration`` too. `WaybillConfiguration` finds the file
+        /// by the name of the scheme: `RouteConfiguration(ofScheme: "order", in: folder)`.
         public static var cocRouter: Self {
             var options = Self()
             options.followsNames = true
@@ -87,12 +89,14 @@ public struct ModuleTestCase: Sendable {
     /// Creates a test case.
     ///
     /// - Parameters:
-    ///   - scheme: The scheme of the module's URLs.
-    ///   - bus: A bus on which the module and its dependencies are installed.
-    ///   - values: The text of parameters by name, for every URL that has them. Use it for types whose values
-    ///     cannot be generated, such as enumerations, and for values that must exist.
-    ///   - arguments: The arguments of every call that are not text: closures, actors, `Codable` values.
-    ///   - options: The options of the test.
+    ///   - scheme: the scheme of the module's URLs.
+    ///   - bus: a bus on which the module and its dependencies are installed.
+    ///   - values: the texts of parameters, by name, for all URLs that have these parameters. They are for
+    ///     types whose values cannot be generated, for example an enumeration, and for values that must
+    ///     exist.
+    ///   - arguments: values that are passed with every call and are not text: closures, actors, `Codable`
+    ///     values.
+    ///   - options: the options of the test case.
     public init(
         scheme: String,
         on bus: MessageBus,
@@ -107,10 +111,11 @@ public struct ModuleTestCase: Sendable {
         self.options = options
     }
 
-    /// Runs the test.
+    /// Runs the test case, and throws an error if it finds problems.
     ///
-    /// - Returns: The report, with the number of URLs and the duration.
-    /// - Throws: ``ModuleTestFailure`` with the report. It names each problem with its route and URL.
+    /// - Returns: the report, with the times of the routes.
+    /// - Throws: ``ModuleTestFailure``, which contains the report. It names each problem with its route and
+    ///   its URL.
     @discardableResult
     public func run() async throws(ModuleTestFailure) -> ModuleTestReport {
         let report = await self.report()
@@ -118,7 +123,7 @@ public struct ModuleTestCase: Sendable {
         return report
     }
 
-    /// Runs it, and leaves it to the caller to look at the problems.
+    /// Runs the test case, and returns the report without an error for its problems.
     public func report() async -> ModuleTestReport {
         let seed = self.options.seed ?? .random(in: 0...UInt64(UInt32.max))
         if self.options.printsSeed { print("module test case `\(self.scheme)`: seed \(seed)") }

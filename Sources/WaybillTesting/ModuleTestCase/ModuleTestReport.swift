@@ -1,47 +1,47 @@
 public import WaybillRouting
 
-/// The results of a module test case.
+/// The result of a module test case.
 public struct ModuleTestReport: Sendable {
-    /// A problem of a module.
+    /// A problem that the test case found.
     public struct Problem: Sendable, CustomStringConvertible {
-        /// The pattern of the route; empty if it is about the whole scheme.
+        /// The pattern of the route; empty if the problem concerns the whole scheme.
         public let route: String
 
-        /// The URL that showed it; empty if none was forwarded.
+        /// The URL that caused the problem; empty if no URL was forwarded.
         public let url: String
 
-        /// A sentence that describes the problem.
+        /// A description of the problem in one sentence.
         public let message: String
 
-        /// The code of the error, if one showed it.
+        /// The code of the error; nil if the problem is not an error.
         public let code: RoutingError.Code?
 
-        /// One readable line.
+        /// One readable line with the route, the URL and the message.
         public var description: String {
             let url = self.url.isEmpty ? "" : " at \(self.url.prefix(200))"
             return "\(self.route.isEmpty ? "the scheme" : self.route)\(url): \(self.message)"
         }
     }
 
-    /// How long the right URLs of a route took.
+    /// The times that the correct URLs of a route took.
     public struct Timing: Sendable {
         /// The pattern of the route.
         public let route: String
 
-        /// How many URLs there were.
+        /// The number of forwarded URLs.
         public let count: Int
 
-        /// How many of them were answered with a reply, and not with a failure of the handler's own.
+        /// The number of URLs that received a reply and did not fail.
         public let replies: Int
 
-        /// The time that half of them took at the most.
+        /// The median of the times.
         public let median: Duration
 
-        /// The time of the slowest.
+        /// The longest time.
         public let maximum: Duration
     }
 
-    /// The scheme.
+    /// The scheme of the tested module.
     public let scheme: String
 
     /// The seed of the generated values.
@@ -49,13 +49,13 @@ public struct ModuleTestReport: Sendable {
     /// A test case with the same seed forwards the same URLs.
     public let seed: UInt64
 
-    /// The problems; empty when the module passes.
+    /// The problems that were found; empty for a test case that succeeded.
     public internal(set) var problems: [Problem] = []
 
-    /// The time of each route, in the order of the bus's routes.
+    /// The times of each route, in the order of the bus's routes.
     public internal(set) var timings: [Timing] = []
 
-    /// How many URLs were forwarded, the wrong ones included.
+    /// The number of all forwarded URLs, including the wrong ones.
     public internal(set) var forwarded = 0
 
     init(scheme: String, seed: UInt64) {
@@ -65,7 +65,7 @@ public struct ModuleTestReport: Sendable {
 }
 
 extension ModuleTestReport: CustomStringConvertible {
-    /// The problems, and a line of time for each route.
+    /// The problems, and then one line with the times of each route.
     public var description: String {
         var lines = [
             "module test case `\(self.scheme)`: \(Self.count(self.problems.count, "problem")), "

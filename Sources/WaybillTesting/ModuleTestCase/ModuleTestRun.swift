@@ -1,13 +1,13 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// A test case while it runs.
+/// A running test case.
 struct ModuleTestRun {
     let test: ModuleTestCase
     var report: ModuleTestReport
     var samples: RouteSamples
     let routes: [SampledRoute]
-    /// The methods of modules that are named for the scheme, wherever their routes are.
+    /// The methods of the modules that are named for the scheme, with routes of any scheme.
     private let namesakes: [RouteDescription]
 
     init(_ test: ModuleTestCase, seed: UInt64) {
@@ -25,7 +25,7 @@ struct ModuleTestRun {
         self.routes = own + (isConnected ? Self.conventions(test, self.namesakes, without: patterns) : [])
     }
 
-    /// The URLs by which a connector finds the methods of a module by the scheme alone.
+    /// Returns the URLs by which a connector finds the methods of a module that is named for the scheme.
     private static func conventions(
         _ test: ModuleTestCase,
         _ methods: [RouteDescription],
@@ -40,7 +40,7 @@ struct ModuleTestRun {
         }
     }
 
-    /// Checks the registrations, without calling a handler.
+    /// Checks the registered routes without calling a handler.
     mutating func checkConventions() {
         if self.routes.isEmpty {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
@@ -62,12 +62,12 @@ struct ModuleTestRun {
         }
     }
 
-    /// Looks whether modules and methods have the names that the scheme and the paths stand for.
+    /// Checks whether the modules and methods have the names in the scheme and the paths.
     mutating func checkNames() {
         let configured = Set(self.test.options.configuration?.entries.map(\.pattern) ?? [])
         for route in self.routes {
             let pattern = route.pattern.text
-            // A closure joins a component that does not know the bus, and whose names are its own.
+            // A closure belongs to a component that does not know the bus, so its names may differ.
             guard let module = route.description.module, let action = route.description.action else {
                 continue
             }
@@ -89,7 +89,7 @@ struct ModuleTestRun {
         }
     }
 
-    /// Looks whether what a configuration says is registered.
+    /// Checks whether all routes of a configuration are registered.
     mutating func check(_ configuration: RouteConfiguration) {
         let patterns = Set(self.routes.map(\.pattern.text))
         for entry in configuration.entries where !patterns.contains(entry.pattern) {
@@ -104,7 +104,7 @@ struct ModuleTestRun {
         }
     }
 
-    /// Forwards each route URLs that it should take.
+    /// Forwards correct URLs to each route.
     mutating func forwardRightURLs() async {
         for route in self.routes where self.samples.unknown(of: route).isEmpty {
             var times: [Duration] = []
@@ -127,7 +127,7 @@ struct ModuleTestRun {
                     break
                 }
                 self.note(route.pattern.text, url: url, text: problem, code: outcome.error?.rootCause.code)
-                // A route that hangs would hang again, and take the whole time limit each time.
+                // A route that hangs once hangs again, and each attempt would take the whole time limit.
                 break
             }
             guard !times.isEmpty else { continue }
@@ -144,9 +144,9 @@ struct ModuleTestRun {
         }
     }
 
-    /// Forwards URLs that are wrong, and checks only that each ends.
+    /// Forwards wrong URLs, and checks only that each of them ends.
     mutating func forwardWrongURLs() async {
-        // A route that did not answer a right URL, or only at the hop limit, is not tried again.
+        // A route is not tried again if it did not answer a correct URL, or answered only at the hop limit.
         let endless: [RoutingError.Code?] = [nil, .deadlock, .hopLimitExceeded]
         let found = self.report.problems.filter { !$0.url.isEmpty && endless.contains($0.code) }
         var hanging = Set(found.map(\.route))
@@ -187,7 +187,7 @@ struct ModuleTestRun {
         )
     }
 
-    /// Returns the problem in the outcome of a correct URL, or nil.
+    /// Returns the problem with the outcome of a correct URL; nil if there is none.
     private func problem(of outcome: Forwarding.Outcome) -> String? {
         if outcome.isHanging { return self.hang }
         guard let error = outcome.error?.rootCause else { return nil }

@@ -11,15 +11,15 @@ struct RouteSamples {
         self.test = test
     }
 
-    /// The parameters without which a route cannot be called, and whose values cannot be made up.
+    /// Returns the parameters that a call of a route requires, and whose values cannot be generated.
     func unknown(of route: SampledRoute) -> [RouteDescription.Parameter] {
         self.ungiven(of: route).filter { $0.isRequired || route.named.contains($0.name) }
     }
 
-    /// Returns an array whose absence may have made a route fail.
+    /// Returns an array parameter whose absence may have made a route fail.
     ///
-    /// An array of values from text may be missing, but an array of structures may not. The description of
-    /// the type does not distinguish them, but the route does.
+    /// An array of elements that are decoded from text may be missing, but an array of structures may not.
+    /// The written type does not show the difference, so only the failure of the route shows it.
     func missingArray(of route: SampledRoute) -> RouteDescription.Parameter? {
         self.ungiven(of: route).first { $0.defaultValue == nil && $0.type.hasSuffix("]") }
     }
@@ -31,9 +31,9 @@ struct RouteSamples {
         }
     }
 
-    /// A URL that the route should take.
+    /// Returns a URL that the route should accept.
     ///
-    /// - Throws: `invalidParameter` if a value that was given does not go into the path.
+    /// - Throws: `invalidParameter` if a given value is not valid in the path.
     mutating func rightURL(of route: SampledRoute) throws(RoutingError) -> String {
         let example = route.pattern.example(using: &self.values.generator)
         let path = self.path(of: example, in: route)
@@ -48,16 +48,17 @@ struct RouteSamples {
         {
             texts[parameter.name] = self.values.text(of: parameter.type)
         }
-        // Use the parameters of the route only. The query parameters of a plain handler are unknown.
+        // A route gets only the given values that it declares. A plain closure declares no query parameters,
+        // so it gets all given values.
         let isPlain = route.description.action == nil
         let declared = Set(route.description.parameters.map(\.name))
         for (name, value) in self.test.values where isPlain || declared.contains(name) { texts[name] = value }
         if path != nil { return try route.pattern.url(with: texts) }
-        // A parameter without a name cannot be printed.
+        // A pattern that has parts without a name cannot be printed with values.
         return Self.url(example, query: texts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
 
-    /// URLs of the route that are not as they should be.
+    /// Returns wrong URLs for the route.
     mutating func wrongURLs(of route: SampledRoute) -> [String] {
         let example = route.pattern.example(using: &self.values.generator)
         let hostile = self.hostile()
@@ -69,7 +70,7 @@ struct RouteSamples {
             Self.url(example, query: named + named, value: "1"),
             "\(example)?\(hostile)",
         ]
-        // In the path, as far as the pattern takes it there.
+        // The hostile text also replaces the values in the path that the pattern does not restrict.
         if var texts = self.path(of: example, in: route), !texts.isEmpty {
             for name in texts.keys.sorted() where !route.isConstrained(name) { texts[name] = hostile }
             if let url = try? route.pattern.url(with: texts) { urls.append(url) }
@@ -77,7 +78,7 @@ struct RouteSamples {
         return urls
     }
 
-    /// Random URLs of the scheme.
+    /// Returns random URLs of the scheme.
     mutating func randomURLs() -> [String] {
         let segments = (0..<Int.random(in: 0...6, using: &self.values.generator)).map { _ in
             self.values.word()
@@ -90,7 +91,7 @@ struct RouteSamples {
         ]
     }
 
-    /// The values of the path of a URL; nil if the pattern has parts without a name.
+    /// Returns the path values of a URL; nil if the pattern has parts without a name.
     private func path(of url: String, in route: SampledRoute) -> [String: String]? {
         guard route.pattern.canBePrinted,
             let table = try? self.test.bus.configuration.scope(of: route.pattern.text)
@@ -109,7 +110,9 @@ struct RouteSamples {
         return texts.randomElement(using: &self.values.generator) ?? ""
     }
 
-    /// Text of any bytes that a URL may be typed with; no fragment, or it might lead to another module.
+    /// Returns text of random bytes.
+    ///
+    /// It contains no `#`, because a fragment might lead to another module.
     private mutating func garbage() -> String {
         let count = Int.random(in: 0...40, using: &self.values.generator)
         let bytes = (0..<count).map { _ in UInt8.random(in: 1...255, using: &self.values.generator) }

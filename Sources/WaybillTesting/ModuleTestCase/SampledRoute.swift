@@ -1,15 +1,15 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// A route that URLs are made up for.
+/// A route for which URLs are generated.
 struct SampledRoute: Sendable {
     let pattern: RoutePattern
     let description: RouteDescription
 
-    /// The parameters that the path names.
+    /// The names of the parameters in the path.
     var named: Set<String> { Set(self.pattern.parameters.map(\.name)) }
 
-    /// The text that the path begins with, if it begins with one.
+    /// The first segment of the path; nil if it is not literal text.
     var firstLiteral: String? {
         let path = self.pattern.text.drop { $0 != ":" }.dropFirst(3)
         guard let segment = path.split(separator: "/").first, !segment.contains(where: ":<*[(".contains)
@@ -19,13 +19,15 @@ struct SampledRoute: Sendable {
         return String(segment)
     }
 
-    /// The type of a parameter as its handler declares it, or as the pattern does.
+    /// Returns the type of a parameter in the route's description; nil if the description does not contain
+    /// it.
     func type(of name: String) -> String? {
         self.description.parameters.first { $0.name == name }?.type
     }
 
-    /// Whether the pattern itself restricts the text of a value: the rest of a path may be any text, as a
-    /// segment may.
+    /// Returns whether the pattern itself restricts the text of a value.
+    ///
+    /// A plain segment and the rest of a path accept any text.
     func isConstrained(_ name: String) -> Bool {
         self.pattern.parameters.contains { $0.name == name && !["string", "path"].contains($0.type) }
     }

@@ -1,10 +1,10 @@
 internal import WaybillRouting
 
-/// Generates the text of values for the types that a handler declares.
+/// Generates values as text, for the types that handlers declare.
 struct ValueSamples {
     var generator: SeededGenerator
 
-    /// Text that can be read as a type; nil if none can be made up.
+    /// Returns text that can be decoded as a type; nil if none can be generated.
     mutating func text(of type: String) -> String? {
         switch Self.plain(type) {
         case "Int", "Int64", "int": "\(Int64.random(in: -999_999...999_999, using: &self.generator))"
@@ -26,13 +26,13 @@ struct ValueSamples {
         }
     }
 
-    /// Whether values of a type can be made up.
+    /// Returns whether values of a type can be generated.
     static func knows(_ type: String) -> Bool {
         var samples = ValueSamples(generator: SeededGenerator(seed: 0))
         return samples.text(of: type) != nil
     }
 
-    /// A type without what may be missing, several times, and the module it is from.
+    /// Returns the name of a type without its module, and without the optional or the array around it.
     private static func plain(_ type: String) -> String {
         var type = type[...]
         if type.hasSuffix("?") { type = type.dropLast() }

@@ -1,7 +1,7 @@
 public import Waybill
 public import WaybillRouting
 
-/// Records every message of a bus with its outcome.
+/// Records every message of a bus and its outcome.
 ///
 /// ```swift
 /// let recorder = MessageRecorder(on: bus)
@@ -10,20 +10,22 @@ public import WaybillRouting
 /// let sent = try await recorder.wait(for: "app://log/**", count: 2)
 /// ```
 ///
-/// The recorder sees routed, sent and published messages and every return leg, in the order in which the bus
-/// accepts them. It is outside of all middlewares. It also records messages that no pattern matches, and
-/// texts that are not URLs. When a caller has its reply, the recorder has it as well. A published message is
-/// recorded once for each subscriber, and not at all without one. A sent message is recorded when its turn
-/// has come.
+/// The recorder sees all messages that are routed, sent or published, and all return legs. It records them in
+/// the order in which the bus takes them, outside of all middlewares. It also records a message that no
+/// pattern matches, and a message that fails earlier, for example because its text is not a URL.
 ///
-/// The recorder records until it is dropped or ``stop()`` is called. It keeps all recorded messages, so use
-/// it in tests only.
+/// When a caller has received its reply, the recorder has recorded the reply too. A published message is
+/// recorded once for each subscriber, and not at all without subscribers. A sent message is recorded when its
+/// delivery begins.
+///
+/// The recorder starts when it is created. It stops when it is released or ``stop()`` is called. It keeps all
+/// messages, so it is only for tests.
 public final class MessageRecorder: Sendable {
-    /// The stage of a message for which a test waits.
+    /// The progress of a message that ends a wait.
     public enum DeliveryBounds: Sendable {
-        /// The bus has taken it.
+        /// The bus has begun to deliver the message.
         case sent
-        /// It has ended.
+        /// The message has ended, with a reply or a failure.
         case ended
     }
 
@@ -32,9 +34,9 @@ public final class MessageRecorder: Sendable {
     private let registration: Registration
     private let forget: @Sendable () -> Void
 
-    /// Starts to record.
+    /// Creates a recorder and starts to record.
     ///
-    /// - Parameter bus: The bus, which the recorder does not keep.
+    /// - Parameter bus: the bus. The recorder does not keep it alive.
     public init(on bus: MessageBus) {
         self.configuration = bus.configuration
         self.registration = bus.observe { [log] in log.add($0) }
@@ -46,25 +48,29 @@ public final class MessageRecorder: Sendable {
     /// All messages so far, in the order in which the bus took them.
     public var messages: [RecordedMessage] { self.log.messages }
 
-    /// Returns the messages to a URL, or to the URLs that a pattern matches.
+    /// Returns the messages to a URL, or to the URLs that match a pattern.
     ///
-    /// - Parameter pattern: The URL of the message, or a pattern such as `app://user/**`.
-    /// - Returns: The messages, in the order in which the bus accepted them.
+    /// - Parameter pattern: the URL in the sender's spelling, or a pattern as in a registration, for example
+    ///   `app://user/**`.
+    /// - Returns: the messages, in the order in which the bus took them.
     /// - Throws: `invalidPattern`.
     public func messages(to pattern: String) throws(RoutingError) -> [RecordedMessage] {
         let scope = try self.configuration.scope(of: pattern)
         return self.log.messages.filter { $0.url == pattern || scope.canRoute($0.url) }
     }
 
-    /// Waits for a message, which may have been recorded already.
+    /// Waits for a message.
+    ///
+    /// A message that was recorded earlier counts too.
     ///
     /// - Parameters:
-    ///   - pattern: The URL of the message, or a pattern.
-    ///   - stage: The stage that the message must reach.
-    ///   - count: The number of the message; 2 waits for the second message.
-    ///   - limit: The time to wait, in real time.
-    /// - Returns: The message.
-    /// - Throws: `deadlineExceeded` with the list of recorded messages, `cancelled`, or `invalidPattern`.
+    ///   - pattern: the URL in the sender's spelling, or a pattern.
+    ///   - stage: the progress to wait for: the message is sent, or has ended.
+    ///   - count: the number of the message if several match, from 1.
+    ///   - limit: the maximum time to wait, in real time.
+    /// - Returns: the message.
+    /// - Throws: `deadlineExceeded`, whose message names the last recorded messages; `cancelled`; or
+    ///   `invalidPattern`.
     @discardableResult
     public func wait(
         for pattern: String,
@@ -99,12 +105,12 @@ public final class MessageRecorder: Sendable {
         )
     }
 
-    /// Forgets what was recorded.
+    /// Removes all recorded messages.
     public func clear() { self.log.clear() }
 
     /// Ends the recording.
     ///
-    /// The recorded messages are kept.
+    /// The recorded messages stay.
     public func stop() {
         self.registration.cancel()
         self.forget()

@@ -1,58 +1,61 @@
 public import Waybill
 public import WaybillRouting
 
-/// A message of a bus, and its outcome so far.
+/// A message that was delivered on a bus, with its outcome so far.
 public struct RecordedMessage: Sendable {
-    /// How a message ended.
+    /// The outcome of a message.
     public enum Outcome: Sendable {
-        /// It has not ended yet.
+        /// The message has not ended yet.
         case pending
-        /// It was answered.
+        /// The message was answered with a value.
         case replied(any Sendable)
-        /// It was not, and why.
+        /// The message failed with an error.
         case failed(RoutingError)
     }
 
-    /// The message's ID; a message that is published has one for each subscriber.
+    /// The message's ID.
+    ///
+    /// A published message has one ID for each subscriber.
     public let id: CorrelationID
 
-    /// Where it was sent, as its sender wrote it.
+    /// The URL in the sender's spelling.
     public let url: String
 
-    /// The pattern that it matched, if one did.
+    /// The pattern that the message matched; nil if none matched.
     public let pattern: String?
 
     /// The message from its sender, before any middleware; nil if the text is not a URL.
     public let message: Message?
 
-    /// How it ended, if it has.
+    /// The outcome of the message so far.
     public internal(set) var outcome = Outcome.pending
 
-    /// The progress replies.
+    /// The values of the progress replies.
     public internal(set) var progress: [any Sendable] = []
 
-    /// The ID of the answered message, if this message is a return leg.
+    /// The ID of the message that this message answers; nil if this message is not a return leg.
     public var correlationID: CorrelationID? { self.message?.correlationID }
 
-    /// The values of path, query and call, as text.
+    /// The parameters from the path, the query and the call, as text.
     public var parameters: [String: String] { self.message?.parameters.all ?? [:] }
 
     /// The headers of the message.
     public var headers: [String: String] { self.message?.headers ?? [:] }
 
-    /// Whether it has ended.
+    /// Whether the message has ended.
     public var hasEnded: Bool {
         if case .pending = self.outcome { false } else { true }
     }
 
-    /// The failure of the message, or nil.
+    /// The error of a message that failed; otherwise nil.
     public var error: RoutingError? {
         if case .failed(let error) = self.outcome { error } else { nil }
     }
 
-    /// The value that it was answered with.
+    /// Returns the value that the message was answered with.
     ///
-    /// - Throws: Why it failed, or `typeMismatch` if the value is of another type or not there yet.
+    /// - Throws: the error of a message that failed; `typeMismatch` if the value has another type, or the
+    ///   message has not been answered yet.
     public func value<Value: Sendable>(as type: Value.Type = Value.self) throws(RoutingError) -> Value {
         switch self.outcome {
         case .replied(let value as Value): return value
@@ -69,7 +72,7 @@ public struct RecordedMessage: Sendable {
 }
 
 extension RecordedMessage: CustomStringConvertible {
-    /// One readable line: ID, URL, and how it ended.
+    /// One readable line with the ID, the URL and the outcome.
     public var description: String {
         switch self.outcome {
         case .pending: "\(self.id) \(self.url): pending"

@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// The messages of a recorder, and the tasks that wait for more.
+/// The messages that a recorder has recorded, and the tasks that wait for more.
 final class RecorderLog: Sendable {
     private struct State {
         var messages: [RecordedMessage] = []
@@ -40,7 +40,9 @@ final class RecorderLog: Sendable {
         }
     }
 
-    /// Notes a dead letter; a message that the wiretap has seen has its failure from there.
+    /// Records a dead letter.
+    ///
+    /// If the observer has already recorded the message's failure, the dead letter changes nothing.
     func add(_ letter: DeadLetter) {
         self.change { state in
             if let place = state.places[letter.id] {
@@ -65,7 +67,7 @@ final class RecorderLog: Sendable {
         }
     }
 
-    /// Waits until a closure finds a result among the messages, and returns it, or nil after the time limit.
+    /// Returns the first result that a closure finds in the messages, or nil when a time limit has passed.
     nonisolated(nonsending) func first<Result: Sendable>(
         _ find: @Sendable ([RecordedMessage]) -> Result?,
         within limit: Duration
@@ -91,7 +93,7 @@ final class RecorderLog: Sendable {
         for await _ in changes {
             if let result = find(self.messages) { return result }
         }
-        // The last change may have come with the end.
+        // The last change may have arrived together with the end of the stream.
         return find(self.messages)
     }
 

@@ -2,7 +2,7 @@ public import Waybill
 public import WaybillRouting
 
 extension MessageBus {
-    /// Answers a pattern in place of a module that is not installed, with one answer after another.
+    /// Registers a stub that answers a pattern with a sequence of answers, in place of a module.
     ///
     /// ```swift
     /// let user = try bus.stub("app://user/:uid", .value(User(uid: 7, name: "Lili")))
@@ -11,13 +11,13 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of the stub. If an installed module has the pattern, unregister it first.
-    ///   - answers: The answers to the first message, the second and so on. The last answer applies to all
-    ///     further messages. Without answers, the stub replies without a value.
-    ///   - fileID: The file of the registration, for the message of a conflict.
-    ///   - line: The line of the registration.
-    /// - Returns: The stub, which may be dropped.
-    /// - Throws: `invalidPattern`, or `conflict` if another handler has the pattern.
+    ///   - pattern: the pattern to answer. If an installed module has registered it, unregister it first.
+    ///   - answers: the answers to the first message, the second message and so on. The last answer is
+    ///     repeated. Without answers, the stub replies with `()`.
+    ///   - fileID: the file of the registration, for the message of a conflict.
+    ///   - line: the line of the registration, for the message of a conflict.
+    /// - Returns: the stub. It stays registered when the stub is released.
+    /// - Throws: `invalidPattern`, or `conflict` if another handler is registered for the pattern.
     @discardableResult
     public func stub(
         _ pattern: String,
@@ -42,7 +42,7 @@ extension MessageBus {
         return stub
     }
 
-    /// Answers a pattern in place of a module that is not installed, with a closure.
+    /// Registers a stub that answers a pattern with a closure, in place of a module.
     ///
     /// ```swift
     /// let stub = try bus.stub("app://user/:uid") { message in
@@ -65,7 +65,7 @@ extension MessageBus {
         return stub
     }
 
-    /// Waits until the task is cancelled.
+    /// Suspends until the task is cancelled.
     private static func hang() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         for await _ in stream {}

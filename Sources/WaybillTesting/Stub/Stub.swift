@@ -1,9 +1,9 @@
 public import Waybill
 internal import WaybillEventLoop
 
-/// Stands for a module's handler in a test, and remembers what it was asked.
+/// A replacement for a module's handler in a test, which records its messages.
 public final class Stub: Sendable {
-    /// The pattern that it is registered for.
+    /// The pattern that the stub is registered for.
     public let pattern: String
 
     private struct State {
@@ -16,15 +16,15 @@ public final class Stub: Sendable {
 
     init(_ pattern: String) { self.pattern = pattern }
 
-    /// The messages that it was given, in their order.
+    /// The messages that the stub has received, in the order of arrival.
     public var messages: [Message] { self.state.withLock { $0.messages } }
 
-    /// How many messages it was given.
+    /// The number of messages that the stub has received.
     public var callCount: Int { self.state.withLock { $0.messages.count } }
 
-    /// Waits until it has been called, for as long as that takes.
+    /// Waits until the stub has been called, without a time limit.
     ///
-    /// - Parameter count: How many times.
+    /// - Parameter count: the number of calls to wait for.
     public func called(_ count: Int = 1) async {
         await withCheckedContinuation { waiter in
             let isOver = self.state.withLock { state in
@@ -35,14 +35,14 @@ public final class Stub: Sendable {
         }
     }
 
-    /// Unregisters it.
+    /// Unregisters the stub.
     public func cancel() { self.state.withLock { $0.registration }?.cancel() }
 
     func bind(_ registration: Registration) { self.state.withLock { $0.registration = registration } }
 
-    /// Notes a message.
+    /// Records a message, and resumes the tasks that wait for it.
     ///
-    /// - Returns: How many there were before it.
+    /// - Returns: the number of messages recorded before it.
     func note(_ message: Message) -> Int {
         let (place, waiters) = self.state.withLock { state in
             state.messages.append(message)

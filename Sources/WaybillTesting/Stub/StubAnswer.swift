@@ -8,13 +8,15 @@ public struct StubAnswer: Sendable {
 
     let kind: Kind
 
-    /// Answers with a value.
+    /// Returns an answer that replies with a value.
     public static func value(_ value: some Sendable) -> Self { Self(kind: .value(value)) }
 
-    /// Fails with an error; a `RoutingError` about no URL reaches the caller with its code, any other error
-    /// as the cause of a `handlerFailed`.
+    /// Returns an answer that fails with an error.
+    ///
+    /// A `RoutingError` without a URL reaches the caller with its code. Any other error becomes the cause of
+    /// a `handlerFailed` error.
     public static func failure(_ error: any Error) -> Self { Self(kind: .failure(error)) }
 
-    /// Does not answer, until the message is cancelled or its deadline has passed.
+    /// An answer that never comes: the stub waits until the message is cancelled or its deadline passes.
     public static let never = Self(kind: .never)
 }
