@@ -22,8 +22,8 @@ public import Waybill
 /// error is a problem, for example `missingParameter`, `invalidParameter` or `noHandler`. An error of a
 /// message that the handler sends is a problem too. So is a route that does not answer in time.
 ///
-/// **Wrong URLs.** In several rounds, each route receives URLs whose values are missing, have the wrong type, are
-/// far too long, or are hostile. The scheme also receives random URLs. Every reply and every error is
+/// **Wrong URLs.** In several rounds, each route receives URLs whose values are missing, have the wrong type,
+/// are far too long, or are hostile. The scheme also receives random URLs. Every reply and every error is
 /// accepted. A route has a problem if it does not answer in time, waits for itself, or sends messages until
 /// the hop limit.
 ///
