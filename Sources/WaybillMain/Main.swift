@@ -9,8 +9,7 @@ enum Main {
         #if Tool
         await WaybillCommand.main()
         #else
-        // Without the trait `Tool`, which brings the package that reads its arguments, nothing is left of the
-        // command line.
+        // The trait `Tool` brings the package that parses arguments. Without it, the program has no commands.
         print("waybill: built without the trait Tool")
         #endif
     }

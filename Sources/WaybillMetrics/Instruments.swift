@@ -2,7 +2,9 @@
 internal import Metrics
 internal import WaybillEventLoop
 
-/// The metrics of a bus, each made when it is first needed.
+/// The metrics of a bus.
+///
+/// Each metric is created when it is first needed.
 final class Instruments: Sendable {
     private struct Key: Hashable {
         let route: String

@@ -15,19 +15,20 @@ internal import WaybillEventLoop
 /// | `waybill_message_duration` | timer | `route`, `outcome` |
 /// | `waybill_messages_in_flight` | meter | none |
 ///
-/// `route` is the pattern that matched, and empty if none did. `outcome` is `replied`, or the code of the
-/// failure. URLs are not dimensions, because their number is not bounded.
+/// The dimension `route` is the pattern that matched, or empty if no pattern matched. The dimension `outcome`
+/// is `replied`, or the code of the failure. URLs are not dimensions, because their number is unlimited.
 ///
-/// The middleware measures the following middlewares and the handler. Add it first to measure the time that
+/// The middleware measures the middlewares and the handler after it. Add it first to measure the times that
 /// callers see.
 public struct MetricsMiddleware: Middleware {
     private let instruments: Instruments
 
-    /// Creates a middleware that measures.
+    /// Creates a middleware that measures deliveries.
     ///
     /// - Parameters:
-    ///   - factory: The source of the metrics; nil for the factory of `MetricsSystem.bootstrap`.
-    ///   - prefix: The prefix of the labels.
+    ///   - factory: the factory of the metrics; nil for the factory that the program has set with
+    ///     `MetricsSystem.bootstrap`.
+    ///   - prefix: the prefix of the labels.
     public init(factory: (any MetricsFactory)? = nil, prefix: String = "waybill") {
         self.instruments = Instruments(factory: factory ?? MetricsSystem.factory, prefix: prefix)
     }

@@ -4,7 +4,7 @@ internal import SwiftCompilerPlugin
 internal import SwiftSyntaxMacros
 internal import WaybillMacros
 
-/// The entry point with which the compiler expands macros.
+/// The compiler plug-in that expands the macros.
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
@@ -12,9 +12,9 @@ struct Plugin: CompilerPlugin {
     ]
 }
 
-// The compiler looks for the macros in the module of the plug-in. Their code is in a library so that tests
-// can use it. A test that depends on a plug-in is built for the compiling machine, together with all tests of
-// the package.
+// The compiler finds its macros only in the plug-in's own module. They inherit from classes in a library,
+// which tests can import. If a test used a plug-in, it would be built for the machine that compiles, together
+// with all tests of the package.
 
 final class ModuleMacro: WaybillMacros.ModuleMacro {}
 
@@ -24,7 +24,9 @@ final class ServiceMacro: WaybillMacros.ServiceMacro {}
 
 #else
 
-/// A plug-in has to be a program, also where it is asked for nothing.
+/// The plug-in without macros.
+///
+/// The target must be a program even when the trait `Macros` is off.
 @main
 struct Plugin {
     static func main() {}

@@ -2,7 +2,7 @@
 public import ServiceLifecycle
 public import Waybill
 
-/// A bus as a service of a group. It runs until the group shuts down, and then shuts down gracefully.
+/// A bus as a service in a group: it runs until the group shuts down, and then shuts down gracefully.
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -16,23 +16,23 @@ public import Waybill
 /// try await group.run()
 /// ```
 ///
-/// A group shuts its services down from the last to the first. Name the bus before the services that route on
-/// it, so that it runs until they have ended. During its shutdown the bus rejects new messages and delivers
-/// messages of running handlers. Callers that still wait after the time limit fail with `shutDown`. The limit
-/// is five seconds, or the limit of a ``MessageBusService``.
+/// A group shuts its services down from last to first, so list the bus before the services that route on it.
+/// The bus then runs until these services have ended. During its shutdown, the bus rejects new messages, but
+/// delivers messages that its handlers route. When the time limit has passed, callers that still wait fail
+/// with `shutDown`. The limit is five seconds; ``MessageBusService`` sets another one.
 extension MessageBus: Service {
-    /// Runs until graceful shutdown, and then waits at most five seconds for messages in flight.
+    /// Runs until graceful shutdown, and then waits up to five seconds for the messages in flight.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before that. Messages in flight then fail
-    ///   immediately.
+    /// - Throws: `CancellationError` if the task is cancelled before graceful shutdown. The messages in
+    ///   flight then fail at once.
     public func run() async throws { try await self.run(drainingFor: .seconds(5)) }
 
-    /// Runs until graceful shutdown, and then waits for messages in flight.
+    /// Runs until graceful shutdown, and then waits for the messages in flight.
     ///
-    /// Cancelling the task ends the bus immediately, also while it drains.
+    /// If the task is cancelled, the bus shuts down at once, even while it waits.
     ///
-    /// - Parameter limit: The time to wait for messages in flight.
-    /// - Returns: The number of messages that ended in time, and of messages that did not.
+    /// - Parameter limit: the maximum time to wait for the messages in flight.
+    /// - Returns: the number of messages that ended in time, and the number of messages that did not.
     /// - Throws: `CancellationError` if the task is cancelled before graceful shutdown.
     @discardableResult
     public func run(drainingFor limit: Duration) async throws -> DrainSummary {

@@ -8,26 +8,26 @@ public import Waybill
 /// let service = MessageBusService(bus, drainingFor: .seconds(30))
 /// ```
 ///
-/// Keep the limit below the group's `maximumGracefulShutdownDuration`, if it has one. After that duration the
-/// group cancels its services, and messages in flight fail immediately.
+/// If the group has a `maximumGracefulShutdownDuration`, choose a shorter limit. At that duration, the group
+/// cancels its services, and the messages in flight fail at once.
 public struct MessageBusService: Service {
     private let bus: MessageBus
     private let limit: Duration
 
-    /// Creates a service of a bus.
+    /// Creates a service for a bus.
     ///
     /// - Parameters:
-    ///   - bus: The bus.
-    ///   - limit: The time to wait for messages in flight after graceful shutdown.
+    ///   - bus: the bus that ends with the group.
+    ///   - limit: the maximum time to wait for the messages in flight, after graceful shutdown begins.
     public init(_ bus: MessageBus, drainingFor limit: Duration) {
         self.bus = bus
         self.limit = limit
     }
 
-    /// Runs until graceful shutdown, and then waits for messages in flight.
+    /// Runs until graceful shutdown, and then waits for the messages in flight.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before that. Messages in flight then fail
-    ///   immediately.
+    /// - Throws: `CancellationError` if the task is cancelled before graceful shutdown. The messages in
+    ///   flight then fail at once.
     public func run() async throws { try await self.bus.run(drainingFor: self.limit) }
 }
 #endif

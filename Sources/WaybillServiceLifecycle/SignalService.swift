@@ -2,9 +2,9 @@
 public import ServiceLifecycle
 public import WaybillEventLoop
 
-/// The signals of the process as a service of a group.
+/// The signals of the process as a service in a group.
 ///
-/// Some signals end the group, and others call handlers.
+/// Some signals end the group, and others call handlers of the program.
 ///
 /// ```swift
 /// let signals = SignalService(
@@ -18,12 +18,12 @@ public import WaybillEventLoop
 /// try await group.run()
 /// ```
 ///
-/// The service returns when a signal ends it, and its ``configuration`` makes the group then shut down
-/// gracefully. Signal handlers therefore need no reference to the group. If all signals only end the program,
-/// the `gracefulShutdownSignals` of a group are sufficient. Do not name a signal in both places.
+/// The program does not have to store the group for its signal handlers: when the service returns, its
+/// ``configuration`` makes the group shut down gracefully. If signals only have to end the program, the
+/// `gracefulShutdownSignals` of a group are sufficient. Do not list a signal in both.
 ///
-/// An event loop catches the signals while the service runs. Name the service last, so that it ends first. A
-/// second Control-C then ends a process that is draining.
+/// The signals are caught on an event loop while the service runs. List this service last in the group, so
+/// that it ends first. A second Control-C then ends the process at once, even while other services shut down.
 public struct SignalService: Service {
     private let ending: Set<Signal>
     private let eventLoop: EventLoop
@@ -32,9 +32,10 @@ public struct SignalService: Service {
     /// Creates a service that waits for signals.
     ///
     /// - Parameters:
-    ///   - ending: The signals that end the service, and with it the group.
-    ///   - eventLoop: The loop that catches the signals. It must run as long as the service does.
-    ///   - handlers: The handlers of other signals. They run one at a time, in the order of arrival.
+    ///   - ending: the signals that end the service, and therefore the group.
+    ///   - eventLoop: the loop that catches the signals. It must run as long as the service.
+    ///   - handlers: the handlers of other signals. They are called one at a time, in the order in which the
+    ///     signals arrive.
     public init(
         endingOn ending: Set<Signal> = [.interrupt, .terminate],
         on eventLoop: EventLoop,
@@ -45,15 +46,16 @@ public struct SignalService: Service {
         self.handlers = handlers
     }
 
-    /// The service in a group that shuts down gracefully when the service returns.
+    /// The configuration of the service in its group: when the service returns, the group shuts down
+    /// gracefully.
     public var configuration: ServiceGroupConfiguration.ServiceConfiguration {
         .init(service: self, successTerminationBehavior: .gracefullyShutdownGroup)
     }
 
     /// Waits until a signal ends the service, or the group shuts down.
     ///
-    /// - Throws: ``EventLoopError`` if a signal cannot be caught or the loop shuts down, or the error of a
-    ///   handler.
+    /// - Throws: ``EventLoopError`` if a signal cannot be caught or the loop shuts down, and the errors of
+    ///   the handlers.
     public func run() async throws {
         let signals = try await self.eventLoop.signals(self.ending.union(self.handlers.keys))
         for try await signal in signals.cancelOnGracefulShutdown() {

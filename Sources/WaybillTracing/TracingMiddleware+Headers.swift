@@ -4,14 +4,14 @@ internal import ServiceContextModule
 internal import Tracing
 
 extension TracingMiddleware {
-    /// The headers that carry a span to another delivery.
+    /// Returns the headers that carry a span to another delivery.
     func headers(for context: ServiceContext) -> [String: String] {
         var headers: [String: String] = [:]
         self.instrument.inject(context, into: &headers, using: HeaderInjector())
         return headers
     }
 
-    /// Returns the context from a message's headers, added to an existing context.
+    /// Returns a context with the span in a message's headers added.
     func context(in headers: [String: String], inside context: ServiceContext) -> ServiceContext {
         var context = context
         self.instrument.extract(headers, into: &context, using: HeaderExtractor())

@@ -12,22 +12,25 @@ internal import WaybillEventLoop
 /// ```
 ///
 /// The name of a span is the pattern that matched. Its parent is the span in the message's headers, or else
-/// the current span at the sender. The handler finds the span in `ServiceContext.current` and in its
-/// message's headers, and the messages that it sends are children. The message to a return URL begins a new
-/// span, because the caller has already continued. The new span links to the span of the answered message.
+/// the span that is current where the message is sent. The handler finds the span in `ServiceContext.current`
+/// and in the headers of its message. Messages that the handler sends have child spans.
+///
+/// The message to a return URL begins a new trace, because its caller has already continued. Its span has a
+/// link to the span of the message that it answers.
 public struct TracingMiddleware: Middleware {
     private let tracer: (any Tracer)?
 
     var instrument: any Instrument { self.tracer ?? InstrumentationSystem.instrument }
 
-    /// Creates a middleware that traces.
+    /// Creates a middleware that traces deliveries.
     ///
-    /// - Parameter tracer: The tracer; nil for the tracer of `InstrumentationSystem.bootstrap`.
+    /// - Parameter tracer: the tracer that creates the spans; nil for the tracer that the program has set
+    ///   with `InstrumentationSystem.bootstrap`.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
-    /// Writes the span that a message is sent in into its headers.
+    /// Writes the current span of the sender into the headers of a message.
     public func prepare(_ message: Message) -> Message {
-        // The return leg has the headers of the message that it answers.
+        // A return leg already has the headers of the message that it answers.
         guard message.correlationID == nil, let context = ServiceContext.current else { return message }
         return message.with(headers: self.headers(for: context))
     }
@@ -69,7 +72,7 @@ public struct TracingMiddleware: Middleware {
         return span
     }
 
-    /// Delivers with a current span, without leaving the event loop that the caller may be on.
+    /// Delivers a message with a current span, without leaving the event loop of the caller.
     private nonisolated(nonsending) func deliver(
         _ message: Message,
         _ next: borrowing Next,
@@ -90,8 +93,9 @@ public struct TracingMiddleware: Middleware {
     }
 }
 
-/// Stands for a loop where an actor has to be named: binding a task-local value in code that is isolated to
-/// no actor leaves the loop.
+/// An actor on a given loop, for code that requires an actor.
+///
+/// Binding a task-local value leaves the loop if the code is not isolated to an actor.
 private actor LoopActor: LoopBound {
     nonisolated let eventLoop: EventLoop
 
@@ -103,7 +107,7 @@ private actor LoopActor: LoopBound {
         next: borrowing Next
     ) async -> Result<any Sendable, RoutingError> {
         await ServiceContext.$current.withValue(context) {
-            // Without a mention of the actor the closure would not be isolated to it.
+            // The closure is isolated to the actor only if it captures the actor.
             _ = self
             return await next.result(of: message)
         }
