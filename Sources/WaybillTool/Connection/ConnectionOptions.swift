@@ -22,7 +22,7 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help:
-            "A file with the server's token. Without it, the tool reads the environment variable \(Self.tokenVariable) counts."
+            "A file with the server's token. Without it, the tool reads the environment variable \(Self.tokenVariable)."
     )
     var tokenFile: String?
 
