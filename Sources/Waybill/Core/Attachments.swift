@@ -1,6 +1,8 @@
 internal import WaybillEventLoop
 
-/// Values that other products attach to a bus until it ends, at most one of each type.
+/// The values that other products store in a bus, with at most one value of each type.
+///
+/// The bus releases the values when it ends.
 package final class Attachments: Sendable {
     private let values = Locked<[ObjectIdentifier: any Sendable]>([:])
 
@@ -9,7 +11,9 @@ package final class Attachments: Sendable {
         self.values.withLock { $0[ObjectIdentifier(type)] } as? Value
     }
 
-    /// Returns the value of a type, and sets it first when there is none.
+    /// Returns the value of a type.
+    ///
+    /// If the type has no value, this method sets the given value first.
     package func value<Value: Sendable>(of type: Value.Type, orSet value: @autoclosure () -> Value) -> Value {
         self.values.withLock { values in
             if let present = values[ObjectIdentifier(type)] as? Value { return present }
@@ -19,7 +23,7 @@ package final class Attachments: Sendable {
         }
     }
 
-    /// Sets the value of its type.
+    /// Sets a value, which replaces the previous value of the same type.
     package func set<Value: Sendable>(_ value: Value) {
         // Release the old value outside of the lock, because a deinitializer may use the bus.
         let old = self.values.withLock { $0.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
@@ -38,6 +42,6 @@ package final class Attachments: Sendable {
 extension MessageBus {
     /// The values that other products attach to the bus.
     ///
-    /// They do not retain the bus.
+    /// The object does not retain the bus.
     package var attachments: Attachments { self.core.attachments }
 }

@@ -3,9 +3,9 @@ internal import WaybillRouting
 
 /// The shard of a loop, without reference counting.
 ///
-/// A counted reference to a shard would be retained and released in each step of a delivery, which takes
-/// longer than the step. Only a ``BusCore`` and its handlers create this value. A core retains its shards as
-/// long as it exists, and a handler retains its core.
+/// A counted reference to a shard would be retained and released in each step of a delivery. The counting
+/// takes longer than the step. Only a ``BusCore`` and its handlers create this value. A core retains its
+/// shards as long as it exists, and a handler retains its core.
 @safe
 struct BorrowedShard: Sendable {
     private let shard: Unretained<LoopShard>

@@ -5,7 +5,7 @@ internal import WaybillRouting
 
 /// The state of a bus.
 ///
-/// Handlers retain the core. The ``MessageBus`` of the user empties the core when it is released.
+/// Handlers retain the core. When the user's ``MessageBus`` is released, it unregisters all handlers.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let registry: RouteRegistry
@@ -40,7 +40,7 @@ final class BusCore: Sendable {
     /// Whether publications go to other nodes as well.
     let publishesToNodes = Atomic<Bool>(false)
 
-    /// The default scheme, if it has changed since the bus was created.
+    /// The default scheme that replaced the configured scheme; nil when the default scheme has not changed.
     let defaultScheme = Locked<String?>(nil)
     /// The lock that serializes changes of the default scheme.
     let defaultSchemeChange = Locked<Void>(())
@@ -101,7 +101,9 @@ extension BusCore {
         for shard in [self.primaryShard] + self.otherShards { shard.forget() }
     }
 
-    /// Fails the callers that wait for handlers on a loop when the loop stops.
+    /// Registers a hook that retires the handlers of a loop when the loop stops.
+    ///
+    /// The callers that wait for these handlers then fail.
     func watch(_ eventLoop: EventLoop) {
         let id = ObjectIdentifier(eventLoop)
         self.hooks.withLock { hooks in
@@ -123,7 +125,7 @@ extension BusCore {
 
     /// Retires the handlers of a loop that has stopped.
     ///
-    /// They stay registered, but receive no more messages.
+    /// The handlers stay registered, but receive no more messages.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
         let hidden = self.configured.withLock { $0.hiddenTargets }.flatMap(\.members)

@@ -1,3 +1,2 @@
-// A user of the bus writes `import Waybill` and names addresses, parameters and errors without another
-// import.
+// A program that imports `Waybill` can use addresses, parameters and errors without another import.
 @_exported public import WaybillRouting

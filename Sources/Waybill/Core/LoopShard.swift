@@ -110,11 +110,11 @@ extension LoopShard {
     @inline(__always)
     var isCalling: Bool { self.hops != Frame.noHandlerHops }
 
-    /// The number of routes that led to the message of the handler that is being called.
+    /// The number of routes that led to the message of the handler that is being called in place.
     @inline(__always)
     var hops: Int { self.frameHops.load(ordering: .relaxed) }
 
-    /// The deadline of the message of the handler that is being called.
+    /// The deadline of the message whose handler is being called in place.
     @inline(__always)
     var expiry: Deadline { Deadline(nanoseconds: self.frameExpiry.load(ordering: .relaxed)) }
 
@@ -135,7 +135,7 @@ extension LoopShard {
         return self.registry.resolve(request.url, request.passed, on: self.loop)
     }
 
-    /// The current routes, or nil when the table has changed too recently to be worth a copy.
+    /// The current routes, or nil when the table has changed so recently that a copy costs more than the lock.
     @inline(__always)
     var currentSnapshot: RouteSnapshot? {
         self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil

@@ -16,8 +16,8 @@ public import WaybillRouting
 /// ```
 ///
 /// You can use a bus from any thread, task and actor. Plain closures run on the event loop of the bus, and
-/// methods of an actor run on the loop of the actor. A route on a loop of the bus takes no lock. It switches
-/// no thread if the handler is on the same loop.
+/// methods of an actor run on the loop of the actor. A route on a loop of the bus takes no lock. If the
+/// handler is on the same loop, the route does not switch threads.
 ///
 /// When the last reference to a bus is released, its waiting callers fail. To let messages finish first, call
 /// ``shutDown(drainingUntil:)``.
@@ -92,17 +92,17 @@ extension MessageBus {
 
         /// The number of messages that may wait for a module; 1,024 by default.
         ///
-        /// More fail with `mailboxFull`.
+        /// Further messages fail with `mailboxFull`, unless the module's mailbox has another policy.
         public var mailboxLimit: Int
 
         /// The number of times that a message may be forwarded; 16 by default.
         ///
-        /// More fail with `hopLimitExceeded`.
+        /// A message that is forwarded more often fails with `hopLimitExceeded`.
         public var hopLimit: Int
 
         /// The logger for dead letters, which are failures that no caller receives.
         ///
-        /// They are logged as warnings.
+        /// The bus logs dead letters as warnings.
         public var logger: Logger
 
         /// Creates a configuration.
