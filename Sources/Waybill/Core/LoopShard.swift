@@ -135,7 +135,8 @@ extension LoopShard {
         return self.registry.resolve(request.url, request.passed, on: self.loop)
     }
 
-    /// The current routes, or nil when the table has changed so recently that a copy costs more than the lock.
+    /// The current routes, or nil when the table has changed so recently that a copy costs more than the
+    /// lock.
     @inline(__always)
     var currentSnapshot: RouteSnapshot? {
         self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil
