@@ -8,7 +8,7 @@ struct DeliveryContext: Sendable {
     /// The context of a handler that may suspend: the exchange with the caller of its message.
     static func exchange(_ exchange: Exchange) -> Self { Self(source: exchange) }
 
-    /// The context of other code that a message has led to.
+    /// The context of code that a message has led to and that has no exchange itself.
     static func record(_ record: ContextRecord) -> Self { Self(source: record) }
 
     /// The number of routes that led to the message.
@@ -17,7 +17,7 @@ struct DeliveryContext: Sendable {
     /// The time at which the message's caller stops waiting.
     var expiry: Deadline { self.source.expiry }
 
-    /// The ID of the message, if its handler may suspend.
+    /// The ID of the message; nil in the uncaught handler.
     var id: CorrelationID? { self.source.message }
 
     /// The context of the handler that waits for the message, or nil when no handler does.
@@ -63,7 +63,7 @@ struct DeliveryContext: Sendable {
     ///
     /// A task that a handler creates with `Task { }` has the handler's context, but the handler does not wait
     /// for it. Messages of that task are therefore not part of the handler. An `async let` inside of the task
-    /// cannot be told from an `async let` of the handler, and counts as the handler's.
+    /// cannot be distinguished from an `async let` of the handler. It is treated as part of the handler.
     static var waiting: DeliveryContext? {
         guard let context = self.current else { return nil }
         return context.source.task == CurrentTask.id || CurrentTask.isChild ? context : nil
@@ -120,7 +120,7 @@ struct DeliveryContext: Sendable {
         return ids
     }
 
-    /// The exchanges of those messages, innermost first.
+    /// The exchanges of the messages whose handlers wait for the code in this context, innermost first.
     var exchanges: [Exchange] {
         var exchanges: [Exchange] = []
         var context: DeliveryContext? = self
@@ -138,9 +138,9 @@ struct DeliveryContext: Sendable {
 private protocol ContextSource: AnyObject, Sendable {
     var hops: Int { get }
     var expiry: Deadline { get }
-    /// The ID of the message, if its handler may suspend.
+    /// The ID of the message; nil in the uncaught handler.
     var message: CorrelationID? { get }
-    /// The exchange of that message, or nil when the message has none.
+    /// The innermost exchange whose handler runs the code or waits for it, or nil.
     var counted: Exchange? { get }
     /// The context of the handler that waits, or nil when no handler does.
     var caller: DeliveryContext? { get }
@@ -153,13 +153,13 @@ extension Exchange: ContextSource {
     fileprivate var counted: Exchange? { self }
 }
 
-/// The context of code that has no exchange.
+/// The context of code that does not have its own exchange.
 final class ContextRecord: ContextSource {
     let hops: Int
     let expiry: Deadline
-    /// The ID of the message, if its handler may suspend.
+    /// The ID of the message; nil in the uncaught handler.
     fileprivate let message: CorrelationID?
-    /// The exchange of that message, if the code is its caller's listener.
+    /// The innermost exchange whose handler waits for the code, or nil.
     fileprivate let counted: Exchange?
     /// The context of the handler that waits, or nil when no handler does.
     let caller: DeliveryContext?

@@ -12,7 +12,7 @@ extension Exchange {
         private(set) var isRead = false
         /// Whether the exchange ends a message.
         ///
-        /// An exchange of one delivery attempt does not.
+        /// The exchange of one delivery attempt does not end its message.
         let isCounted: Bool
         /// The obligation to end the message, until the outcome is decided.
         private var ticket: MessageTicket?
@@ -42,7 +42,7 @@ extension Exchange {
             fileprivate(set) var task: HandlerTask?
             fileprivate(set) var watch: DeadlineWatch?
             fileprivate var unread: [Progress] = []
-            /// The progress reply that the reader has received and not answered.
+            /// The progress reply that the reader has received but not answered.
             fileprivate var seen: Progress?
             /// The number of progress replies that the reader has received.
             fileprivate var shown = 0
@@ -124,7 +124,10 @@ extension Exchange {
         /// for the answer.
         mutating func answer() -> Progress? { self.waiting.seen.take() }
 
-        /// Takes the progress reply with a number, or returns nil when the reader has received a later one.
+        /// Takes the progress reply that has the given number.
+        ///
+        /// Returns nil when the reader has received a later progress reply, or when the handler no longer
+        /// waits for the answer.
         mutating func answer(to number: Int) -> Progress? {
             self.waiting.shown == number ? self.waiting.seen.take() : nil
         }
@@ -139,7 +142,7 @@ extension Exchange {
 
         /// Removes a progress reply that has not been answered.
         ///
-        /// - Returns: false when there is none.
+        /// - Returns: false when the progress reply has been answered or removed.
         mutating func withdraw(_ answer: Answer) -> Bool {
             if self.waiting.seen?.answer === answer {
                 self.waiting.seen = nil
@@ -152,9 +155,9 @@ extension Exchange {
             return true
         }
 
-        /// Records that the exchange is registered with its handler, and its place in the mailbox.
+        /// Records that the exchange is registered with its handler, and stores its message in the mailbox.
         ///
-        /// - Returns: true when the exchange is over and must be removed from both.
+        /// - Returns: true when the exchange is over and must be detached from the handler.
         mutating func attach(_ queued: QueuedTask? = nil) -> Bool {
             if self.isOver { return true }
             self.isWaiting = true
@@ -171,7 +174,7 @@ extension Exchange {
             return !self.isOver
         }
 
-        /// Keeps the handler's task.
+        /// Stores the handler's task.
         ///
         /// - Returns: true when the exchange is over and the task must be cancelled.
         mutating func bind(task: HandlerTask) -> Bool {
@@ -181,7 +184,7 @@ extension Exchange {
             return false
         }
 
-        /// Keeps the deadline's timer.
+        /// Stores the deadline's timer.
         ///
         /// - Returns: true when the exchange is over and the timer is not needed.
         mutating func bind(watch: DeadlineWatch) -> Bool {

@@ -112,7 +112,7 @@ final class Exchange: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: How the message ended.
-    ///   - content: The message, or the request when there is no message.
+    ///   - content: The message, or the request when no message was created.
     ///   - handler: The handler that produced the outcome; nil when no handler did.
     func finish(_ outcome: consuming Outcome, of content: some SettledContent, by handler: Handler?) {
         var ticket: MessageTicket?
@@ -140,7 +140,10 @@ final class Exchange: Sendable {
         reader?.resume(returning: .finished(outcome))
     }
 
-    /// Cancels the timer, removes the message from the mailbox, and fails unanswered progress replies.
+    /// Releases the resources of an exchange that has ended.
+    ///
+    /// This method cancels the timer, removes the message from the mailbox, and fails unanswered progress
+    /// replies. It also cancels the handler's task, unless the outcome is a reply.
     @inline(never)
     private func release(_ waiting: State.Waiting, from handler: Handler?, isReply: Bool) {
         waiting.watch?.cancel()
@@ -152,7 +155,7 @@ final class Exchange: Sendable {
 
     /// Whether the exchange ends a message.
     ///
-    /// An exchange of one delivery attempt does not.
+    /// The exchange of one delivery attempt does not end its message.
     var isCounted: Bool { self.state.withLock { $0.isCounted } }
 
     /// Whether the outcome is decided.
@@ -174,7 +177,7 @@ final class Exchange: Sendable {
     /// - Returns: false when the handler has been unregistered already.
     func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
         guard handler.attach(self) else { return false }
-        // The code that ends the exchange subtracts it from the messages in flight if it is attached then.
+        // When an attached exchange ends, it is subtracted from the messages in flight.
         handler.counters.begin()
         if self.state.withLock({ $0.attach(queued) }) {
             handler.counters.forget()
@@ -188,7 +191,7 @@ final class Exchange: Sendable {
     /// - Returns: false when the exchange is over.
     func begin() -> Bool { self.state.withLock { $0.begin() } }
 
-    /// Keeps the handler's task, which is cancelled when the exchange ends.
+    /// Stores the handler's task, to cancel it if the exchange ends without a reply.
     func bind(task: HandlerTask) {
         if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
     }
@@ -231,10 +234,10 @@ extension Exchange {
     /// The error of a progress reply whose caller does not listen.
     struct NotListening: Error {}
 
-    /// A handler that waits for its caller's answer.
+    /// The continuation of a handler that waits for its caller's answer.
     typealias Answer = LoopContinuation<Result<any Sendable, any Error>>
 
-    /// A caller that waits for the next event.
+    /// The continuation of a caller that waits for the next event.
     typealias Reader = LoopContinuation<Event>
 
     /// Waits for the next event of the handler: a progress reply or the end.
@@ -292,16 +295,17 @@ extension Exchange {
         self.state.withLock { $0.answer() }?.answer.resume(returning: result)
     }
 
-    /// Answers the progress reply with a number.
+    /// Answers the progress reply that has the given number.
     ///
-    /// - Returns: false when it is not the latest progress reply, or the exchange is over.
+    /// - Returns: false when the reader has received a later progress reply, the progress reply already has
+    ///   an answer, or the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>, to number: Int) -> Bool {
         guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }
         progress.answer.resume(returning: result)
         return true
     }
 
-    /// Gives the caller a progress reply and waits for its answer.
+    /// Delivers a progress reply to the caller and waits for the answer.
     ///
     /// - Parameters:
     ///   - value: The reply's value.
@@ -331,7 +335,7 @@ extension Exchange {
         }.get()
     }
 
-    /// Resumes a handler that no longer waits for an answer.
+    /// Removes a progress reply that has not been answered, and resumes its handler with an error.
     private func withdraw(_ answer: Answer) {
         guard self.state.withLock({ $0.withdraw(answer) }) else { return }
         answer.resume(returning: .failure(NotListening()))

@@ -1,7 +1,7 @@
 internal import WaybillEventLoop
 
 extension MessageBus {
-    /// The messages whose handlers wait for the calling code to end.
+    /// The IDs of the messages whose handlers wait for the calling code to end.
     ///
     /// Code that could wait for itself checks this set. No handler waits for a task that it creates with
     /// `Task { }`, so the set is empty in that task.
