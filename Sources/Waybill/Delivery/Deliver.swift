@@ -57,7 +57,7 @@ extension BusCore {
     ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
     ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
     /// - Returns: The state of the message.
-    @inline(never)  // Inlined, the parameters would be retained in each caller.
+    @inline(never)  // If this function were inlined, each caller would retain the parameters.
     func deliver(
         _ request: borrowing Request,
         on shard: BorrowedShard?,
@@ -145,8 +145,8 @@ extension BusCore {
         place: Mailbox.Place
     ) -> Delivery {
         if case .queue(let takesSlot) = place, handler.isImmediate, !request.expiry.exists {
-            // The caller can be resumed until the handler begins, and the handler cannot suspend. It can run
-            // in the caller's task.
+            // The message has no deadline, and the handler cannot suspend. The handler can therefore run in
+            // the caller's task. The caller can be resumed until the handler begins.
             let message = request.message(id: ticket.id, parameters: parameters, on: self)
             return .queued(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
@@ -203,8 +203,9 @@ extension BusCore {
 
     /// Delivers a message through middlewares.
     ///
-    /// They run in the caller's task if the handler cannot suspend. Otherwise they run in a new task, so that
-    /// the caller can be resumed early.
+    /// The middlewares run in the caller's task if the handler cannot suspend, its mailbox is not serial, and
+    /// the message has no deadline. Otherwise the middlewares run in a new task, so that the caller can be
+    /// resumed early.
     @inline(never)
     private func intercept(
         _ request: Request,
@@ -339,7 +340,7 @@ extension BusCore {
     /// bus.
     ///
     /// A task of the global pool that repeats a rejected call would otherwise never release its thread. On a
-    /// loop, the budget has the same effect at a lower cost.
+    /// loop, the budget of deliveries has the same effect at a lower cost.
     nonisolated(nonsending) func yieldThread() async {
         if self.currentShard == nil { await Task.yield() }
     }

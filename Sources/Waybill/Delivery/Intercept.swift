@@ -42,13 +42,13 @@ final class Interception: Sendable {
     let core: BusCore
     /// The deadline that a timer already watches.
     private let deadline: Deadline
-    /// Whether the message has waited in the mailbox before the first middleware.
+    /// Whether the message waited for its turn before the first middleware began.
     ///
-    /// Messages that no caller awaits do so.
+    /// A message that no caller awaits always waits first.
     private let hasWaited: Bool
     /// Whether the message has its own task, which is cancelled when the message ends.
     private let hasOwnTask: Bool
-    /// The tasks that deliver the message, if a serial module is handling it.
+    /// The tasks that deliver a message that no caller awaits; nil unless the mailbox is serial.
     private let attempts: Attempts?
     /// The tasks of earlier attempts, whose handlers may still run.
     private let earlier: [HandlerTask]
@@ -146,7 +146,7 @@ extension Interception {
         return try await exchange.listen(noListener).value()
     }
 
-    /// Calls the handler, or returns nil when that could suspend.
+    /// Calls the handler without suspending, or returns nil when ``handle(_:)`` must handle the message.
     @inline(__always)
     func handleAtOnce(_ message: Message) -> Outcome? {
         guard case .handler(let handler) = self.target, handler.isImmediate, let shard = handler.shard,
@@ -167,7 +167,7 @@ extension Interception {
         message.arrive()
         let outcome = await handler.handle(message, hasWaited: self.hasWaited)
         if outcome.isReply, self.isLate(message) {
-            // A wiretap must report the same outcome as the caller receives.
+            // A wiretap must report the outcome that the caller receives.
             self.core.countLateReply(at: handler)
             throw self.failure(CancellationError(), of: message)
         }
@@ -191,7 +191,8 @@ extension Interception {
 extension Interception {
     /// The tasks of all attempts to deliver one message.
     ///
-    /// A middleware may stop waiting for them, but the next message of a serial module must not.
+    /// A middleware may stop waiting for an attempt. The next message of a serial module waits until all
+    /// attempts have ended.
     final class Attempts: Sendable {
         private let tasks = Locked<[HandlerTask]>([])
 
@@ -206,6 +207,6 @@ extension Interception {
         }
     }
 
-    /// The attempts, if some may not have ended.
+    /// The attempts that may not have ended, or nil when there are none.
     var unfinishedAttempts: Attempts? { self.attempts.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -5,7 +5,7 @@ internal import WaybillRouting
 extension Handler {
     /// Calls a handler that cannot suspend.
     ///
-    /// No other function does.
+    /// Every call of a handler that cannot suspend goes through this function.
     ///
     /// The calling thread must run the handler's loop, and no other message of the mailbox may precede this
     /// one.
@@ -84,8 +84,9 @@ extension Handler {
     /// Returns the reason for an error that the bus caused, or nil for an error of the handler or a
     /// middleware.
     ///
-    /// After the deadline, the outcome is always `deadlineExceeded`. The deadline and the end of the
-    /// registration cancel a running handler. They are then the reason, and not the cancellation.
+    /// After the deadline, the reason is always `deadlineExceeded`. The deadline and the end of the
+    /// registration cancel a running handler. The reason is then the deadline or the end of the registration,
+    /// and not the cancellation.
     func reason(for error: any Error, of message: Message) -> RoutingError? {
         let url = message.parameters.url
         if message.hasDeadline, message.expiry.hasPassed(by: self.core.time) {
@@ -137,9 +138,9 @@ extension Exchange {
             return self.finish(.failed(error))
         }
         if work.interception == nil {
-            // Only the handler can end the exchange before `startTask` returns, because its caller is here.
-            // The deadline and the registration with the handler are needed only if the handler has
-            // suspended.
+            // Before `startTask` returns, only the handler can end the exchange, because the caller is still
+            // in this function. The deadline and the registration with the handler are needed only if the
+            // handler has suspended.
             let task = self.startTask(work, in: nil)
             if self.isOver { return }
             self.bind(task: task)
@@ -151,7 +152,7 @@ extension Exchange {
 
     /// Starts the task of one delivery attempt.
     ///
-    /// The end of the exchange cancels the task.
+    /// The task is cancelled when the exchange ends without a reply.
     func startAttempt(_ work: TaskWork) -> HandlerTask {
         let task = self.startTask(work, in: nil)
         self.bind(task: task)
@@ -164,7 +165,7 @@ extension Exchange {
     @discardableResult
     private func wait(for work: TaskWork, on watcher: EventLoop?) -> Bool {
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
-            // A task that has started ends the turn by itself.
+            // A task that has started ends the turn itself.
             if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
             self.finish(.failed(handler.reason(self.url)))
             return false
@@ -269,7 +270,7 @@ extension Exchange {
     }
 
     private nonisolated(nonsending) func finish(_ outcome: Outcome, of work: TaskWork) async {
-        // The next message of a serial module waits for all attempts, also those that middlewares abandoned.
+        // The next message of a serial module waits for all attempts, including the abandoned ones.
         let attempts = work.endsTurn ? work.interception?.unfinishedAttempts : nil
         if work.endsTurn, attempts == nil { work.handler?.mailbox.endTurn() }
         self.finish(outcome, of: work.message, by: work.handler)

@@ -6,20 +6,22 @@ extension Mailbox {
     enum Place {
         /// In this call, immediately.
         case here
-        /// In the queue; `takesSlot` is whether the message counts against the limit of the mailbox.
+        /// In the queue. `takesSlot` states whether the message counts against the limit of the mailbox.
         case queue(takesSlot: Bool)
     }
 
     /// Decides where an awaited message is handled.
     ///
     /// A message is handled immediately when the calling thread runs the loop and no other message precedes
-    /// it. After a handler that may suspend, call ``endTurn()``. A queued message takes no slot of a mailbox
-    /// that suspends senders, because its caller waits anyway. It takes no slot either when the calling
-    /// thread runs the loop, which is about to handle the preceding messages.
+    /// it. After a handler that may suspend, call ``endTurn()``.
+    ///
+    /// A queued message does not take a slot in two cases. The first case is a mailbox that suspends senders,
+    /// because the caller of the message waits anyway. The second case is a mailbox that is not serial, when
+    /// the calling thread runs the loop. The loop is then about to handle the preceding messages.
     ///
     /// - Parameters:
-    ///   - id: The message.
-    ///   - isImmediate: Whether its handler cannot suspend.
+    ///   - id: The ID of the message.
+    ///   - isImmediate: Whether the handler of the message cannot suspend.
     /// - Returns: The place.
     @inline(__always)
     nonisolated func place(_ id: CorrelationID, isImmediate: Bool) -> Place {
@@ -45,7 +47,8 @@ extension Mailbox {
     ) -> RoutingError? {
         if self.heldLoop.isShutDown { return .loopShutDown(url: url()) }
         guard self.isSerial, let caller = caller() else { return nil }
-        // An earlier attempt of this message that a middleware abandoned will end, and is not a deadlock.
+        // A middleware may have abandoned an earlier attempt to deliver this message. The earlier attempt
+        // will end, so waiting for it is not a deadlock.
         return self.isBusy(with: caller.messages.subtracting([id])) ? .deadlock(url: url()) : nil
     }
 }
