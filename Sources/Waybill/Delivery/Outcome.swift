@@ -15,7 +15,7 @@ struct Outcome: Sendable {
 
     /// Creates the outcome of a reply.
     ///
-    /// `value` is nil when the caller already has it.
+    /// `value` is nil when the caller already has the value of the reply.
     @inline(__always)
     static func replied(_ value: consuming (any Sendable)?) -> Self { Self(box: value, failure: nil) }
 

@@ -5,8 +5,9 @@ internal import WaybillRouting
 enum Target: Sendable {
     /// A handler of this process.
     case handler(Handler)
-    /// Several instances of a module, one of which handles each message, or one handler with a configured
-    /// target.
+    /// The instances of a module, or a single handler with a configured target.
+    ///
+    /// Each message is resolved to a single instance.
     case instances(InstanceGroup)
     /// The connector of the URL's scheme, or the cluster that the bus has joined.
     case connector(Handler)
@@ -57,8 +58,8 @@ extension BusCore {
 }
 
 extension RouteTable where Handler == Target {
-    /// Returns the target of a URL: a handler, one of several instances, a connector, or the reason why there
-    /// is none.
+    /// Returns the target of a URL: a handler, the chosen instance of a module, a connector, or the reason
+    /// why the URL has no target.
     ///
     /// - Parameters:
     ///   - url: The URL.
@@ -93,7 +94,7 @@ extension RouteTable where Handler == Target {
     ///   - url: A URL without a route.
     ///   - connections: The connectors.
     ///   - failure: The error of the match; nil when no pattern matched.
-    /// - Returns: The connector, or the reason why there is none.
+    /// - Returns: The connector, or the reason why the URL has no target.
     @inline(never)
     private func resolveConnector(
         _ url: String,

@@ -114,10 +114,11 @@ extension MessageBus {
 
     /// Sends a message that no caller awaits.
     ///
-    /// The bus handles the messages in the order sent, after the caller has continued. A message that fails
-    /// becomes a dead letter, and the log has a warning with the URL and the reason. A message that a handler
-    /// sends inherits the deadline of the handler's message. When the deadline passes, the bus cancels the
-    /// message or does not begin it.
+    /// The bus handles the messages in the order in which they were sent, after the caller has continued. A
+    /// message that fails becomes a dead letter, and the bus logs a warning with the URL and the reason.
+    ///
+    /// A message that a handler sends inherits the deadline of the handler's message. When the deadline
+    /// passes, the bus cancels the message or does not begin it.
     ///
     /// - Parameters:
     ///   - url: The URL. A URL without a scheme has the default scheme.
@@ -218,7 +219,7 @@ extension BusCore {
     /// Delivers a request as far as possible without suspending.
     ///
     /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
-    /// budget of deliveries before the next poll. Each delivery counts against that budget.
+    /// budget of deliveries before the next poll. Each delivery on a loop counts against the budget.
     @inline(__always)
     func deliverHere(
         _ request: consuming Request,
@@ -250,7 +251,7 @@ extension Handler {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - value: Receives the value, if the handler returns that type.
+    ///   - value: Receives the value, if the handler returns the type `Value`.
     /// - Returns: The value in a box, if it has another type or a return URL also receives it; otherwise nil.
     /// - Throws: The error of the handler.
     @inlinable

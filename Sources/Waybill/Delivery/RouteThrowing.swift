@@ -20,8 +20,8 @@ extension MessageBus {
     ///   - timeout: The time to wait, by the clock of the bus.
     ///   - type: The type of the value.
     /// - Returns: The value of the reply.
-    /// - Throws: The declared error when the handler throws it, and else a `RoutingError` as
-    ///   ``route(_:as:)`` does.
+    /// - Throws: The declared error when the handler throws it. Any other failure is a `RoutingError`, as in
+    ///   ``route(_:as:)``.
     public nonisolated(nonsending) func route<Value: Sendable, Failure: ModuleError>(
         _ url: String,
         throwing failure: Failure.Type,

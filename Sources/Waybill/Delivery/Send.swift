@@ -33,7 +33,10 @@ extension BusCore {
         )
     }
 
-    /// Sends a message when the mailbox of its handler has a free slot.
+    /// Sends a message, and waits for a free slot first when the mailbox of its handler suspends senders.
+    ///
+    /// With another policy, this method yields to the loop when the mailbox is full and the caller is on the
+    /// same loop.
     ///
     /// - Throws: The reason why the mailbox did not accept the message.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
@@ -157,7 +160,7 @@ extension BusCore {
             return .deadlock(url: request.url)
         }
         while await !mailbox.waitForSlot(by: self.time, until: request.expiry) {
-            // The deadline cancels the handler that sends, and is then the reason.
+            // The deadline also cancels the sending handler. The reason is then the deadline.
             if request.expiry.hasPassed(by: self.time) { return .deadlineExceeded(url: request.url) }
             if Task.isCancelled { return .cancelled(url: request.url) }
             if handler.isGone { return handler.reason(request.url) }

@@ -27,7 +27,7 @@ enum Recipient: Sendable {
     case peer(awaits: Bool)
     /// A publisher, which waits until its subscribers have finished. A failure is logged.
     case publisher
-    /// No recipient, because the message was sent. A failure makes it a dead letter.
+    /// No recipient, because no caller waits for a sent message. A failure makes the message a dead letter.
     case nobody
     /// No recipient, because the message was published to a subscriber that did not receive it. `isLogged` is
     /// false when one log entry covers all messages of a subscription.
@@ -118,7 +118,7 @@ extension BusCore {
     ///   - ticket: The obligation to end the message.
     ///   - outcome: The outcome. A failure already names its route, through
     ///     ``RoutingError/at(_:)-(Handler?)``.
-    ///   - content: The message, or the request when there is no message.
+    ///   - content: The message, or the request when no message was created.
     ///   - recipient: The recipient of the outcome.
     ///   - handler: The handler that the message reached; nil if it reached none.
     ///   - isInFlight: Whether the counters of the handler's route count the message as in flight.
@@ -157,7 +157,7 @@ extension BusCore {
         if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
     }
 
-    /// Tells observers, the uncaught handler and the log about a failure, before the message is counted.
+    /// Reports a failure to observers, the uncaught handler and the log, before the message is counted.
     @inline(never)
     private func report<Content: SettledContent>(
         _ error: RoutingError,
