@@ -274,10 +274,7 @@ extension BusCore {
         _ request: Request,
         listener: Listener = noListener
     ) async -> DeliveryResult {
-        let request = request.inheriting(on: self.currentShard)
-        await EventLoop.yieldIfDue()
-        let delivery = self.deliver(request, on: self.currentShard) { try $0.callBoxed($1) }
-        return await self.result(of: delivery, listener: listener)
+        await self.result(of: self.deliverHere(request), listener: listener)
     }
 
     /// Waits for the outcome of a message that was delivered as far as possible without suspending.
@@ -302,14 +299,14 @@ extension BusCore {
             let outcome = await interception.outcome()
             return self.settle(interception.takeTicket(), as: outcome, of: interception.message, at: handler)
         case .unadmitted(let pending):
-            if let access = pending.access {
-                await EventLoop.yieldIfDue()
-                // The exposed URLs may have changed since the peer was admitted.
-                if let error = self.rejection(of: pending.request, by: access) {
-                    return self.fail(pending.request, error, for: .peer(awaits: true))
-                }
+            // Yield once only: a second yield would let later messages overtake this one.
+            await EventLoop.yieldIfDue()
+            // The exposed URLs may have changed since the peer was admitted.
+            if let access = pending.access, let error = self.rejection(of: pending.request, by: access) {
+                return self.fail(pending.request, error, for: .peer(awaits: true))
             }
-            return await self.route(pending.request, listener: listener)
+            let delivery = self.deliver(pending.request, on: self.currentShard) { try $0.callBoxed($1) }
+            return await self.result(of: delivery, listener: listener)
         }
     }
 

@@ -138,13 +138,13 @@ struct JoinedMessagesTests {
         try await withCluster(.nats) { cluster in
             let (all, some) = (Journal<Int>(), Journal<Int>())
             // Two subscriptions of the node match the subject.
-            _ = try await cluster.node("far") { bus in
+            _ = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
                 try bus.share("app://news/**", for: .publishing)
                 try bus.share("app://:any/today", for: .publishing)
                 try bus.subscribe("app://news/**") { all.add(try $0.parameters.require("n")) }
                 try bus.subscribe("app://:any/today") { some.add(try $0.parameters.require("n")) }
             }
-            let near = try await cluster.node("near")
+            let near = try await cluster.node("near", heartbeat: .seconds(10))
             #expect(await eventually { near.node.members.contains { $0.topics.count == 2 } })
             let count = Scale.of(2_000)
             let publisher = Publisher(eventLoop: near.bus.eventLoop)
@@ -162,7 +162,7 @@ struct JoinedMessagesTests {
     @Test func `publications of one node, and its requests, are handled in their order`() async throws {
         try await withCluster(.nats) { cluster in
             let heard = Journal<Int>()
-            _ = try await cluster.node("far") { bus in
+            _ = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
                 try bus.share("app://far/**", for: .all)
                 try bus.subscribe("app://far/news") { heard.add(try $0.parameters.require("n")) }
                 try bus.register("app://far/call") { heard.add(try $0.parameters.require("n")) }
@@ -171,7 +171,7 @@ struct JoinedMessagesTests {
                     await Task.yield()
                 }
             }
-            let near = try await cluster.node("near")
+            let near = try await cluster.node("near", heartbeat: .seconds(10))
             #expect(await near.knows("app://far/task"))
             #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
             let count = Scale.of(3_000)
