@@ -53,13 +53,25 @@ public struct Replies: AsyncSequence, Sendable {
 
         private nonisolated(nonsending) mutating func read() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
-            // The first step makes the request, which yields by itself.
-            if self.stream != nil { await EventLoop.yieldIfDue() }
-            let stream =
-                if let stream = self.stream { stream } else {
-                    await self.core.openReplyStream(self.request)
-                }
+            await EventLoop.yieldIfDue()
+            if let stream = self.stream { return try await self.read(stream) }
+            let shard = self.core.currentShard
+            let delivery = self.core.deliver(self.request.inheriting(on: shard), on: shard) {
+                try $0.callBoxed($1)
+            }
+            guard case .started(let exchange) = delivery else {
+                // The handler cannot suspend, so it sends no progress replies.
+                self.isAtEnd = true
+                return try await self.core.result(of: delivery).reply(from: self.request.url)
+            }
+            let stream = ReplyStream(exchange)
             self.stream = stream
+            return try await self.read(stream)
+        }
+
+        private nonisolated(nonsending) mutating func read(
+            _ stream: ReplyStream
+        ) async throws(RoutingError) -> Reply? {
             if self.isAnswerDue { stream.answer() }
             self.isAnswerDue = false
             switch await stream.next() {
@@ -131,39 +143,6 @@ final class ReplyStream: Sendable {
 
     /// Answers the latest reply with `()`, which resumes the handler that waits for it.
     func answer() { self.exchange.answer(.success(())) }
-}
-
-extension BusCore {
-    /// Creates a request whose replies are requested one by one.
-    nonisolated(nonsending) func openReplyStream(_ request: Request) async -> ReplyStream {
-        let request = request.inheriting(on: self.currentShard)
-        await EventLoop.yieldIfDue()
-        let shard = self.currentShard
-        let ticket = self.open(on: shard)
-        let error = self.rejection(of: request)
-        let route = self.resolve(request, on: shard)
-        let chain = self.registry.chain
-        if error == nil, let chain, route.target.handler != nil || route.target.failure.code == .noRoute {
-            let request = chain.isObserved ? request.noting(.request, on: self) : request
-            return ReplyStream(self.intercept(request, ticket: ticket, route: route, by: chain, to: .caller))
-        }
-        guard error == nil, let handler = route.target.handler else {
-            let exchange = Exchange(ticket, for: request, at: nil, to: .caller, core: self)
-            exchange.finish(.failed(error ?? route.target.failure), of: request, by: nil)
-            return ReplyStream(exchange)
-        }
-        // Every handler runs in a task here, and the task ends the handler's turn.
-        let place = handler.mailbox.place(ticket.id, isImmediate: false)
-        let (exchange, message) = self.exchange(
-            request,
-            ticket: ticket,
-            parameters: route.parameters,
-            at: handler,
-            to: .caller
-        )
-        exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
-        return ReplyStream(exchange)
-    }
 }
 
 /// The tasks that run the body of a loop over the replies to a message.
