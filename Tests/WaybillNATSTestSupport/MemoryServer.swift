@@ -183,7 +183,10 @@ package final class MemoryTransport: ClusterTransport {
     /// Gives it what a server would.
     package func take(_ event: TransportEvent) {
         guard let receiver = self.receiver.withLock({ $0 }) else { return }
-        receiver.loop.execute { while !receiver.receive(event) {} }
+        receiver.loop.execute {
+            var isDone = receiver.receive(event)
+            while !isDone { isDone = receiver.receive(.remainder) }
+        }
     }
 
     package func subscribe(_ subject: String, queue: String?) {

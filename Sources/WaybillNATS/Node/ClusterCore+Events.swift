@@ -11,6 +11,7 @@ extension ClusterCore {
     func receive(_ event: TransportEvent) -> Bool {
         switch event {
         case .message(let message): return self.receive(message)
+        case .remainder: return self.receiveRemainder()
         case .undelivered(let reply, let reason): self.noteUndelivered(reply, reason)
         case .overflow:
             self.configuration.logger.error("messages are lost: the node is too slow for them")
@@ -39,9 +40,6 @@ extension ClusterCore {
     }
 
     private func receive(_ message: TransportMessage) -> Bool {
-        // The transport passes the same message again after `receive` returned false. These publications are
-        // its content.
-        if self.publications != nil { return self.goOnWithPublications() }
         if self.subjects.isAboutNodes(message.subject) {
             self.receiveAnnouncement(message)
         } else if let verb = ServiceDescription.verb(in: message.subject) {
@@ -323,13 +321,13 @@ extension ClusterCore {
             return true
         }
         self.publications = (publications, sender.map { .node($0.node) } ?? .client(ExactText("")))
-        return self.goOnWithPublications()
+        return self.receiveRemainder()
     }
 
-    /// Handles publications until the loop has to poll.
+    /// Handles the publications that are left of a message, until the loop has to poll.
     ///
     /// - Returns: Whether all publications are handled.
-    private func goOnWithPublications() -> Bool {
+    private func receiveRemainder() -> Bool {
         guard let (publications, peer) = self.publications.take() else { return true }
         var rest = publications
         self.session(peer).assumeOnLoop { [eventLoop] session in

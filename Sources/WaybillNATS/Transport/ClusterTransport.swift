@@ -15,8 +15,8 @@ package protocol ClusterTransport: Sendable {
     ///
     /// - Parameters:
     ///   - eventLoop: The loop on which `receive` is called.
-    ///   - receive: Handles events in their order. It returns false when it has to be called with the same
-    ///     event again, after the loop has polled.
+    ///   - receive: Handles events in their order. It returns false when a message is not handled
+    ///     completely. The next event is then `remainder`, after the loop has polled.
     /// - Throws: A `RoutingError` with the code `unreachable` or `refused`.
     func open(
         on eventLoop: EventLoop,
@@ -118,6 +118,8 @@ package struct MessageEnvelope: Sendable, Equatable {
 /// An event that a transport reports to its node.
 package enum TransportEvent: Sendable {
     case message(TransportMessage)
+    /// The part of the last message that is not handled yet.
+    case remainder
     /// No subscriber received a message, or the message could not be sent. The event names the reply subject
     /// of the message.
     case undelivered(reply: String, reason: Undelivered)

@@ -121,22 +121,28 @@ final class NATSEvents: Sendable {
         if !entries.isEmpty { self.receive(entries[...]) }
     }
 
-    private func receive(_ entries: ArraySlice<Entry>) {
+    /// Passes entries to the node until the loop has to poll, and schedules the rest.
+    ///
+    /// - Parameters:
+    ///   - entries: The entries; there is at least one.
+    ///   - beginsWithRemainder: Whether the node has handled a part of the first entry.
+    private func receive(_ entries: ArraySlice<Entry>, beginsWithRemainder: Bool = false) {
         if self.ring.isClosed { return self.runMarkers(in: entries) }
         let end = self.eventLoop.time.instant + Self.slice
-        var rest = entries
+        var (rest, isRemainder) = (entries, beginsWithRemainder)
         repeat {
             switch rest[rest.startIndex] {
             case .event(let event):
                 self.noteTold(of: event)
-                guard self.receive(event) else {
-                    self.eventLoop.execute { [rest] in self.receive(rest) }
+                guard self.receive(isRemainder ? .remainder : event) else {
+                    self.eventLoop.execute { [rest] in self.receive(rest, beginsWithRemainder: true) }
                     return
                 }
                 if case .message(let message) = event { self.spares.give(message.payload) }
             case .marker(let body): body()
             }
             rest.removeFirst()
+            isRemainder = false
             // Beyond the loop's delivery budget, each message would start a task that waits for the loop to
             // poll.
         } while !rest.isEmpty && self.eventLoop.consumeDeliveryBudget() && self.eventLoop.time.instant < end
