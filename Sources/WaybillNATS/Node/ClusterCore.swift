@@ -263,7 +263,12 @@ extension ClusterCore {
         self.send(announcement, to: node)
     }
 
-    private var interval: Int { max(1, Int(self.configuration.heartbeatInterval / .milliseconds(1))) }
+    /// The heartbeat interval, in milliseconds.
+    private var interval: Int {
+        let longest = Announcement.longestInterval
+        let interval = min(self.configuration.heartbeatInterval, .milliseconds(longest))
+        return max(1, Int(interval / .milliseconds(1)))
+    }
 
     private func send(_ announcement: Announcement, to node: NodeID?) {
         let subject = node.map { self.subjects.members($0) } ?? self.subjects.nodes
@@ -335,7 +340,7 @@ extension ClusterCore {
 
     /// Schedules the next heartbeat, which also expires the nodes that are silent.
     private func scheduleBeat() {
-        let interval = self.configuration.heartbeatInterval
+        let interval = Duration.milliseconds(self.interval)
         self.watch = self.eventLoop.schedule(at: Deadline(after: interval, by: self.eventLoop.time)) {
             [weak self] in
             self?.assumeOnLoop { $0.beat() }
@@ -344,7 +349,7 @@ extension ClusterCore {
     }
 
     private func beat() {
-        let interval = self.configuration.heartbeatInterval
+        let interval = Duration.milliseconds(self.interval)
         // This node received nothing while its loop was blocked or without a server, so silence does not mean
         // that another node is gone.
         if let last = self.lastBeat, self.now - last > interval * 2 || !self.isConnected {

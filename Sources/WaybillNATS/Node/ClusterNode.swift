@@ -44,8 +44,8 @@ public final class ClusterNode: Sendable {
 
         /// The interval between heartbeats; one second by default.
         ///
-        /// Other nodes treat this node as dead when it has been silent for two and a half intervals. They
-        /// treat an interval above one minute as one minute.
+        /// Other nodes treat this node as dead when it has been silent for two and a half intervals. An
+        /// interval above one minute is shortened to one minute.
         public var heartbeatInterval = Duration.seconds(1)
 
         /// The time that joining waits for the announcements of other nodes; 200 milliseconds by default.
