@@ -6,7 +6,9 @@ internal import WaybillRouting
 /// A snapshot of the routes of a bus, for code that must not call the bus.
 final class RouteCatalog: Sendable {
     private struct State {
-        var modules: [String: String] = [:]
+        /// The modules of the routes, in the order of the table.
+        var modules: [String?] = []
+        var modulesByPattern: [String: String] = [:]
         var table: RouteTable<Void>
     }
 
@@ -17,12 +19,14 @@ final class RouteCatalog: Sendable {
     /// Updates the snapshot if the routes have changed.
     func update(_ bus: MessageBus) {
         let described = bus.describedRoutes
-        guard self.state.withLock({ $0.table.routes.map(\.pattern) }) != described.map(\.pattern) else {
-            return
+        let modules = described.map(\.description.module)
+        let isCurrent = self.state.withLock { state in
+            state.modules == modules && state.table.routes.map(\.pattern) == described.map(\.pattern)
         }
-        var state = State(table: bus.clusterTable())
+        if isCurrent { return }
+        var state = State(modules: modules, table: bus.clusterTable())
         for (pattern, description) in described {
-            state.modules[description.pattern] = description.module
+            state.modulesByPattern[description.pattern] = description.module
             _ = try? state.table.insert(pattern.text, ())
         }
         self.state.withLock { $0 = state }
@@ -30,7 +34,7 @@ final class RouteCatalog: Sendable {
 
     /// Returns the module of the route with a pattern.
     func module(of pattern: String?) -> String? {
-        pattern.flatMap { pattern in self.state.withLock { $0.modules[pattern] } }
+        pattern.flatMap { pattern in self.state.withLock { $0.modulesByPattern[pattern] } }
     }
 
     /// Returns the ranges of the path parameters in a URL, and in the return URL that is its fragment.
