@@ -40,7 +40,8 @@ struct RegexParser {
     private mutating func choice() throws(Failure) -> RegexNode {
         self.depth += 1
         defer { self.depth -= 1 }
-        guard self.depth < 32 else { throw Failure("groups are nested more than 32 deep") }
+        // The expression itself is the first level, outside of all groups.
+        guard self.depth <= 33 else { throw Failure("groups are nested more than 32 deep") }
         var choices = [try self.sequence()]
         while self.take("|") { choices.append(try self.sequence()) }
         return choices.count == 1 ? choices[0] : .choice(choices)

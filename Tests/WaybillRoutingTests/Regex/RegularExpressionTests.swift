@@ -39,6 +39,14 @@ import WaybillTestSupport
         #expect(duration < .seconds(30))
     }
 
+    @Test func `groups may be nested 32 deep`() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
+        }
+        #expect(try self.matches(nested(32), "a"))
+        #expect(throws: (any Error).self) { try self.matches(nested(33), "a") }
+    }
+
     /// Repetitions of nothing have no states, so only the work itself can be limited.
     @Test(arguments: [
         "((((((((){512}){512}){512}){512}){512}){512})|a)", "(((((^{512}){512}){512}){512}){512}a)",
