@@ -112,10 +112,10 @@ extension RPCSession {
         self.liftFrameLimit()
     }
 
-    /// Whether notifications of the peer are handled.
+    /// Opens a silent session, and closes an unauthenticated one, because a notification has arrived.
     ///
-    /// Reading this property opens a silent session, and closes an unauthenticated one.
-    var takesNotifications: Bool {
+    /// - Returns: Whether the notification is handled.
+    func admitsNotification() -> Bool {
         if self.phase == .silent { self.phase = .open }
         self.closeUnlessAuthenticated()
         return self.phase == .open

@@ -68,7 +68,7 @@ extension RPCSession {
 
     /// Handles a notification; its errors are logged.
     func notify(_ method: String, _ params: JSONNode?, size: Int) {
-        guard self.takesNotifications else { return }
+        guard self.admitsNotification() else { return }
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
@@ -210,7 +210,7 @@ extension RPCSession {
     ///   - publications: The messages.
     ///   - isAdmitted: Whether the caller has already charged the loop's budget for the publication.
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
-        guard self.takesNotifications else { return publications.dropAll() }
+        guard self.admitsNotification() else { return publications.dropAll() }
         do throws(RPCFailure) {
             let size = publications.sizeOfNext
             let request = try self.next(of: &publications)
