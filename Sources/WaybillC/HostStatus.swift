@@ -33,7 +33,6 @@ struct HostStatus: Error, Hashable {
         case .ok: "ok"
         case .invalidArgument: "invalidArgument"
         case .wrongThread: "wrongThread"
-        case Self(WAYBILL_SYSTEM): "system"
         default: Self.codes.first { $0.status == self }?.code.description ?? "other"
         }
     }
@@ -63,8 +62,7 @@ struct HostStatus: Error, Hashable {
 
     /// The names as C strings, which are never freed.
     static let names: [Int32: CText] = {
-        let all =
-            Self.codes.map(\.status) + [.ok, .invalidArgument, .wrongThread, Self(WAYBILL_SYSTEM), .other]
+        let all = Self.codes.map(\.status) + [.ok, .invalidArgument, .wrongThread, .other]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.rawValue, CText($0.name)) })
     }()
 }

@@ -27,7 +27,6 @@ enum {
     // Errors of the call itself.
     WAYBILL_INVALID_ARGUMENT = -1,  // a null pointer, or text that is not UTF-8 or not JSON
     WAYBILL_WRONG_THREAD = -2,      // the calling thread is not the thread of the bus
-    WAYBILL_SYSTEM = -3,            // the system has no memory or file descriptor left
     // The codes of the bus, which RoutingError.Code documents.
     WAYBILL_INVALID_URL = -10,
     WAYBILL_INVALID_PATTERN = -11,
