@@ -21,5 +21,9 @@ try await bus.install { Orders() }
 // URLs of the scheme `app` without a route in this process are sent to the server of step 5.
 try bus.connect("app", to: RPCConnector(.unix(CommandLine.arguments[1])))
 
-let order: String = try await bus.route("app://orders/place?drink=tea&count=2")
-print(order)
+do {
+    let order: String = try await bus.route("app://orders/place?drink=tea&count=2")
+    print(order)
+} catch {
+    print(error)
+}

@@ -1,5 +1,5 @@
 import Waybill
-import WaybillServe
+import WaybillNATS
 
 @Module("app://menu")
 actor Menu {
@@ -15,7 +15,10 @@ actor Menu {
 let bus = MessageBus()
 try await bus.install { Menu() }
 
-// Without this line, the URLs of the bus do not exist for other processes.
-try bus.expose("app://menu/**")
-let server = RPCServer(bus, listening: .unix(CommandLine.arguments[1]))
-try await server.run()
+// Without this line, the URLs of the bus do not exist for other nodes.
+try bus.share("app://menu/**")
+
+let node = bus.join(NATSTransport(servers: [CommandLine.arguments[1]], realm: "cafe"))
+try await node.start()
+print("The menu has joined.")
+try await node.run()
