@@ -33,7 +33,7 @@ extension RouteConfiguration {
     /// other extensions, are ignored. A file may have up to ``maximumFileSize`` bytes.
     ///
     /// - Parameter url: a file or a folder.
-    /// - Throws: ``ConfigurationError`` with the file, the line and the key.
+    /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key.
     public init(contentsOf url: URL) throws(ConfigurationError) {
         self.init()
         for file in try ConfigurationFile.files(at: url) { self.entries += try file.entries() }
@@ -46,8 +46,8 @@ extension RouteConfiguration {
     /// - Parameters:
     ///   - scheme: the scheme, without a colon, in any letter case.
     ///   - folder: the folder with the file, for example the resources of a bundle.
-    /// - Throws: ``ConfigurationError`` with the file, the line and the key; also if the folder has no file
-    ///   for the scheme.
+    /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key; also if the folder has
+    ///   no file for the scheme.
     public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {
         self.init()
         let files = try ConfigurationFile.files(at: folder)

@@ -15,7 +15,7 @@ internal import WaybillEventLoop
 /// ```
 ///
 /// `POST /bus/app/user/1` calls `app://user/1`: the path is the URL with its scheme as the first segment. GET
-/// has the same effect where the URL is exposed for ``Waybill/ExposedOperations/reads``. The query, a JSON
+/// has the same effect where the URL is exposed for ``/Waybill/ExposedOperations/reads``. The query, a JSON
 /// object and a form become parameters, and the reply is JSON. With `Accept: text/event-stream`, progress
 /// replies, the reply and a failure are server-sent events. `GET /bus/subscribe?pattern=app://prices/**` is a
 /// subscription.

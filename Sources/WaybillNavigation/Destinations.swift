@@ -50,7 +50,7 @@ extension Navigator {
     ///   - line: the line of the registration, for the message of a conflict.
     ///   - make: makes the destination, on the navigator's loop.
     /// - Returns: the registration, which unregisters the destination. Destinations that are shown stay.
-    /// - Throws: the errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
+    /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Sendable>(
         _ pattern: String,
@@ -90,7 +90,7 @@ extension Navigator {
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
     /// - Returns: the registration, which unregisters the destination. Destinations that are shown stay.
-    /// - Throws: the errors of ``Waybill/MessageBus/register(_:fileID:line:_:)``.
+    /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Decodable & Sendable>(
         _ pattern: String,
@@ -123,7 +123,7 @@ extension Navigator {
     ///
     /// Each destination is shown like a destination that was registered separately under this name. A target
     /// that is an action of a module, or a URL, has the same meaning as in
-    /// ``Waybill/MessageBus/load(_:named:destinations:)``. Both methods share the names of configurations.
+    /// ``/Waybill/MessageBus/load(_:named:destinations:)``. Both methods share the names of configurations.
     ///
     /// - Parameters:
     ///   - configuration: the patterns, without transitions, and the names of their destinations.

@@ -35,7 +35,7 @@ public struct NavigationRequest: Sendable {
     /// The segments of the path, decoded.
     public var segments: [String] { self.message.address.segments }
 
-    /// The transition of the destination; ``WaybillRouting/RouteTransition/push`` if the URL has none.
+    /// The transition of the destination; ``/WaybillRouting/RouteTransition/push`` if the URL has none.
     public let transition: RouteTransition
 
     /// The query values, decoded.
@@ -91,7 +91,7 @@ public struct NavigationRequest: Sendable {
     ///
     /// - Parameter type: the type to decode.
     /// - Returns: the value.
-    /// - Throws: the errors of ``Waybill/Message/decode(_:)``, with the name of the parameter.
+    /// - Throws: the errors of ``/Waybill/Message/decode(_:)``, with the name of the parameter.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         try self.message.decode(type)
     }
@@ -112,7 +112,7 @@ public struct NavigationRequest: Sendable {
     ///
     /// - Parameter value: the value with the defaults, or with the previous parameters.
     /// - Returns: the changed value.
-    /// - Throws: the errors of ``Waybill/Message/decode(onto:)``, with the name of the parameter.
+    /// - Throws: the errors of ``/Waybill/Message/decode(onto:)``, with the name of the parameter.
     public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
         try self.message.decode(onto: value)
     }
@@ -137,7 +137,7 @@ extension NavigationRequest {
     ///   - expecting: the type of the answer.
     /// - Returns: the answer.
     /// - Throws: `noHandler` if the caller does not listen or the destination has been removed, and the
-    ///   errors of ``Waybill/Message/reply(with:expecting:)``.
+    ///   errors of ``/Waybill/Message/reply(with:expecting:)``.
     public func reply<Answer: Sendable>(
         with value: some Sendable,
         expecting: Answer.Type

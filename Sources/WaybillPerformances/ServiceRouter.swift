@@ -203,7 +203,7 @@ extension MessageBus {
 
     /// Creates a performance for a service that is made on demand.
     ///
-    /// If an adapter provides the protocol (``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``), the router
+    /// If an adapter provides the protocol (``/Waybill/MessageBus/adapt(_:from:fileID:line:_:)``), the router
     /// of the adapted protocol makes and removes the destination.
     ///
     /// - Parameters:

@@ -54,8 +54,8 @@ public struct SignalService: Service {
 
     /// Waits until a signal ends the service, or the group shuts down.
     ///
-    /// - Throws: ``EventLoopError`` if a signal cannot be caught or the loop shuts down, and the errors of
-    ///   the handlers.
+    /// - Throws: ``/WaybillEventLoop/EventLoopError`` if a signal cannot be caught or the loop shuts down,
+    ///   and the errors of the handlers.
     public func run() async throws {
         let signals = try await self.eventLoop.signals(self.ending.union(self.handlers.keys))
         for try await signal in signals.cancelOnGracefulShutdown() {

@@ -84,7 +84,9 @@ extension MessageBus {
         /// The scheme of URLs and patterns without a scheme; "app" by default.
         public var defaultScheme: String
 
-        /// The rules by which URLs are read and matched; ``RoutingConventions/waybill`` by default.
+        /// The rules by which URLs are read and matched.
+        ///
+        /// The default is ``/WaybillRouting/RoutingConventions/waybill``.
         public var conventions: RoutingConventions
 
         /// The limits of URLs, for example their length.

@@ -14,7 +14,7 @@ extension MessageBus {
     /// - Returns: The value that the handler returned.
     /// - Throws: `noRoute` if no pattern matches, `noHandler` if no handler is registered,
     ///   `deadlineExceeded` if no reply arrived in time, `handlerFailed` if the handler threw an error,
-    ///   `typeMismatch` if the reply has another type, or another code of ``WaybillRouting/RoutingError``.
+    ///   `typeMismatch` if the reply has another type, or another code of ``/WaybillRouting/RoutingError``.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,

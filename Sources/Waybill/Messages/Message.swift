@@ -132,7 +132,7 @@ extension Message {
     /// The way to present the resource behind the URL, for example `push` in `app://push/user/detail?uid=1`.
     ///
     /// The value is nil when the URL does not begin with a verb, or when the bus's conventions have no
-    /// ``WaybillRouting/RoutingConventions/leadingVerbs``.
+    /// ``/WaybillRouting/RoutingConventions/leadingVerbs``.
     public var transition: RouteTransition? { self.parameters.address.transition }
 
     /// Text for the infrastructure, separate from the parameters: trace context, content type, tenant.

@@ -10,7 +10,7 @@ internal import WaybillRouting
 /// It logs the end of each delivery, and the start if a start level is given. Entries contain the message's
 /// ID, URL and pattern; at the end also the duration and the code of a failure. Values are not logged,
 /// because they may be large or secret. URLs are logged with their queries, on one line and truncated to 200
-/// characters (``SafeText``).
+/// characters (``/WaybillRouting/SafeText``).
 public struct LoggingMiddleware: Middleware {
     private let logger: Logger?
     private let level: Logger.Level

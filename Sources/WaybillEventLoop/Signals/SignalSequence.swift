@@ -1,5 +1,5 @@
-/// The signals that the process receives, from the return of ``EventLoop/signals(_:)`` until the sequence is
-/// dropped.
+/// The signals that the process receives, from the return of ``EventLoop/signals(_:)-(Signal...)`` until the
+/// sequence is dropped.
 ///
 /// While a sequence exists, the default action of its signals is off: Control-C no longer ends the process. A
 /// sequence supports one iteration at a time, and holds its loop. Signals that arrive between two calls of

@@ -29,7 +29,7 @@ final class FrameChannel: RPCChannel {
     ///   read from a peer that does not read its answers. Only one of two peers may flush, or each would wait
     ///   for the other.
     /// - Returns: The frame.
-    /// - Throws: ``FrameError``, or ``WaybillEventLoop/StreamError`` if reading fails.
+    /// - Throws: ``FrameError``, or ``/WaybillEventLoop/StreamError`` if reading fails.
     nonisolated(nonsending) func next(isFlushing: Bool) async throws -> JSONText? {
         while true {
             if let frame = try self.reader.next() { return frame }
