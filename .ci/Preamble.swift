@@ -38,3 +38,21 @@ enum OrderError: ModuleError {
 
     var message: String { "there is no such order" }
 }
+
+/// A service, and a module that provides it for a time zone.
+@Service("app://time")
+public protocol TimeService: Sendable {
+    func time(in city: String) async throws -> String
+}
+
+@Module("app://clock")
+actor ClockModule: TimeService {
+    private let zone: String
+    init(zone: String) { self.zone = zone }
+    func time(in city: String) -> String { "noon in \(city), \(self.zone)" }
+}
+
+/// A service as another module declares it for its own needs.
+public protocol RequiredClock: Sendable {
+    func now() async throws -> String
+}
