@@ -53,12 +53,14 @@ public struct Replies: AsyncSequence, Sendable {
 
         private nonisolated(nonsending) mutating func read() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
-            await EventLoop.yieldIfDue()
-            if let stream = self.stream { return try await self.read(stream) }
-            let shard = self.core.currentShard
-            let delivery = self.core.deliver(self.request.inheriting(on: shard), on: shard) {
-                try $0.callBoxed($1)
+            if let stream = self.stream {
+                await EventLoop.yieldIfDue()
+                return try await self.read(stream)
             }
+            // After a suspension, the calling handler is no longer known.
+            let request = self.request.inheriting(on: self.core.currentShard)
+            await EventLoop.yieldIfDue()
+            let delivery = self.core.deliver(request, on: self.core.currentShard) { try $0.callBoxed($1) }
             guard case .started(let exchange) = delivery else {
                 // The handler cannot suspend, so it sends no progress replies.
                 self.isAtEnd = true
