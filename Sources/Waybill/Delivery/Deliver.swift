@@ -175,7 +175,7 @@ extension BusCore {
                 of: parameters,
                 ticket.id,
                 hops: request.hops,
-                from: request.extras?.external
+                of: request.extras
             )
         }
         let exchange = Exchange(

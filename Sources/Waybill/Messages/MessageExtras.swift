@@ -19,6 +19,9 @@ final class MessageExtras: Sendable {
     /// The peer that sent the message, or nil when this process sent it.
     let external: ExternalCaller?
 
+    /// The store's record of the attempt to deliver this message; nil for a message that no store delivers.
+    let source: (any MessageSource)?
+
     /// The provenance of the message on an observed bus; nil for a request that no handler made.
     let provenance: MessageProvenance?
 
@@ -32,6 +35,7 @@ final class MessageExtras: Sendable {
         returnPath: ReturnPath? = nil,
         isReturnOf: ReturnPath? = nil,
         external: ExternalCaller? = nil,
+        source: (any MessageSource)? = nil,
         provenance: MessageProvenance? = nil
     ) {
         self.payload = payload
@@ -41,6 +45,7 @@ final class MessageExtras: Sendable {
         self.returnPath = returnPath
         self.isReturnOf = isReturnOf
         self.external = external
+        self.source = source
         self.provenance = provenance
     }
 
@@ -65,6 +70,7 @@ final class MessageExtras: Sendable {
             returnPath: returnPath ?? self.returnPath,
             isReturnOf: self.isReturnOf,
             external: self.external,
+            source: self.source,
             provenance: provenance ?? self.provenance
         )
     }

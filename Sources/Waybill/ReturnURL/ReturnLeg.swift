@@ -33,9 +33,9 @@ public struct ReturnLeg: Sendable {
         case failed(RoutingError)
         /// The handler of the request has declined to send the value.
         case declined
-        /// Another node of a cluster handles the request and sends the value.
+        /// Another node of a cluster, or a durable store, sends the value.
         ///
-        /// Only that node knows the outcome.
+        /// Only the node or the store knows the outcome.
         case forwarded
     }
 
@@ -77,6 +77,8 @@ final class ReturnPath: Sendable {
     let correlationID: CorrelationID
     private let scheme: String
     private let hops: Int
+    /// The store that sends the value; nil when the bus sends it.
+    private let source: (any MessageSource)?
     private let state: Locked<State>
 
     /// A caller that waits for the outcome.
@@ -103,11 +105,13 @@ final class ReturnPath: Sendable {
         scheme: String,
         hops: Int,
         sender: BusCore,
-        from external: ExternalCaller? = nil
+        from external: ExternalCaller? = nil,
+        source: (any MessageSource)? = nil
     ) {
         self.correlationID = id
         self.scheme = scheme
         self.hops = hops
+        self.source = source
         self.state = Locked(State(url: url, external: external, sender: sender))
     }
 
@@ -131,6 +135,11 @@ final class ReturnPath: Sendable {
     func send(_ value: any Sendable, headers: [String: String]) -> Bool {
         let (sender, url, external) = self.state.withLock { ($0.sender.take(), $0.url, $0.external) }
         guard let sender else { return false }
+        if let source {
+            source.sendReturn(value, to: url, headers: headers)
+            self.end(.forwarded)
+            return true
+        }
         let extras = MessageExtras(
             payload: value,
             headers: headers,

@@ -59,16 +59,16 @@ extension BusCore {
     ///   - parameters: The parameters of the message's URL.
     ///   - id: The message's ID.
     ///   - hops: The number of routes that led to the message.
-    ///   - external: The peer that sent the message and its return URL.
+    ///   - extras: The extras of the message, with the peer or the store that sent it.
     /// - Returns: The path, or nil if the message has no return URL.
     func returnPath(
         of parameters: borrowing Parameters,
         _ id: CorrelationID,
         hops: Int,
-        from external: @autoclosure () -> ExternalCaller?
+        of extras: @autoclosure () -> MessageExtras?
     ) -> ReturnPath? {
         guard parameters.hasFragment else { return nil }
-        return self.makeReturnPath(parameters.address, id, hops: hops, from: external())
+        return self.makeReturnPath(parameters.address, id, hops: hops, of: extras())
     }
 
     /// Returns the extras of a message, with the path to its return URL if it has one.
@@ -79,7 +79,7 @@ extension BusCore {
         _ id: CorrelationID,
         hops: Int
     ) -> MessageExtras? {
-        let path = self.returnPath(of: parameters, id, hops: hops, from: extras?.external)
+        let path = self.returnPath(of: parameters, id, hops: hops, of: extras)
         return path.map { (extras ?? .empty).with(returnPath: $0) } ?? extras
     }
 
@@ -90,7 +90,7 @@ extension BusCore {
             of: message.parameters,
             message.id,
             hops: message.hops,
-            from: extras.external
+            of: extras
         )
         guard let path, extras.returnPath == nil else { return message }
         return message.with(extras: extras.with(returnPath: path))
@@ -101,13 +101,22 @@ extension BusCore {
         _ address: Address,
         _ id: CorrelationID,
         hops: Int,
-        from external: ExternalCaller?
+        of extras: MessageExtras?
     ) -> ReturnPath? {
+        let external = extras?.external
         guard let fragment = address.fragment, !fragment.isEmpty,
             let url = self.returnURL(in: fragment, scheme: address.scheme, from: external?.audience)
         else { return nil }
         let id = external?.returnID ?? id
-        return ReturnPath(id, to: url, scheme: address.scheme, hops: hops, sender: self, from: external)
+        return ReturnPath(
+            id,
+            to: url,
+            scheme: address.scheme,
+            hops: hops,
+            sender: self,
+            from: external,
+            source: extras?.source
+        )
     }
 
     /// Returns the return URL in a message's fragment.
