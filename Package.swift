@@ -61,6 +61,7 @@ let package = Package(
         .library(name: "WaybillServe", targets: ["WaybillServe"]),
         .library(name: "WaybillNATS", targets: ["WaybillNATS"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
+        .library(name: "WaybillDurable", targets: ["WaybillDurable"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         // For programs in C, which link it without Swift's package manager.
         .library(name: "WaybillC", type: .dynamic, targets: ["WaybillC"]),
@@ -84,6 +85,11 @@ let package = Package(
         ),
         // Off by default: it needs libnats, which not every machine has.
         .trait(name: "NATS", description: "Modules in other processes and on other hosts, over NATS."),
+        // Off by default: it needs SQLite's header, which not every machine has.
+        .trait(
+            name: "Durable",
+            description: "Messages that survive the end of the process, in an SQLite file."
+        ),
         .default(enabledTraits: [
             "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Web",
             "HTTP", "Serve", "Tool",
@@ -115,6 +121,12 @@ let package = Package(
             name: "CNATS",
             pkgConfig: "libnats",
             providers: [.apt(["libnats-dev"]), .brew(["cnats"])]
+        ),
+        // Without the trait, no target depends on it, and SQLite is not looked for.
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
         .target(name: "WaybillRouting", swiftSettings: settings),
         .target(
@@ -275,6 +287,15 @@ let package = Package(
                     package: "swift-service-lifecycle",
                     condition: .when(traits: ["NATS"])
                 ),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillDurable",
+            dependencies: [
+                "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
+                .product(name: "Logging", package: "swift-log"),
+                .target(name: "CSQLite", condition: .when(traits: ["Durable"])),
             ],
             swiftSettings: settings
         ),
@@ -525,6 +546,21 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "CFaultyDisk",
+            dependencies: [.target(name: "CSQLite", condition: .when(traits: ["Durable"]))],
+            path: "Tests/CFaultyDisk"
+        ),
+        .testTarget(
+            name: "WaybillDurableTests",
+            dependencies: [
+                "WaybillDurable", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+                "LedgerProgram",
+                .target(name: "CFaultyDisk", condition: .when(traits: ["Durable"])),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
         // The public face as a program, with the settings of a new package.
         .executableTarget(name: "Face", dependencies: ["Waybill", "WaybillEventLoop"], path: "Tests/Face"),
         // A node of a cluster, for tests of nodes in several processes.
@@ -540,6 +576,13 @@ let package = Package(
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillNATS", "WaybillServe"]
                 + gateway,
             path: "Tests/AttackedProgram",
+            swiftSettings: settings
+        ),
+        // A process that tests kill, to see what its store has kept.
+        .executableTarget(
+            name: "LedgerProgram",
+            dependencies: ["Waybill", "WaybillDurable"],
+            path: "Tests/LedgerProgram",
             swiftSettings: settings
         ),
         // Programs of their own, since tests neither end their process nor have the main thread.

@@ -1,0 +1,267 @@
+#if Durable
+internal import Logging
+internal import Waybill
+internal import WaybillRouting
+
+/// The transaction of the file in which the engine performs all work that has arrived.
+///
+/// A batch exists on the thread of the engine, from BEGIN to COMMIT. Its changes to the lanes and to the
+/// numbers of messages take effect when the transaction has been committed.
+final class Batch {
+    let tables: StoreTables
+    /// The time of the store's clock at which the batch began.
+    let now: Int
+    let settings: StoreSettings
+    private(set) var lanes: Lanes
+    private(set) var numbers: MessageNumbers
+    /// The messages whose attempts begin when the transaction has been committed.
+    private(set) var begun: [BegunMessage] = []
+    /// The failure that makes the whole batch fail; nil if there is none.
+    private(set) var failure: DurableError?
+    /// Whether the batch has declared or removed a schedule.
+    var schedulesChanged = false
+    private var isFull: Bool?
+
+    init(_ tables: StoreTables, settings: StoreSettings, lanes: Lanes, numbers: MessageNumbers, at now: Int) {
+        self.tables = tables
+        self.settings = settings
+        self.lanes = lanes
+        self.numbers = numbers
+        self.now = now
+    }
+
+    /// Runs work, and records a failure that concerns the whole batch.
+    func attempt<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
+        let result = Result { try body() }
+        if case .failure(let error as DurableError) = result, error.failsBatch { self.failure = error }
+        if self.failure == nil, !self.tables.database.isInTransaction {
+            self.failure = DurableError(
+                .statementFailed,
+                message: "SQLite rolled the transaction of \(self.tables.database.path) back; try again"
+            )
+        }
+        return result
+    }
+
+    /// Runs code of the program in a savepoint, so that its failure affects no other work of the batch.
+    func attemptProgram<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
+        self.attempt {
+            try self.tables.database.execute("SAVEPOINT program")
+            let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
+            do {
+                let value = try self.tables.database.withProgramAccess(body)
+                try self.tables.database.execute("RELEASE program")
+                return value
+            } catch {
+                (self.lanes, self.numbers, self.begun) = (lanes, numbers, begun)
+                if self.tables.database.isInTransaction {
+                    try self.tables.database.execute("ROLLBACK TO program")
+                    try self.tables.database.execute("RELEASE program")
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Changes the lanes.
+    func updateLanes(_ body: (inout Lanes) -> Void) { body(&self.lanes) }
+}
+
+// The life of a message: sent, begun, and completed, retried or dead.
+extension Batch {
+    /// Writes a message, and begins its first attempt if it is due and its lane has a free slot.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - details: The encoded details of the message.
+    ///   - lane: The lane of the message's URL.
+    ///   - isFollowUp: Whether the message follows from one that the store has accepted, so that the limit on
+    ///     the size of the file does not apply.
+    /// - Returns: The number of the message, or of the message that was sent with the same key.
+    /// - Throws: `sizeLimitReached`, or a failure of the file.
+    func send(
+        _ message: NewMessage,
+        details: String?,
+        in lane: String,
+        isFollowUp: Bool = false
+    ) throws(DurableError) -> DurableReceipt {
+        if let key = message.key, let id = try self.tables.message(withKey: key, at: self.now) {
+            return DurableReceipt(id: id, isDuplicate: true)
+        }
+        if !isFollowUp { try self.checkSize() }
+        let id = try self.numbers.next(in: self.tables.database)
+        self.addLane(lane)
+        var state = StoreTables.State.waiting
+        if let order = message.order, try self.tables.hasMessage(inOrder: order) {
+            state = .behind
+        } else if message.delay <= .zero, self.lanes.takeSlot(in: lane, at: self.now) {
+            state = .begun
+        } else {
+            self.lanes.wait(in: lane, until: StoreClock.adding(message.delay, to: self.now))
+        }
+        try self.tables.insert(message, details: details, as: state, id: id, lane: lane, at: self.now)
+        if let key = message.key {
+            let expiry = StoreClock.adding(self.settings.configuration.keyLifetime, to: self.now)
+            try self.tables.keep(key, of: id, until: expiry, at: self.now)
+        }
+        if state == .begun {
+            self.begun.append(
+                BegunMessage(
+                    id: id,
+                    url: message.url,
+                    lane: lane,
+                    order: message.order,
+                    details: details,
+                    attempts: 1,
+                    expires: message.lifetime.map { StoreClock.adding($0, to: self.now) }
+                )
+            )
+        }
+        return DurableReceipt(id: id, isDuplicate: false)
+    }
+
+    /// Deletes a message that has been handled, and sends the value for its return URL.
+    ///
+    /// - Returns: Whether the attempt was underway. If it was not, nothing is written.
+    func complete(_ message: BegunMessage, returning value: EncodedReturn?) throws(DurableError) -> Bool {
+        guard try self.tables.delete(message.id, attempt: message.attempts) else { return false }
+        try self.follow(message.order)
+        if let value {
+            _ = try self.send(value.message, details: value.details, in: value.lane, isFollowUp: true)
+        }
+        return true
+    }
+
+    /// Ends an attempt that failed: the message waits for the next attempt, or becomes a dead letter.
+    func fail(
+        _ message: BegunMessage,
+        with error: RoutingError,
+        by policy: DurablePolicy
+    ) throws(DurableError) {
+        let due = StoreClock.adding(policy.backoff.delay(after: message.attempts), to: self.now)
+        let isExpired = message.expires.map { $0 <= due } ?? false
+        if error.isPermanent || isExpired || message.attempts >= policy.attempts {
+            try self.kill(message, with: error)
+        } else if try self.tables.retry(message, at: due, attempts: message.attempts, failure: error.line) {
+            self.lanes.wait(in: message.lane, until: due)
+        }
+    }
+
+    /// Ends an attempt that did not take place because the bus has shut down, and stops delivery.
+    func release(_ message: BegunMessage) throws(DurableError) {
+        let attempts = message.attempts - 1
+        _ = try self.tables.retry(message, at: self.now, attempts: attempts, failure: nil)
+        self.lanes.isDelivering = false
+    }
+
+    /// Moves a message to the dead letters.
+    func kill(_ message: BegunMessage, with error: RoutingError) throws(DurableError) {
+        try self.tables.bury(message, code: "\(error.code)", failure: error.line, at: self.now)
+        guard try self.tables.delete(message.id, attempt: message.attempts) else { return }
+        try self.follow(message.order)
+        self.settings.configuration.logger.error(
+            "a durable message is now a dead letter",
+            metadata: [
+                "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
+                "error": "\(error.line)",
+            ]
+        )
+    }
+
+    private func follow(_ order: String?) throws(DurableError) {
+        guard let order, let lane = try self.tables.follow(order) else { return }
+        self.addLane(lane)
+        // The message may have a delay of its own; the lane reads its time from the file.
+        self.lanes.wait(in: lane, until: try self.tables.nextDue(of: lane) ?? self.now)
+    }
+
+    /// Begins the attempts that are due, as far as the lanes have free slots.
+    func beginDue() throws(DurableError) {
+        for (lane, slots) in self.lanes.ready(at: self.now) {
+            let messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
+            var begun = 0
+            for message in messages {
+                try self.tables.begin(message.id, attempt: message.attempts)
+                if let expires = message.expires, expires <= self.now {
+                    try self.kill(message, with: .deadlineExceeded(of: message.url))
+                } else {
+                    self.begun.append(message)
+                    begun += 1
+                }
+            }
+            self.lanes.begin(begun, in: lane, nextDue: try self.tables.nextDue(of: lane))
+        }
+    }
+
+    func addLane(_ lane: String) {
+        guard !self.lanes.hasLane(lane) else { return }
+        self.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
+    }
+
+    private func checkSize() throws(DurableError) {
+        if self.isFull == nil {
+            self.isFull =
+                try self.tables.usedPages() * StoreTables.pageSize >= self.settings.configuration.sizeLimit
+        }
+        if self.isFull == true {
+            throw DurableError(
+                .sizeLimitReached,
+                message: "\(self.tables.database.path) has reached its limit of "
+                    + "\(self.settings.configuration.sizeLimit) bytes; let messages complete, drop dead "
+                    + "letters, or raise sizeLimit"
+            )
+        }
+    }
+}
+
+/// The numbers of messages, which are never used twice.
+///
+/// The file holds the end of the reserved numbers, so that most messages need no write for their number.
+struct MessageNumbers {
+    private var following: Int
+    private var reserved: Int
+
+    /// Creates numbers that begin where the reservation in the file ends.
+    init(after reserved: Int) {
+        self.following = reserved
+        self.reserved = reserved
+    }
+
+    mutating func next(in database: Database) throws(DurableError) -> Int {
+        if self.following == self.reserved {
+            self.reserved += 10_000
+            try StoreTables.set("next", to: self.reserved, in: database)
+        }
+        defer { self.following += 1 }
+        return self.following
+    }
+}
+
+/// The value of a reply, encoded as a message to the return URL.
+struct EncodedReturn: Sendable {
+    let message: NewMessage
+    let details: String?
+    let lane: String
+}
+
+extension RoutingError {
+    /// The error as one line, with its root cause.
+    var line: String { "\(self)" }
+
+    /// Whether another attempt would fail in the same way, unless the program changes.
+    var isPermanent: Bool {
+        let code = self.rootCause.code
+        return [.invalidURL, .missingParameter, .invalidParameter, .typeMismatch, .notTransferable].contains(
+            code
+        )
+    }
+
+    static func deadlineExceeded(of url: String) -> RoutingError {
+        RoutingError(
+            .deadlineExceeded,
+            url: url,
+            message: "the message expired in the store before it was handled"
+        )
+    }
+}
+#endif

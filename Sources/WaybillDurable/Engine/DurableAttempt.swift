@@ -1,0 +1,124 @@
+#if Durable
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// One attempt to handle a message of a store.
+final class DurableAttempt: MessageSource {
+    let message: BegunMessage
+    let engine: StoreEngine
+    private let state = Locked(State())
+
+    private struct State {
+        /// The value for the return URL, encoded; nil when no value was returned.
+        var returned: Result<EncodedReturn, RoutingError>?
+        /// Whether the handler has completed the message in a transaction.
+        var isCompleted = false
+    }
+
+    init(_ message: BegunMessage, of engine: StoreEngine) {
+        self.message = message
+        self.engine = engine
+    }
+
+    /// Delivers the message to a handler, and puts the outcome into the inbox of the engine.
+    func run(on bus: MessageBus) async {
+        let policy = self.engine.settings.value.policies.policy(of: self.message.url)
+        do {
+            let details = try MessageDetails(decoding: self.message.details)
+            try await self.route(details, on: bus, by: policy)
+            self.end(try self.state.withLock { try $0.returned?.get() })
+        } catch let error as RoutingError {
+            self.end(error, by: policy)
+        } catch {
+            let failure = RoutingError(
+                .typeMismatch,
+                url: self.message.url,
+                message: "\(error)",
+                cause: error
+            )
+            self.end(failure, by: policy)
+        }
+    }
+
+    private func route(_ details: MessageDetails, on bus: MessageBus, by policy: DurablePolicy) async throws {
+        var limit = policy.timeout
+        if let expires = self.message.expires {
+            limit = min(limit, .milliseconds(max(0, expires - StoreClock.wallTime)))
+        }
+        let request = SourcedRequest(
+            url: self.message.url,
+            parameters: details.parameters,
+            headers: details.headers,
+            payload: details.payload,
+            correlationID: details.answers.map { CorrelationID(rawValue: UInt64($0)) },
+            timeout: limit,
+            on: bus,
+            source: self
+        )
+        _ = try await bus.route(request)
+    }
+
+    func sendReturn(_ value: any Sendable, to url: String, headers: [String: String]) {
+        let returned = Result { () throws(RoutingError) in try self.encode(value, for: url, headers: headers)
+        }
+        self.state.withLock { $0.returned = returned }
+    }
+
+    /// Returns a value as a message to a return URL.
+    func encode(
+        _ value: any Sendable,
+        for url: String,
+        headers: [String: String]
+    ) throws(RoutingError) -> EncodedReturn {
+        let details = MessageDetails(headers: headers, payload: value, answers: self.message.id)
+        return EncodedReturn(
+            message: NewMessage(url: url, details: details),
+            details: try details.encoded(for: url),
+            lane: try self.engine.settings.value.policies.lane(of: url)
+        )
+    }
+
+    /// Records that a transaction has completed the message.
+    func noteCompletion() { self.state.withLock { $0.isCompleted = true } }
+
+    private func end(_ returned: EncodedReturn?) {
+        let isCompleted = self.state.withLock { $0.isCompleted }
+        self.end { batch in
+            if !isCompleted { _ = try batch.complete(self.message, returning: returned) }
+        }
+    }
+
+    private func end(_ error: RoutingError, by policy: DurablePolicy) {
+        if self.state.withLock({ $0.isCompleted }) {
+            self.engine.settings.value.configuration.logger.warning(
+                "the handler of a durable message failed after it had completed the message",
+                metadata: ["url": "\(self.message.url)", "error": "\(error)"]
+            )
+            return self.end { _ in }
+        }
+        self.end { batch in
+            // A handler that routes to a bus which has shut down fails with another code.
+            if error.code == .shutDown {
+                try batch.release(self.message)
+            } else {
+                try batch.fail(self.message, with: error, by: policy)
+            }
+        }
+    }
+
+    /// Frees the slot of the attempt, after a closure has written the outcome.
+    private func end(_ write: @escaping @Sendable (Batch) throws -> Void) {
+        self.engine.enqueue(
+            StoreWork(mustSucceed: true) { batch in
+                batch.updateLanes { $0.freeSlot(in: self.message.lane) }
+                _ = batch.attempt { try write(batch) }
+                return {}
+            } reject: { _ in
+                // The file still contains the message, and the next process handles it again.
+            }
+        )
+    }
+}
+#endif

@@ -1,0 +1,74 @@
+#if Durable
+/// The decisions about when an attempt may begin.
+///
+/// A lane is a queue of messages that share a limit on concurrent attempts. Each policy has one lane, messages
+/// without a policy share one, and messages that were twice underway when their process ended have one for
+/// themselves. The value performs no I/O: the engine copies it for each batch, and keeps the copy when the
+/// batch has been committed.
+struct Lanes {
+    private var lanes: [String: Lane] = [:]
+    /// Whether attempts may begin at all: a bus is attached, and the store is not closing.
+    var isDelivering = false
+
+    private struct Lane {
+        var limit: Int
+        var inFlight = 0
+        /// The time at which the first waiting message is due; nil when none waits.
+        var nextDue: Int?
+    }
+
+    /// The number of attempts that are underway in all lanes.
+    var inFlight: Int { self.lanes.values.reduce(0) { $0 + $1.inFlight } }
+
+    /// Sets the number of attempts that a lane may run at the same time.
+    mutating func setLimit(_ limit: Int, of lane: String) {
+        self.lanes[lane, default: Lane(limit: limit)].limit = max(1, limit)
+    }
+
+    func hasLane(_ lane: String) -> Bool { self.lanes[lane] != nil }
+
+    /// Takes a slot for a message that is sent and due now.
+    ///
+    /// Returns false when the message has to wait, because the lane has no free slot, or because other
+    /// messages wait in it.
+    mutating func takeSlot(in lane: String, at now: Int) -> Bool {
+        guard self.isDelivering, var state = self.lanes[lane], state.inFlight < state.limit,
+            state.nextDue.map({ $0 > now }) ?? true
+        else { return false }
+        state.inFlight += 1
+        self.lanes[lane] = state
+        return true
+    }
+
+    /// Records that a message waits in a lane.
+    mutating func wait(in lane: String, until due: Int) {
+        guard var state = self.lanes[lane] else { return }
+        state.nextDue = min(state.nextDue ?? due, due)
+        self.lanes[lane] = state
+    }
+
+    /// Records that an attempt has ended.
+    mutating func freeSlot(in lane: String) { self.lanes[lane]?.inFlight -= 1 }
+
+    /// The lanes that have a free slot and a message that is due, each with the number of its free slots.
+    func ready(at now: Int) -> [(lane: String, slots: Int)] {
+        guard self.isDelivering else { return [] }
+        return self.lanes.compactMap { lane, state in
+            guard state.inFlight < state.limit, let due = state.nextDue, due <= now else { return nil }
+            return (lane, state.limit - state.inFlight)
+        }
+    }
+
+    /// Records the attempts that begin in a lane, and the time at which its next message is due.
+    mutating func begin(_ count: Int, in lane: String, nextDue: Int?) {
+        self.lanes[lane]?.inFlight += count
+        self.lanes[lane]?.nextDue = nextDue
+    }
+
+    /// The first time at which an attempt can begin without another one ending; nil if there is none.
+    var wakeTime: Int? {
+        guard self.isDelivering else { return nil }
+        return self.lanes.values.compactMap { $0.inFlight < $0.limit ? $0.nextDue : nil }.min()
+    }
+}
+#endif

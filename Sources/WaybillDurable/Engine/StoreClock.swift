@@ -1,0 +1,47 @@
+#if Durable
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The clock of a store, in milliseconds since 1970.
+///
+/// The clock follows the wall clock, so that a delay continues while the process does not run. It never goes
+/// back: when the wall clock is set back, the store's clock continues with the speed of the monotonic clock.
+struct StoreClock {
+    private var last: Int
+    private var lastInstant = ContinuousClock.now
+
+    /// Creates a clock that does not begin before a time.
+    init(notBefore earliest: Int) { self.last = max(earliest, Self.wallTime) }
+
+    /// Returns the present time.
+    mutating func now() -> Int {
+        let instant = ContinuousClock.now
+        let elapsed = Self.milliseconds(self.lastInstant.duration(to: instant))
+        // The instant moves only with whole milliseconds, so that frequent calls do not stop the clock.
+        self.lastInstant += .milliseconds(elapsed)
+        self.last = max(self.last + elapsed, Self.wallTime)
+        return self.last
+    }
+
+    static var wallTime: Int {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+    }
+
+    /// Returns a time after a delay.
+    ///
+    /// The sum saturates, and a negative delay counts as 0.
+    static func adding(_ delay: Duration, to time: Int) -> Int {
+        delay <= .zero ? time : time + min(Self.milliseconds(delay), 1 << 52)
+    }
+
+    /// Returns the whole milliseconds of a duration, with an upper limit.
+    private static func milliseconds(_ duration: Duration) -> Int {
+        Int(min(max(0, duration / .milliseconds(1)), 0x1p52))
+    }
+}
+#endif

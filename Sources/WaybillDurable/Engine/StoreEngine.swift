@@ -1,0 +1,313 @@
+#if Durable
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The actor that owns the file of a store, on an event loop with its own thread.
+///
+/// Senders, transactions and ended attempts put ``StoreWork`` into the inbox. The engine takes all of it and
+/// performs it in one transaction, so that one synchronization of the disk serves all work that has arrived
+/// during the previous one:
+///
+/// ```
+/// send, transaction, complete --> inbox --> Batch: BEGIN, work ..., due messages begin, COMMIT
+///                                                                                         |
+///            inbox <-- outcome <-- DurableAttempt: bus.route <-- begun messages <---------+--> callers resume
+/// ```
+actor StoreEngine: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    nonisolated let settings: SharedSettings
+    private nonisolated let inbox: StoreInbox
+    private var tables: StoreTables?
+    private var lock: StoreLock?
+    private var lanes = Lanes()
+    private var numbers = MessageNumbers(after: 0)
+    private var clock = StoreClock(notBefore: 0)
+    private var schedules = ScheduleTable()
+    private var timer: ScheduledTimer?
+    /// The bus that handles the messages; nil before a bus is attached.
+    private var bus: MessageBus?
+    private var drainWaiters: [() -> Void] = []
+
+    /// The pages that the write-ahead log may have before they are copied into the file.
+    private static let logLimit = 1_000
+
+    init(settings: SharedSettings) {
+        self.eventLoop = EventLoop(name: "waybill-store")
+        self.settings = settings
+        self.inbox = StoreInbox()
+    }
+
+    /// Opens the file.
+    func open(_ path: String) throws(DurableError) {
+        let configuration = self.settings.value.configuration
+        // A test's file system has no folder for a lock.
+        if configuration.vfs == nil { self.lock = try StoreLock(path) }
+        let database = try Database(path, vfs: configuration.vfs)
+        // With the exclusive mode first, the index of the log is in memory and no other process can write.
+        try database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try database.execute("PRAGMA journal_mode = WAL")
+        try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
+        try database.execute("PRAGMA wal_autocheckpoint = 0")
+        try database.execute("BEGIN IMMEDIATE")
+        try StoreTables.prepare(database)
+        let reserved = try StoreTables.value("next", in: database) ?? 1
+        self.clock = StoreClock(notBefore: try StoreTables.value("clock", in: database) ?? 0)
+        try database.execute("COMMIT")
+        self.numbers = MessageNumbers(after: reserved)
+        self.tables = try StoreTables(database)
+        self.schedules = try ScheduleTable(database)
+    }
+
+    /// Puts work into the inbox.
+    ///
+    /// May be called from any thread.
+    nonisolated func enqueue(_ work: StoreWork) {
+        switch self.inbox.add(work) {
+        case .scheduled: break
+        case .schedule: self.scheduleBatch()
+        case .rejected(let error): work.reject(error)
+        }
+    }
+
+    private nonisolated func scheduleBatch() {
+        self.eventLoop.execute { self.assumeOnLoop { $0.runBatch() } }
+    }
+
+    /// Performs the work in the inbox, and begins the attempts that are due, in one transaction.
+    private func runBatch() {
+        let works = self.inbox.takeAll()
+        guard let tables = self.tables else { return }
+        let batch = Batch(
+            tables,
+            settings: self.settings.value,
+            lanes: self.lanes,
+            numbers: self.numbers,
+            at: self.clock.now()
+        )
+        var results: [StoreWork.Completion] = []
+        var schedules = self.schedules
+        do {
+            try tables.database.execute("BEGIN IMMEDIATE")
+            for work in works {
+                results.append(work.perform(batch))
+                if let failure = batch.failure { throw failure }
+            }
+            if self.lanes.isDelivering { try schedules.fire(in: batch) }
+            try batch.beginDue()
+            try tables.database.execute("COMMIT")
+        } catch {
+            return self.fail(works, with: error as? DurableError ?? .unexpected(error))
+        }
+        (self.lanes, self.numbers, self.schedules) = (batch.lanes, batch.numbers, schedules)
+        for result in results { result() }
+        if let bus = self.bus { for message in batch.begun { self.deliver(message, to: bus) } }
+        if self.lanes.inFlight == 0 { self.resumeDrainWaiters() }
+        if tables.database.logPages >= Self.logLimit { self.checkpoint(tables) }
+        self.armTimer()
+    }
+
+    /// Ends a batch that could not be committed.
+    ///
+    /// When the disk is full, ended attempts stay in the inbox until they can be written, and other work
+    /// fails. After a failure that leaves the state of the file uncertain, the store stops.
+    private func fail(_ works: [StoreWork], with error: DurableError) {
+        if let database = self.tables?.database, database.isInTransaction {
+            try? database.execute("ROLLBACK")
+        }
+        guard error.isFatal else {
+            let retried = works.filter(\.mustSucceed)
+            for work in works where !work.mustSucceed { work.reject(error) }
+            self.inbox.putBack(retried)
+            self.retryLater()
+            return
+        }
+        self.settings.value.configuration.logger.critical(
+            "a durable store has stopped; open the file again after the cause is removed",
+            metadata: ["error": "\(error)"]
+        )
+        self.stop(with: DurableError(.stopped, message: "the store has stopped after \(error)", cause: error))
+        for work in works { work.reject(error) }
+    }
+
+    /// The pause before work is tried again that could not be written.
+    private static let retryPause = Duration.milliseconds(500)
+
+    private func retryLater() {
+        self.timer?.cancel()
+        let due = Deadline(after: Self.retryPause, by: self.eventLoop.time)
+        self.timer = self.eventLoop.schedule(at: due) { [weak self] in self?.assumeOnLoop { $0.runBatch() } }
+    }
+
+    private func armTimer() {
+        self.timer?.cancel()
+        self.timer = nil
+        guard self.lanes.isDelivering else { return }
+        guard let due = [self.lanes.wakeTime, self.schedules.next].compactMap(\.self).min() else { return }
+        // The clock of the store is the wall clock, which may be set forward while the timer waits.
+        let pause = min(max(0, due - self.clock.now()), 60_000)
+        let deadline = Deadline(after: .milliseconds(pause), by: self.eventLoop.time)
+        self.timer = self.eventLoop.schedule(at: deadline) { [weak self] in
+            self?.assumeOnLoop { $0.runBatch() }
+        }
+    }
+
+    private func checkpoint(_ tables: StoreTables) {
+        do {
+            try tables.database.checkpoint()
+        } catch {
+            self.fail([], with: error)
+        }
+    }
+
+    private func deliver(_ message: BegunMessage, to bus: MessageBus) {
+        let attempt = DurableAttempt(message, of: self)
+        Task(executorPreference: bus.eventLoop.taskExecutor) { await attempt.run(on: bus) }
+    }
+}
+
+// The beginning and the end of delivery.
+extension StoreEngine {
+    /// Begins to deliver messages to a bus, after the messages that were underway in an earlier process have
+    /// been recovered.
+    func attach(_ bus: MessageBus) throws(DurableError) {
+        guard self.bus == nil else {
+            throw DurableError(.alreadyAttached, message: "the store is already attached to a bus")
+        }
+        self.bus = bus
+        self.enqueue(
+            StoreWork(mustSucceed: true) { batch in
+                let result = batch.attempt { try batch.recover() }
+                return {
+                    if case .failure(let error) = result {
+                        self.settings.value.configuration.logger.error(
+                            "the messages of an earlier process could not be recovered",
+                            metadata: ["error": "\(error)"]
+                        )
+                    }
+                }
+            } reject: { _ in
+            }
+        )
+    }
+
+    /// Begins no further attempts, waits until those that are underway have ended, and closes the file.
+    func close(drainingFor limit: Duration) async {
+        self.lanes.isDelivering = false
+        self.timer?.cancel()
+        if self.lanes.inFlight > 0, self.tables != nil {
+            await withCheckedContinuation { continuation in
+                let waiter = Once { continuation.resume() }
+                self.drainWaiters.append { waiter.run() }
+                let deadline = Deadline(after: limit, by: self.eventLoop.time)
+                self.eventLoop.schedule(at: deadline, orAtShutDown: { _ in waiter.run() })
+            }
+        }
+        self.runBatch()
+        self.stop(with: DurableError(.closed, message: "the store is closed"))
+    }
+
+    /// Closes the file, and rejects all work from now on.
+    private func stop(with error: DurableError) {
+        self.timer?.cancel()
+        self.lanes.isDelivering = false
+        if let tables, error.code == .closed {
+            try? StoreTables.set("clock", to: self.clock.now(), in: tables.database)
+        }
+        self.tables = nil
+        self.lock?.release(isClean: error.code == .closed)
+        self.lock = nil
+        self.bus = nil
+        self.resumeDrainWaiters()
+        for work in self.inbox.close(with: error) { work.reject(error) }
+    }
+
+    private func resumeDrainWaiters() {
+        let waiters = self.drainWaiters
+        self.drainWaiters = []
+        for waiter in waiters { waiter() }
+    }
+}
+
+extension Batch {
+    /// Ends the attempts that were underway when an earlier process ended, and begins delivery.
+    ///
+    /// A message that was interrupted once is attempted again at once. A message that was interrupted again
+    /// may be the one that ends the process: it waits, and is attempted alone, so that the others complete.
+    func recover() throws {
+        let database = self.tables.database
+        var interrupted: [(message: BegunMessage, interruptions: Int)] = []
+        let select = try database.prepare(
+            """
+            SELECT id, url, lane, order_key, attempts, expires, interruptions FROM waybill_messages
+            WHERE state = 1 ORDER BY id
+            """
+        )
+        try select.forEachRow([]) {
+            let message = BegunMessage(
+                id: select.int(0),
+                url: select.text(1) ?? "",
+                lane: select.text(2) ?? "",
+                order: select.text(3),
+                details: nil,
+                attempts: select.int(4),
+                expires: select.optionalInt(5)
+            )
+            interrupted.append((message, select.int(6) + 1))
+        }
+        let update = try database.prepare(
+            "UPDATE waybill_messages SET state = 0, due = ?, interruptions = ?, lane = ? WHERE id = ?"
+        )
+        for (message, interruptions) in interrupted {
+            let policy = self.settings.policies.policy(of: message.url)
+            if message.attempts >= policy.attempts {
+                try self.kill(message, with: .interrupted(message.url))
+                continue
+            }
+            let isSuspect = interruptions > 1
+            let delay = isSuspect ? policy.backoff.delay(after: message.attempts) : .zero
+            try update.run(
+                .int(Int64(StoreClock.adding(delay, to: self.now))),
+                interruptions.sqlValue,
+                .text(isSuspect ? DurablePolicies.interruptedLane : message.lane),
+                message.id.sqlValue
+            )
+        }
+        try self.findLanes()
+        self.updateLanes { $0.isDelivering = true }
+    }
+
+    /// Adds each lane in which messages wait.
+    ///
+    /// The query jumps from one lane to the next in the index.
+    private func findLanes() throws {
+        let next = try self.tables.database.prepare(
+            "SELECT min(lane) FROM waybill_messages WHERE state = 0 AND lane > ?"
+        )
+        var lane: String?
+        if try self.tables.nextDue(of: DurablePolicies.commonLane) != nil {
+            lane = DurablePolicies.commonLane
+        }
+        lane = try lane ?? next.first(.text("")) { $0.text(0) } ?? nil
+        while let found = lane {
+            self.addLane(found)
+            if let due = try self.tables.nextDue(of: found) {
+                self.updateLanes { $0.wait(in: found, until: due) }
+            }
+            lane = try next.first(.text(found)) { $0.text(0) } ?? nil
+        }
+    }
+}
+
+extension RoutingError {
+    /// The failure of a message whose process ended during its last attempt.
+    static func interrupted(_ url: String) -> RoutingError {
+        RoutingError(
+            .handlerFailed,
+            url: url,
+            message: "the process ended while the message was being handled, in the last of its attempts"
+        )
+    }
+}
+#endif

@@ -1,0 +1,95 @@
+#if Durable
+internal import WaybillEventLoop
+
+/// Work for the transaction of the file: a send, a transaction of the program, or the end of an attempt.
+struct StoreWork: Sendable {
+    /// Reports the result to its caller, when the transaction has been committed.
+    typealias Completion = () -> Void
+
+    /// Whether the work is tried again when the disk is full.
+    ///
+    /// Otherwise its caller receives the failure.
+    var mustSucceed = false
+    /// Performs the work in a batch, on the thread of the engine.
+    let perform: @Sendable (Batch) -> Completion
+    /// Reports the failure of the whole batch to the caller.
+    let reject: @Sendable (DurableError) -> Void
+
+    init(
+        mustSucceed: Bool = false,
+        perform: @escaping @Sendable (Batch) -> Completion,
+        reject: @escaping @Sendable (DurableError) -> Void
+    ) {
+        self.mustSucceed = mustSucceed
+        self.perform = perform
+        self.reject = reject
+    }
+}
+
+/// The work that has arrived since the last batch.
+final class StoreInbox: Sendable {
+    private struct State {
+        var works: [StoreWork] = []
+        /// Whether the engine is going to take the work.
+        var isScheduled = false
+        /// The reason why the store accepts no work; nil while it does.
+        var error: DurableError?
+    }
+
+    private let state = Locked(State())
+
+    enum Answer {
+        /// The caller must schedule a batch.
+        case schedule
+        case scheduled
+        case rejected(DurableError)
+    }
+
+    func add(_ work: StoreWork) -> Answer {
+        self.state.withLock { state in
+            if let error = state.error { return .rejected(error) }
+            state.works.append(work)
+            if state.isScheduled { return .scheduled }
+            state.isScheduled = true
+            return .schedule
+        }
+    }
+
+    func takeAll() -> [StoreWork] {
+        self.state.withLock { state in
+            state.isScheduled = false
+            let works = state.works
+            state.works = []
+            return works
+        }
+    }
+
+    /// Puts work that could not be written in front of the work that has arrived since.
+    func putBack(_ works: [StoreWork]) {
+        self.state.withLock { $0.works = works + $0.works }
+    }
+
+    /// Rejects work from now on, and returns the work that nobody has taken.
+    func close(with error: DurableError) -> [StoreWork] {
+        self.state.withLock { state in
+            if state.error == nil { state.error = error }
+            let works = state.works
+            state.works = []
+            return works
+        }
+    }
+}
+
+/// A closure that runs at most once.
+final class Once: Sendable {
+    private struct Body: Sendable {
+        let run: @Sendable () -> Void
+    }
+
+    private let body: Locked<Body?>
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = Locked(Body(run: body)) }
+
+    func run() { self.body.withLock { $0.take() }?.run() }
+}
+#endif

@@ -1,0 +1,75 @@
+#if Durable
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The lock that keeps a second process, or a second store of this process, away from the file.
+///
+/// The lock file is named after the store's file with `-lock` at the end. It contains the ID of the process and
+/// whether the store was closed. The system releases the lock when the process ends, however it ends.
+final class StoreLock {
+    private let descriptor: CInt
+
+    /// Locks a file.
+    ///
+    /// - Throws: `inUse` with the ID of the other process; `corrupt` if the store was not closed and its
+    ///   write-ahead log is missing.
+    init(_ path: String) throws(DurableError) {
+        let file = "\(path)-lock"
+        let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            let reason = unsafe String(cString: strerror(errno))
+            let code: DurableError.Code = [EACCES, EROFS, EPERM].contains(errno) ? .readOnly : .unavailable
+            throw DurableError(
+                code,
+                message:
+                    "\(file) cannot be created: \(reason); check that the folder exists and can be written"
+            )
+        }
+        self.descriptor = descriptor
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let owner = Self.content(of: descriptor).prefix { $0 != " " }
+            let name = owner.isEmpty ? "another process" : "process \(owner)"
+            close(descriptor)
+            throw DurableError(
+                .inUse,
+                message: "\(path) is in use by \(name); stop it, or choose another file"
+            )
+        }
+        let wasOpen = Self.content(of: descriptor).hasSuffix("open")
+        if wasOpen, unsafe access(path, F_OK) == 0, unsafe access("\(path)-wal", F_OK) != 0 {
+            close(descriptor)
+            throw DurableError(
+                .corrupt,
+                message: "\(path)-wal is missing, although the store was not closed, so that messages are "
+                    + "missing too; restore that file, or delete \(file) to continue without them"
+            )
+        }
+        self.write("open")
+    }
+
+    /// Releases the lock.
+    ///
+    /// - Parameter isClean: Whether the file has been closed, so that it needs no write-ahead log.
+    func release(isClean: Bool) {
+        if isClean { self.write("closed") }
+        close(self.descriptor)
+    }
+
+    private func write(_ state: String) {
+        let text = "\(getpid()) \(state)"
+        // The content is for people and for the check above; a store works without it.
+        _ = ftruncate(self.descriptor, 0)
+        _ = unsafe text.withCString { unsafe pwrite(self.descriptor, $0, strlen($0), 0) }
+    }
+
+    private static func content(of descriptor: CInt) -> String {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
+            count = unsafe max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+#endif

@@ -1,0 +1,224 @@
+#if Durable
+internal import CSQLite
+internal import WaybillRouting
+
+/// The connection to the store's file.
+///
+/// A database and its statements belong to the thread of the store's engine. They are not `Sendable`, so the
+/// compiler keeps them there.
+@safe
+final class Database {
+    let path: String
+    private let connection: OpaquePointer
+    private let observer: ConnectionObserver
+
+    /// Opens a file, and creates it if it is missing.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - vfs: The name of the file system of SQLite; nil for the file system of the operating system.
+    /// - Throws: The error for the result of SQLite.
+    init(_ path: String, vfs: String?) throws(DurableError) {
+        var handle: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let status = unsafe sqlite3_open_v2(path, &handle, flags, vfs)
+        guard status == SQLITE_OK, let connection = unsafe handle else {
+            let detail = unsafe String(cString: sqlite3_errstr(status))
+            unsafe sqlite3_close_v2(handle)
+            throw DurableError.sqlite(status, at: path, while: "opening the file", detail: detail)
+        }
+        unsafe self.connection = connection
+        self.path = path
+        self.observer = ConnectionObserver()
+        // The connection is closed in `deinit`, before the observer is released.
+        let context = unsafe Unmanaged.passUnretained(self.observer).toOpaque()
+        unsafe sqlite3_set_authorizer(connection, ConnectionObserver.authorize, context)
+        unsafe sqlite3_wal_hook(connection, ConnectionObserver.noteCommit, context)
+    }
+
+    deinit { unsafe sqlite3_close_v2(self.connection) }
+
+    /// Runs a statement that returns no rows.
+    func execute(_ sql: String, _ values: SQLValue...) throws(DurableError) {
+        try self.prepare(sql).run(values)
+    }
+
+    /// Compiles a statement.
+    ///
+    /// - Throws: `invalidStatement` if the text is not one statement, or if the program may not run it.
+    func prepare(_ sql: String) throws(DurableError) -> Statement {
+        var handle: OpaquePointer?
+        var rest = 0
+        let status = unsafe sql.withCString { text in
+            var tail: UnsafePointer<CChar>?
+            let status = unsafe sqlite3_prepare_v3(
+                self.connection,
+                text,
+                -1,
+                UInt32(SQLITE_PREPARE_PERSISTENT),
+                &handle,
+                &tail
+            )
+            if let tail = unsafe tail { rest = unsafe tail - text }
+            return status
+        }
+        guard status == SQLITE_OK else {
+            if let denial = self.observer.takeDenial() {
+                throw DurableError(.invalidStatement, message: "\(denial): \(sql.onShortLine)")
+            }
+            throw self.error(status, while: "compiling \(sql.onShortLine)")
+        }
+        guard let statement = unsafe handle else {
+            throw DurableError(
+                .invalidStatement,
+                message: "the text contains no SQL statement: \(sql.onShortLine)"
+            )
+        }
+        let made = unsafe Statement(statement, sql: sql, database: self)
+        guard sql.utf8.dropFirst(rest).allSatisfy({ [0x09, 0x0A, 0x0D, 0x20, 0x3B].contains($0) }) else {
+            throw DurableError(
+                .invalidStatement,
+                message: "the text contains more than one SQL statement: \(sql.onShortLine)"
+            )
+        }
+        return made
+    }
+
+    /// The number of rows that the last statement changed.
+    var changes: Int { unsafe Int(sqlite3_changes64(self.connection)) }
+
+    /// Whether a transaction is open.
+    ///
+    /// SQLite ends a transaction itself after some failures.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.connection) == 0 }
+
+    /// The number of pages in the write-ahead log after the last commit.
+    var logPages: Int { self.observer.logPages }
+
+    /// Runs code of the program, whose statements may neither end the transaction nor change the store's
+    /// tables.
+    func withProgramAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
+        self.observer.isProgram = true
+        defer { self.observer.isProgram = false }
+        return try body()
+    }
+
+    /// Runs code of the store inside of ``withProgramAccess(_:)``.
+    func withStoreAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let outer = self.observer.isProgram
+        self.observer.isProgram = false
+        defer { self.observer.isProgram = outer }
+        return try body()
+    }
+
+    /// Copies the pages of the write-ahead log into the file, and synchronizes the file.
+    func checkpoint() throws(DurableError) {
+        let status = unsafe sqlite3_wal_checkpoint_v2(
+            self.connection,
+            nil,
+            SQLITE_CHECKPOINT_PASSIVE,
+            nil,
+            nil
+        )
+        guard status == SQLITE_OK else { throw self.error(status, while: "copying the log into the file") }
+        self.observer.logPages = 0
+    }
+
+    /// Calls a closure with the connection.
+    @unsafe
+    func withConnection<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+        try unsafe body(self.connection)
+    }
+
+    func error(_ status: CInt, while action: String) -> DurableError {
+        let detail = unsafe String(cString: sqlite3_errmsg(self.connection))
+        return .sqlite(status, at: self.path, while: action, detail: detail)
+    }
+}
+
+/// The state that the callbacks of a connection use.
+private final class ConnectionObserver {
+    /// Whether statements of the program are being compiled.
+    var isProgram = false
+    var logPages = 0
+    private var denial: String?
+
+    func takeDenial() -> String? { self.denial.take() }
+
+    /// Refuses statements of the program that would break the store.
+    static let authorize:
+        @convention(c) (
+            UnsafeMutableRawPointer?, CInt, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+            UnsafePointer<CChar>?, UnsafePointer<CChar>?
+        ) -> CInt = { context, action, first, second, _, _ in
+            // The context is the observer, which lives longer than the connection.
+            guard let context = unsafe context else { return SQLITE_OK }
+            let observer = unsafe Unmanaged<ConnectionObserver>.fromOpaque(context).takeUnretainedValue()
+            guard observer.isProgram else { return SQLITE_OK }
+            switch action {
+            case SQLITE_READ, SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
+            case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
+                observer.denial = "the store begins and ends the transaction, so remove this statement"
+            case SQLITE_ATTACH, SQLITE_DETACH:
+                observer.denial = "a transaction of the store cannot attach or detach a database"
+            case SQLITE_PRAGMA:
+                observer.denial = "a transaction of the store cannot change settings of SQLite"
+            default:
+                let names = unsafe [first, second].compactMap { unsafe $0.map { unsafe String(cString: $0) } }
+                guard names.contains(where: { $0.lowercased().hasPrefix("waybill_") }) else {
+                    return SQLITE_OK
+                }
+                observer.denial = "tables with the prefix waybill_ belong to the store and can only be read"
+            }
+            return SQLITE_DENY
+        }
+
+    static let noteCommit:
+        @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, CInt) -> CInt = {
+            context,
+            _,
+            _,
+            pages in
+            // The context is the observer, which lives longer than the connection.
+            guard let context = unsafe context else { return SQLITE_OK }
+            let observer = unsafe Unmanaged<ConnectionObserver>.fromOpaque(context).takeUnretainedValue()
+            observer.logPages = Int(pages)
+            return SQLITE_OK
+        }
+}
+
+extension DurableError {
+    /// Creates the error for a result code of SQLite.
+    static func sqlite(_ status: CInt, at path: String, while action: String, detail: String) -> DurableError
+    {
+        let (code, remedy): (Code, String) =
+            switch status & 0xFF {
+            case SQLITE_NOTADB: (.notADatabase, "the file is not an SQLite database; choose another path")
+            case SQLITE_BUSY, SQLITE_LOCKED:
+                (.inUse, "another program has opened the file; stop that program first")
+            case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+                (.readOnly, "the file or its folder cannot be written; change the permissions")
+            case SQLITE_CANTOPEN:
+                (.unavailable, "the file cannot be opened; check that its folder exists and can be written")
+            case SQLITE_FULL: (.diskFull, "the disk is full; free some space")
+            case SQLITE_IOERR: (.inputOutput, "the system could not read or write the file; check the disk")
+            case SQLITE_CORRUPT:
+                (.corrupt, "the file is damaged; restore a backup, or export what can be read")
+            case SQLITE_ERROR: (.invalidStatement, "correct the SQL statement")
+            default: (.statementFailed, "the transaction is rolled back")
+            }
+        return DurableError(
+            code,
+            message: "\(path): \(action) failed with \"\(detail)\" (\(status)); \(remedy)"
+        )
+    }
+
+    /// Whether the state of the file is uncertain, so that the store must stop.
+    var isFatal: Bool {
+        [.inputOutput, .corrupt, .notADatabase, .readOnly, .unavailable].contains(self.code)
+    }
+
+    /// Whether the whole batch of the engine fails, and not only one statement.
+    var failsBatch: Bool { self.isFatal || self.code == .diskFull }
+}
+#endif

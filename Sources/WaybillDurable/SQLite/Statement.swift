@@ -1,0 +1,145 @@
+#if Durable
+internal import CSQLite
+internal import WaybillRouting
+
+/// A compiled SQL statement, which can run many times.
+@safe
+final class Statement {
+    private let handle: OpaquePointer
+    private let sql: String
+    private unowned let database: Database
+
+    init(_ handle: OpaquePointer, sql: String, database: Database) {
+        unsafe self.handle = handle
+        self.sql = sql
+        self.database = database
+    }
+
+    deinit { unsafe sqlite3_finalize(self.handle) }
+
+    /// Runs the statement to its end, and ignores its rows.
+    func run(_ values: SQLValue...) throws(DurableError) { try self.run(values) }
+
+    func run(_ values: [SQLValue]) throws(DurableError) {
+        try self.forEachRow(values) { () throws(DurableError) in }
+    }
+
+    /// Runs the statement, and returns the value of a closure for its first row.
+    ///
+    /// Returns nil when the result has no rows.
+    func first<Value>(_ values: SQLValue..., of column: (Statement) -> Value) throws(DurableError) -> Value? {
+        defer { self.reset() }
+        try self.bind(values)
+        return try self.step() ? column(self) : nil
+    }
+
+    /// Runs the statement, and calls a closure for each row.
+    func forEachRow(_ values: [SQLValue], _ body: () throws(DurableError) -> Void) throws(DurableError) {
+        defer { self.reset() }
+        try self.bind(values)
+        while try self.step() { try body() }
+    }
+
+    private func reset() {
+        // The result repeats the failure of the last step, which has been reported.
+        unsafe sqlite3_reset(self.handle)
+    }
+
+    private func step() throws(DurableError) -> Bool {
+        switch unsafe sqlite3_step(self.handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let status: throw self.database.error(status, while: self.sql.onShortLine)
+        }
+    }
+
+    private func bind(_ values: [SQLValue]) throws(DurableError) {
+        let count = unsafe Int(sqlite3_bind_parameter_count(self.handle))
+        guard count == values.count else {
+            throw DurableError(
+                .invalidStatement,
+                message: "the statement has \(count) parameters, but the call passes \(values.count) values: "
+                    + self.sql.onShortLine
+            )
+        }
+        for (index, value) in values.enumerated() {
+            let status = self.bind(value, to: CInt(index + 1))
+            guard status == SQLITE_OK else { throw self.database.error(status, while: self.sql.onShortLine) }
+        }
+    }
+
+    private func bind(_ value: SQLValue, to index: CInt) -> CInt {
+        // SQLite copies text and bytes before the call returns.
+        let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .null: return unsafe sqlite3_bind_null(self.handle, index)
+        case .int(let value): return unsafe sqlite3_bind_int64(self.handle, index, value)
+        case .double(let value): return unsafe sqlite3_bind_double(self.handle, index, value)
+        case .text(var text):
+            // The count is passed, so that a text may contain the byte 0.
+            return text.withUTF8 { bytes in
+                // SQLite reads a null pointer, which an empty buffer may have, as NULL.
+                guard let start = bytes.baseAddress else {
+                    return unsafe sqlite3_bind_text(self.handle, index, "", 0, copied)
+                }
+                return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { start in
+                    unsafe sqlite3_bind_text64(
+                        self.handle,
+                        index,
+                        start,
+                        UInt64(bytes.count),
+                        copied,
+                        UInt8(SQLITE_UTF8)
+                    )
+                }
+            }
+        case .bytes(let bytes):
+            return unsafe bytes.withUnsafeBytes { bytes in
+                unsafe bytes.isEmpty
+                    ? sqlite3_bind_zeroblob(self.handle, index, 0)
+                    : sqlite3_bind_blob64(self.handle, index, bytes.baseAddress, UInt64(bytes.count), copied)
+            }
+        }
+    }
+}
+
+// The columns of the current row.
+extension Statement {
+    func int(_ column: CInt) -> Int { unsafe Int(sqlite3_column_int64(self.handle, column)) }
+
+    func text(_ column: CInt) -> String? {
+        guard let start = unsafe sqlite3_column_text(self.handle, column) else { return nil }
+        let count = unsafe Int(sqlite3_column_bytes(self.handle, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    func optionalInt(_ column: CInt) -> Int? {
+        unsafe sqlite3_column_type(self.handle, column) == SQLITE_NULL ? nil : self.int(column)
+    }
+
+    /// The current row, with its values and the names of its columns.
+    func row(_ columns: [String]) -> SQLRow {
+        SQLRow(columns: columns, values: (0..<CInt(columns.count)).map { self.value($0) })
+    }
+
+    var columns: [String] {
+        let count = unsafe sqlite3_column_count(self.handle)
+        return (0..<count).map { column in
+            unsafe sqlite3_column_name(self.handle, column).map { unsafe String(cString: $0) } ?? ""
+        }
+    }
+
+    private func value(_ column: CInt) -> SQLValue {
+        switch unsafe sqlite3_column_type(self.handle, column) {
+        case SQLITE_INTEGER: return .int(unsafe sqlite3_column_int64(self.handle, column))
+        case SQLITE_FLOAT: return .double(unsafe sqlite3_column_double(self.handle, column))
+        case SQLITE_TEXT: return .text(self.text(column) ?? "")
+        case SQLITE_BLOB:
+            let count = unsafe Int(sqlite3_column_bytes(self.handle, column))
+            guard let start = unsafe sqlite3_column_blob(self.handle, column) else { return .bytes([]) }
+            return .bytes(unsafe Array(UnsafeRawBufferPointer(start: start, count: count)))
+        default: return .null
+        }
+    }
+}
+#endif

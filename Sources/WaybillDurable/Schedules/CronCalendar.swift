@@ -1,0 +1,82 @@
+#if Durable
+/// A date of the Gregorian calendar, without a time zone.
+struct CivilDate: Equatable {
+    var year, month, day: Int
+
+    /// The number of days since 1970-01-01.
+    var daysSince1970: Int {
+        // Years begin in March, so that the leap day is the last day of its year.
+        let year = self.month <= 2 ? self.year - 1 : self.year
+        let era = (year >= 0 ? year : year - 399) / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (self.month + (self.month > 2 ? -3 : 9)) + 2) / 5 + self.day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    init(daysSince1970 days: Int) {
+        let days = days + 719_468
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        self.day = dayOfYear - (153 * month + 2) / 5 + 1
+        self.month = month < 10 ? month + 3 : month - 9
+        self.year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
+    }
+
+    /// The day of the week, where 0 is Sunday.
+    var weekday: Int { ((self.daysSince1970 + 4) % 7 + 7) % 7 }
+}
+
+/// The times of cron expressions in a time zone.
+///
+/// All times are seconds since 1970.
+struct CronCalendar {
+    /// Returns the seconds by which local time is ahead of UTC at a time.
+    let offset: (Int) -> Int
+
+    private static let secondsPerDay = 86_400
+    /// The number of days that are searched: a leap day on a given weekday comes within 40 years.
+    private static let horizon = 40 * 366
+
+    /// Returns the first time of an expression after a time; nil if there is none in the next 40 years.
+    func next(of expression: CronExpression, after time: Int) -> Int? {
+        let local = time + self.offset(time)
+        let firstDay = Int((Double(local) / Double(Self.secondsPerDay)).rounded(.down))
+        // The day before counts too: an offset that changed may move one of its times behind `time`.
+        for day in firstDay - 1...firstDay + Self.horizon
+        where expression.matches(CivilDate(daysSince1970: day)) {
+            if let found = self.times(of: expression, onDay: day).first(where: { $0 > time }) { return found }
+        }
+        return nil
+    }
+
+    /// Returns the times of an expression on a day, in their order, each at most once.
+    private func times(of expression: CronExpression, onDay day: Int) -> [Int] {
+        var times: Set<Int> = []
+        for hour in expression.hours {
+            for minute in expression.minutes {
+                times.insert(self.time(ofLocal: day * Self.secondsPerDay + hour * 3_600 + minute * 60))
+            }
+        }
+        return times.sorted()
+    }
+
+    /// Returns the first time that has a local time, or the end of the gap that contains the local time.
+    private func time(ofLocal local: Int) -> Int {
+        // Offsets lie within a day of UTC, so the two are the offsets before and after any change near by.
+        let before = self.offset(local - Self.secondsPerDay)
+        let after = self.offset(local + Self.secondsPerDay)
+        let candidates = [local - max(before, after), local - min(before, after)]
+        if let time = candidates.first(where: { $0 + self.offset($0) == local }) { return time }
+        // The clock was set forward over the local time. Find the change between the candidates.
+        var (low, high) = (candidates[0], candidates[1])
+        while low < high {
+            let middle = low + (high - low) / 2
+            if middle + self.offset(middle) >= local { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+#endif

@@ -1,0 +1,83 @@
+#if Durable
+internal import Foundation
+
+/// When a schedule sends its message.
+public struct DurableRule: Sendable {
+    enum Kind: Sendable {
+        case every(milliseconds: Int)
+        case cron(CronExpression, TimeZone)
+    }
+
+    let kind: Kind
+    /// The rule as text, by which the file tells whether it has changed.
+    let text: String
+    let zone: String
+
+    /// A rule that applies at fixed intervals, counted from the first declaration of the schedule.
+    ///
+    /// - Parameter interval: The interval, at least 1 millisecond.
+    /// - Returns: The rule.
+    public static func every(_ interval: Duration) -> DurableRule {
+        let milliseconds = Int(min(max(1, interval / .milliseconds(1)), 0x1p52))
+        return DurableRule(
+            kind: .every(milliseconds: milliseconds),
+            text: "every \(milliseconds) ms",
+            zone: ""
+        )
+    }
+
+    /// A rule with the five fields of cron: minute, hour, day of the month, month, day of the week.
+    ///
+    /// A field is `*`, a number, a range `1-5`, or a list `1,15`. A `*` or a range can have a step: `*/10`. Months and
+    /// days have English names of three letters as well; 0 and 7 are Sunday. When both days are restricted, a
+    /// day that matches either of them counts, as in cron.
+    ///
+    /// When a clock is set forward, a time that the day does not have counts as the first instant after the
+    /// gap. When a clock is set back, a time that the day has twice counts once, at its first occurrence.
+    ///
+    /// - Parameters:
+    ///   - expression: The five fields, separated by spaces.
+    ///   - zone: The name of the time zone, as `Europe/Oslo`.
+    /// - Returns: The rule.
+    /// - Throws: `invalidArgument` if a field or the time zone is invalid, or if no date matches.
+    public static func cron(_ expression: String, in zone: String = "UTC") throws(DurableError) -> DurableRule
+    {
+        let fields = try CronExpression(expression)
+        guard let timeZone = TimeZone(identifier: zone) else {
+            throw DurableError(
+                .invalidArgument,
+                message: "\(zone) is not a known time zone; use a name such as Europe/Oslo, or UTC"
+            )
+        }
+        let rule = DurableRule(kind: .cron(fields, timeZone), text: fields.text, zone: zone)
+        guard rule.next(after: StoreClock.wallTime) != nil else {
+            throw DurableError(.invalidArgument, message: "no date matches the cron expression \(expression)")
+        }
+        return rule
+    }
+
+    /// Returns the first time of the rule after a time, both in milliseconds since 1970.
+    ///
+    /// Returns nil if the rule has none in the next years.
+    func next(after time: Int) -> Int? {
+        switch self.kind {
+        case .every(let milliseconds): return time + milliseconds
+        case .cron(let expression, let zone):
+            let calendar = CronCalendar { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
+            return calendar.next(of: expression, after: Int((Double(time) / 1_000).rounded(.down))).map {
+                $0 * 1_000
+            }
+        }
+    }
+}
+
+/// The policy of a schedule for times that passed while the process did not run.
+public enum DurableMisfire: String, Sendable {
+    /// The message is sent once, however many times have passed.
+    case once
+    /// No message is sent for times that passed more than a minute ago.
+    case skip
+    /// A message is sent for each time that has passed, at most 1,000.
+    case each
+}
+#endif

@@ -1,0 +1,110 @@
+#if Durable
+internal import WaybillRouting
+
+/// A schedule in the file of a store.
+public struct DurableSchedule: Sendable {
+    /// The name.
+    public let name: String
+    /// The destination of its messages.
+    public let url: String
+    /// The rule, as text.
+    public let rule: String
+    /// The next time at which a message is sent, in milliseconds since 1970.
+    public let next: Int
+}
+
+extension DurableStore {
+    /// Declares a schedule, which sends a durable message at each time of a rule.
+    ///
+    /// A program declares its schedules at each start. A schedule that the file has already, with the same
+    /// rule, keeps its next time, so that a restart neither doubles nor loses a message. The message and the
+    /// next time are written in one commit. The schedules of a store send messages while it is attached to a
+    /// bus.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the schedule.
+    ///   - url: The destination.
+    ///   - rule: The times.
+    ///   - parameters: More parameters of the messages. A value must be `Encodable`.
+    ///   - misfire: The policy for times that passed while the process did not run.
+    /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``.
+    public func schedule(
+        _ name: String,
+        _ url: String,
+        _ rule: DurableRule,
+        parameters: [String: any Sendable] = [:],
+        misfire: DurableMisfire = .once
+    ) async throws {
+        _ = try self.engine.settings.value.policies.lane(of: url)
+        let details = try MessageDetails(
+            parameters: parameters,
+            headers: ["waybill-schedule": name]
+        ).encoded(for: url)
+        try await self.engine.perform { batch in
+            batch.attempt {
+                batch.schedulesChanged = true
+                guard let next = rule.next(after: batch.now) else {
+                    throw DurableError(
+                        .invalidArgument,
+                        message: "the rule of the schedule \(name) has no time"
+                    )
+                }
+                try batch.tables.database.execute(
+                    """
+                    INSERT INTO waybill_schedules (name, url, details, rule, zone, misfire, next)
+                    VALUES (?,?,?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET
+                    url = excluded.url, details = excluded.details, misfire = excluded.misfire,
+                    next = iif(rule = excluded.rule AND zone = excluded.zone, next, excluded.next),
+                    rule = excluded.rule, zone = excluded.zone
+                    """,
+                    .text(name),
+                    .text(url),
+                    details.sqlValue,
+                    .text(rule.text),
+                    .text(rule.zone),
+                    .text(misfire.rawValue),
+                    next.sqlValue
+                )
+            }
+        }
+    }
+
+    /// Removes a schedule.
+    ///
+    /// - Returns: Whether the store had a schedule with this name.
+    @discardableResult
+    public func unschedule(_ name: String) async throws -> Bool {
+        try await self.engine.perform { batch in
+            batch.attempt {
+                batch.schedulesChanged = true
+                try batch.tables.database.execute("DELETE FROM waybill_schedules WHERE name = ?", .text(name))
+                return batch.tables.database.changes > 0
+            }
+        }
+    }
+
+    /// The schedules of the store, in the order of their names.
+    public func schedules() async throws -> [DurableSchedule] {
+        try await self.engine.perform { batch in
+            batch.attempt {
+                let select = try batch.tables.database.prepare(
+                    "SELECT name, url, rule, zone, next FROM waybill_schedules ORDER BY name"
+                )
+                var schedules: [DurableSchedule] = []
+                try select.forEachRow([]) {
+                    let zone = select.text(3).flatMap { $0.isEmpty ? nil : " \($0)" } ?? ""
+                    schedules.append(
+                        DurableSchedule(
+                            name: select.text(0) ?? "",
+                            url: select.text(1) ?? "",
+                            rule: (select.text(2) ?? "") + zone,
+                            next: select.int(4)
+                        )
+                    )
+                }
+                return schedules
+            }
+        }
+    }
+}
+#endif

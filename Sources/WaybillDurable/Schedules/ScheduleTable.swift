@@ -1,0 +1,126 @@
+#if Durable
+internal import WaybillRouting
+
+/// The schedules of a store, with the time of the next one.
+///
+/// The engine copies the value for each batch, and keeps the copy when the batch has been committed.
+struct ScheduleTable {
+    /// The first time at which a schedule sends a message; nil without schedules.
+    private(set) var next: Int?
+
+    init() {}
+
+    init(_ database: Database) throws(DurableError) { try self.readNext(database) }
+
+    private mutating func readNext(_ database: Database) throws(DurableError) {
+        let minimum = try database.prepare("SELECT min(next) FROM waybill_schedules")
+        self.next = try minimum.first(of: { $0.optionalInt(0) }) ?? nil
+    }
+
+    private struct Entry {
+        let name, url, rule, zone: String
+        let details: String?
+        let misfire: DurableMisfire
+        let next: Int
+    }
+
+    /// Sends the messages of the schedules that are due, and writes their next times in the same transaction.
+    mutating func fire(in batch: Batch) throws(DurableError) {
+        // A schedule that the batch has just declared may be due first.
+        if batch.schedulesChanged { try self.readNext(batch.tables.database) }
+        guard let next, next <= batch.now else { return }
+        let database = batch.tables.database
+        let select = try database.prepare(
+            "SELECT name, url, details, rule, zone, misfire, next FROM waybill_schedules WHERE next <= ?"
+        )
+        var due: [Entry] = []
+        try select.forEachRow([batch.now.sqlValue]) {
+            due.append(
+                Entry(
+                    name: select.text(0) ?? "",
+                    url: select.text(1) ?? "",
+                    rule: select.text(3) ?? "",
+                    zone: select.text(4) ?? "",
+                    details: select.text(2),
+                    misfire: DurableMisfire(rawValue: select.text(5) ?? "") ?? .once,
+                    next: select.int(6)
+                )
+            )
+        }
+        let update = try database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")
+        let remove = try database.prepare("DELETE FROM waybill_schedules WHERE name = ?")
+        for entry in due {
+            // The text was written by a rule, so it is valid; a file that somebody edited loses the schedule.
+            guard let rule = DurableRule(storedAs: entry.rule, in: entry.zone) else {
+                try remove.run(.text(entry.name))
+                continue
+            }
+            let (ticks, following) = rule.ticks(from: entry.next, to: batch.now, misfire: entry.misfire)
+            for _ in ticks {
+                let message = NewMessage(url: entry.url, details: MessageDetails())
+                let lane = (try? batch.settings.policies.lane(of: entry.url)) ?? DurablePolicies.commonLane
+                _ = try batch.send(message, details: entry.details, in: lane, isFollowUp: true)
+            }
+            if let following {
+                try update.run(following.sqlValue, .text(entry.name))
+            } else {
+                try remove.run(.text(entry.name))
+            }
+        }
+        try self.readNext(database)
+    }
+}
+
+extension DurableRule {
+    /// How late a message may be sent that skips missed times, in milliseconds.
+    private static let grace = 60_000
+    /// The most messages that a schedule sends for missed times.
+    private static let mostMissed = 1_000
+
+    /// Creates a rule from its columns; nil if they are not valid.
+    init?(storedAs text: String, in zone: String) {
+        let words = text.split(separator: " ")
+        if words.count == 3, words[0] == "every", let milliseconds = Int(words[1]), milliseconds > 0 {
+            self = .every(.milliseconds(milliseconds))
+        } else if let rule = try? DurableRule.cron(text, in: zone) {
+            self = rule
+        } else {
+            return nil
+        }
+    }
+
+    /// Returns the times for which a message is sent, and the time of the next one.
+    ///
+    /// - Parameters:
+    ///   - first: The first time that has passed.
+    ///   - now: The present time.
+    ///   - misfire: The policy for times that have passed.
+    /// - Returns: The times, and the first time after now; nil if the rule has none.
+    func ticks(from first: Int, to now: Int, misfire: DurableMisfire) -> (ticks: [Int], following: Int?) {
+        if case .every(let interval) = self.kind {
+            // The interval may be far shorter than the time that has passed.
+            let count = (now - first) / interval + 1
+            let last = first + (count - 1) * interval
+            return (self.select(last: last, count: count, misfire: misfire, now: now), last + interval)
+        }
+        var last = first
+        var count = 1
+        var following = self.next(after: first)
+        while let time = following, time <= now, count < Self.mostMissed {
+            last = time
+            count += 1
+            following = self.next(after: time)
+        }
+        if let time = following, time <= now { following = self.next(after: now) }
+        return (self.select(last: last, count: count, misfire: misfire, now: now), following)
+    }
+
+    private func select(last: Int, count: Int, misfire: DurableMisfire, now: Int) -> [Int] {
+        switch misfire {
+        case .once: [last]
+        case .skip: now - last <= Self.grace ? [last] : []
+        case .each: Array(repeating: last, count: min(count, Self.mostMissed))
+        }
+    }
+}
+#endif

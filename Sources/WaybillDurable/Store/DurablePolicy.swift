@@ -1,0 +1,102 @@
+#if Durable
+internal import WaybillEventLoop
+public import Waybill
+internal import WaybillRouting
+
+/// How a store delivers the messages of some URLs.
+public struct DurablePolicy: Sendable {
+    /// The number of attempts, including the first, after which a message becomes a dead letter.
+    ///
+    /// An attempt counts when it has begun. With 1, a message is handled at most once.
+    public var attempts: Int
+
+    /// The wait between two attempts.
+    public var backoff: Backoff
+
+    /// The number of messages that are handled at the same time.
+    public var concurrency: Int
+
+    /// How long a handler may run; its task is then cancelled, and the attempt has failed.
+    public var timeout: Duration
+
+    /// Creates a policy in which every value has a default.
+    public init(
+        attempts: Int = 10,
+        backoff: Backoff = Backoff(first: .seconds(1), longest: .seconds(600)),
+        concurrency: Int = 256,
+        timeout: Duration = .seconds(60)
+    ) {
+        self.attempts = max(1, attempts)
+        self.backoff = backoff
+        self.concurrency = max(1, concurrency)
+        self.timeout = timeout
+    }
+}
+
+/// The policies of a store.
+struct DurablePolicies: Sendable {
+    /// The name of the lane for messages without a policy.
+    static let commonLane = ""
+    /// The name of the lane for messages that were twice underway when their process ended.
+    static let interruptedLane = "interrupted"
+
+    private var table: RouteTable<Entry>
+    private var entries: [Entry] = []
+
+    private struct Entry: Sendable {
+        let pattern: String
+        let policy: DurablePolicy
+    }
+
+    init(of configuration: MessageBus.Configuration = .init()) { self.table = configuration.table() }
+
+    /// Adds a policy.
+    ///
+    /// - Throws: `invalidPattern`, or `conflict` if a policy has a pattern of the same shape.
+    mutating func add(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
+        let entry = Entry(pattern: pattern, policy: policy)
+        try self.table.insert(pattern, entry)
+        self.entries.append(entry)
+    }
+
+    /// Returns the policies for a bus, whose conventions may differ.
+    func with(_ configuration: MessageBus.Configuration) throws(RoutingError) -> DurablePolicies {
+        var policies = DurablePolicies(of: configuration)
+        for entry in self.entries { try policies.add(entry.policy, for: entry.pattern) }
+        return policies
+    }
+
+    /// Returns the lane of a URL, which is the pattern of its policy.
+    ///
+    /// - Throws: `invalidURL` if the text is not a URL.
+    func lane(of url: String) throws(RoutingError) -> String {
+        try self.entry(of: url)?.pattern ?? Self.commonLane
+    }
+
+    /// Returns the policy of a URL.
+    func policy(of url: String) -> DurablePolicy { (try? self.entry(of: url)?.policy) ?? DurablePolicy() }
+
+    /// Returns the number of attempts that a lane may run at the same time.
+    func concurrency(of lane: String) -> Int {
+        if lane == Self.interruptedLane { return 1 }
+        let entry = self.entries.first { $0.pattern == lane }
+        return entry?.policy.concurrency ?? DurablePolicy().concurrency
+    }
+
+    /// Returns a table with one pattern, to test which URLs match it.
+    func scope(of pattern: String) throws(RoutingError) -> RouteTable<Void> {
+        var table = RouteTable<Void>(
+            conventions: self.table.conventions,
+            defaultScheme: self.table.defaultScheme,
+            limits: self.table.limits
+        )
+        try table.insert(pattern, ())
+        return table
+    }
+
+    private func entry(of url: String) throws(RoutingError) -> Entry? {
+        guard let match = try self.table.match(url) else { return nil }
+        return self.table.handler(for: match.route)
+    }
+}
+#endif

@@ -1,0 +1,208 @@
+#if Durable
+internal import WaybillRouting
+
+/// A message in the file that the store no longer tries to deliver.
+public struct DurableDeadLetter: Sendable {
+    /// The number of the message.
+    public let id: Int
+    /// The destination.
+    public let url: String
+    /// The number of attempts that have begun.
+    public let attempts: Int
+    /// The code of the last failure, as ``/WaybillRouting/RoutingError/Code`` prints it.
+    public let code: String
+    /// The last failure, in one line.
+    public let failure: String
+    /// The time of the send, in milliseconds since 1970.
+    public let sent: Int
+    /// The time at which the message became a dead letter, in milliseconds since 1970.
+    public let died: Int
+}
+
+/// The figures of a store.
+public struct DurableStatistics: Sendable, Equatable {
+    /// The number of messages that wait for an attempt.
+    public var waiting = 0
+    /// The number of attempts that are underway.
+    public var underway = 0
+    /// The number of dead letters.
+    public var dead = 0
+    /// The number of schedules.
+    public var schedules = 0
+    /// The age of the oldest message that has not ended, in milliseconds; nil if there is none.
+    public var oldestAge: Int?
+    /// The number of bytes of the file that contain data.
+    public var size = 0
+}
+
+extension DurableStore {
+    /// Returns dead letters, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - pattern: The pattern of their URLs; nil for all.
+    ///   - limit: The most dead letters to return.
+    /// - Returns: The dead letters.
+    /// - Throws: `invalidPattern`; ``DurableError``.
+    public func deadLetters(
+        matching pattern: String? = nil,
+        limit: Int = 1_000
+    ) async throws -> [DurableDeadLetter] {
+        let scope = try self.scope(of: pattern)
+        return try await self.engine.perform { batch in
+            batch.attempt { try batch.deadLetters(in: scope, limit: limit) }
+        }
+    }
+
+    /// Sends dead letters again, with their attempts counted from the beginning.
+    ///
+    /// - Parameters:
+    ///   - pattern: The pattern of their URLs; nil for all.
+    ///   - id: The number of one message; nil for all.
+    /// - Returns: The number of messages that were sent again.
+    /// - Throws: `invalidPattern`; ``DurableError``.
+    @discardableResult
+    public func retry(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
+        let scope = try self.scope(of: pattern)
+        return try await self.engine.perform { batch in
+            batch.attempt {
+                let letters = try batch.deadLetters(in: scope, id: id)
+                for letter in letters { try batch.revive(letter) }
+                return letters.count
+            }
+        }
+    }
+
+    /// Deletes dead letters.
+    ///
+    /// - Parameters:
+    ///   - pattern: The pattern of their URLs; nil for all.
+    ///   - id: The number of one message; nil for all.
+    /// - Returns: The number of messages that were deleted.
+    /// - Throws: `invalidPattern`; ``DurableError``.
+    @discardableResult
+    public func drop(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
+        let scope = try self.scope(of: pattern)
+        return try await self.engine.perform { batch in
+            batch.attempt {
+                let letters = try batch.deadLetters(in: scope, id: id)
+                for letter in letters { try batch.tables.dropDeadLetter(letter.id) }
+                return letters.count
+            }
+        }
+    }
+
+    /// The figures of the store, which are counted in the file.
+    public func statistics() async throws -> DurableStatistics {
+        try await self.engine.perform { batch in batch.attempt { try batch.tables.statistics(at: batch.now) }
+        }
+    }
+
+    /// Checks the whole file for damage.
+    ///
+    /// Sends wait meanwhile, for a time that grows with the file.
+    ///
+    /// - Returns: The problems, each in one line; empty if there are none.
+    public func check() async throws -> [String] {
+        try await self.engine.perform { batch in
+            batch.attempt {
+                var problems: [String] = []
+                let statement = try batch.tables.database.prepare("PRAGMA integrity_check")
+                try statement.forEachRow([]) { problems.append(statement.text(0) ?? "") }
+                return problems == ["ok"] ? [] : problems
+            }
+        }
+    }
+
+    private func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
+        guard let pattern else { return nil }
+        return try self.engine.settings.value.policies.scope(of: pattern)
+    }
+}
+
+extension Batch {
+    /// Returns the dead letters whose URLs a table matches.
+    fileprivate func deadLetters(
+        in scope: RouteTable<Void>?,
+        id: Int? = nil,
+        limit: Int = .max
+    ) throws(DurableError) -> [DurableDeadLetter] {
+        let statement = try self.tables.database.prepare(
+            """
+            SELECT id, url, attempts, code, failure, sent, died FROM waybill_dead
+            WHERE ?1 IS NULL OR id = ?1 ORDER BY died, id
+            """
+        )
+        var letters: [DurableDeadLetter] = []
+        try statement.forEachRow([id.sqlValue]) {
+            let url = statement.text(1) ?? ""
+            guard letters.count < limit, scope?.canRoute(url) ?? true else { return }
+            letters.append(
+                DurableDeadLetter(
+                    id: statement.int(0),
+                    url: url,
+                    attempts: statement.int(2),
+                    code: statement.text(3) ?? "",
+                    failure: statement.text(4) ?? "",
+                    sent: statement.int(5),
+                    died: statement.int(6)
+                )
+            )
+        }
+        return letters
+    }
+
+    /// Makes a dead letter wait for its first attempt, with its number.
+    fileprivate func revive(_ letter: DurableDeadLetter) throws(DurableError) {
+        let lane = (try? self.settings.policies.lane(of: letter.url)) ?? DurablePolicies.commonLane
+        self.addLane(lane)
+        let isBehind = try self.tables.revive(letter.id, in: lane, at: self.now)
+        if !isBehind { self.updateLanes { $0.wait(in: lane, until: self.now) } }
+    }
+}
+
+extension StoreTables {
+    fileprivate func dropDeadLetter(_ id: Int) throws(DurableError) {
+        try self.database.execute("DELETE FROM waybill_dead WHERE id = ?", id.sqlValue)
+    }
+
+    /// Moves a dead letter back to the messages.
+    ///
+    /// - Returns: Whether it waits behind another message of its order.
+    fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
+        let order =
+            try self.database.prepare("SELECT order_key FROM waybill_dead WHERE id = ?")
+            .first(id.sqlValue) { $0.text(0) } ?? nil
+        let isBehind =
+            try order.map { (order) throws(DurableError) in try self.hasMessage(inOrder: order) } ?? false
+        let state: State = isBehind ? .behind : .waiting
+        try self.database.execute(
+            """
+            INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts, order_key, details)
+            SELECT id, ?, url, ?, ?, sent, 0, order_key, details FROM waybill_dead WHERE id = ?
+            """,
+            .int(state.rawValue),
+            .text(lane),
+            now.sqlValue,
+            id.sqlValue
+        )
+        try self.dropDeadLetter(id)
+        return isBehind
+    }
+
+    fileprivate func statistics(at now: Int) throws(DurableError) -> DurableStatistics {
+        func number(_ sql: String) throws(DurableError) -> Int? {
+            try self.database.prepare(sql).first { $0.optionalInt(0) } ?? nil
+        }
+        return DurableStatistics(
+            waiting: try number("SELECT count(*) FROM waybill_messages WHERE state <> 1") ?? 0,
+            underway: try number("SELECT count(*) FROM waybill_messages WHERE state = 1") ?? 0,
+            dead: try number("SELECT count(*) FROM waybill_dead") ?? 0,
+            schedules: try number("SELECT count(*) FROM waybill_schedules") ?? 0,
+            oldestAge: try number("SELECT sent FROM waybill_messages ORDER BY id LIMIT 1").map {
+                max(0, now - $0)
+            },
+            size: try self.usedPages() * Self.pageSize
+        )
+    }
+}
+#endif

@@ -1,0 +1,133 @@
+#if Durable
+public import Logging
+public import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// A file that keeps messages until they have been handled, also when the process ends.
+///
+/// ```swift
+/// let store = try await DurableStore("shop.db")
+/// try await bus.attach(store)
+/// try await store.send("app://mail/receipt?order=7")
+/// ```
+///
+/// The file is an SQLite database. A send returns when its message is on disk. Any route can be the
+/// destination. A handler that returns completes its message; a handler that throws is called again, as the
+/// policy of the URL says, until the message becomes a dead letter in the file.
+///
+/// A handler may be called more than once for a message: the process may end after the handler has returned
+/// and before that is on disk. Rows that
+/// the handler writes with ``/Waybill/Message/complete(_:)`` are written exactly once, together with the
+/// completion.
+///
+/// One store of one process can open a file. All methods can be called from any isolation. They wait without
+/// blocking a thread; the store has its own thread for the file.
+public final class DurableStore: Sendable {
+    let engine: StoreEngine
+
+    /// Opens a store, and creates its file if it is missing.
+    ///
+    /// The file can be a database of the program, with other tables. The store's tables have the prefix
+    /// `waybill_`. Beside the file there are `-wal` and `-lock`, with the same name before.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - configuration: The limits and the logger.
+    /// - Throws: ``DurableError`` with `notADatabase`, `newerSchema`, `inUse`, `readOnly`, `unavailable`,
+    ///   `diskFull`, `inputOutput` or `corrupt`.
+    public init(_ path: String, configuration: Configuration = Configuration()) async throws(DurableError) {
+        self.engine = StoreEngine(settings: SharedSettings(configuration))
+        try await self.engine.open(path)
+    }
+
+    deinit {
+        let engine = self.engine
+        Task { await engine.close(drainingFor: .zero) }
+    }
+
+    /// Begins no further attempts, waits for the attempts that are underway, and closes the file.
+    ///
+    /// The next process handles the messages that have not completed. Later calls of the store fail with
+    /// `closed`.
+    ///
+    /// - Parameter limit: How long to wait for attempts that are underway.
+    public func close(drainingFor limit: Duration = .seconds(10)) async {
+        await self.engine.close(drainingFor: limit)
+    }
+}
+
+extension DurableStore {
+    /// The limits of a store.
+    public struct Configuration: Sendable {
+        /// The size of the file, in bytes, from which on sends fail with `sizeLimitReached`; 10 GB by default.
+        public var sizeLimit = 10_000_000_000
+
+        /// How long a key makes a repeated send have no effect; one day by default.
+        public var keyLifetime = Duration.seconds(86_400)
+
+        /// The duration from which on a transaction of the program is logged as slow; 20 milliseconds by
+        /// default.
+        ///
+        /// Sends wait while a transaction runs.
+        public var slowTransaction = Duration.milliseconds(20)
+
+        /// The logger for dead letters, slow transactions, and failures of the file.
+        public var logger = Logger(label: "waybill.durable")
+
+        /// The file system of SQLite; nil for the file system of the operating system.
+        ///
+        /// Tests simulate faults with it.
+        package var vfs: String?
+
+        /// The setting of SQLite for the synchronization of the disk.
+        ///
+        /// Tests show that only FULL is safe.
+        package var synchronous = "FULL"
+
+        /// Creates a configuration with the defaults.
+        public init() {}
+    }
+}
+
+extension MessageBus {
+    /// Begins to deliver the messages of a store, including the messages that an earlier process left in its file.
+    ///
+    /// Declare the policies of the store before. A store delivers to one bus.
+    ///
+    /// - Parameter store: The store.
+    /// - Throws: ``DurableError`` with `alreadyAttached` if the store delivers to a bus already, or
+    ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid by the conventions of the bus.
+    public func attach(_ store: DurableStore) async throws {
+        let configuration = self.configuration
+        try store.engine.settings.update { settings throws(RoutingError) in
+            settings.policies = try settings.policies.with(configuration)
+        }
+        try await store.engine.attach(self.unowned)
+    }
+}
+
+/// The settings that the callers of a store and its engine share.
+final class SharedSettings: Sendable {
+    private let settings: Locked<StoreSettings>
+
+    init(_ configuration: DurableStore.Configuration) {
+        self.settings = Locked(StoreSettings(configuration: configuration))
+    }
+
+    var value: StoreSettings { self.settings.withLock { $0 } }
+
+    func update<Failure: Error>(_ body: (inout StoreSettings) throws(Failure) -> Void) throws(Failure) {
+        var failure: Failure?
+        self.settings.withLock { settings in
+            do throws(Failure) { try body(&settings) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}
+
+struct StoreSettings: Sendable {
+    let configuration: DurableStore.Configuration
+    var policies = DurablePolicies()
+}
+#endif

@@ -1,0 +1,106 @@
+#if Durable
+internal import WaybillRouting
+
+/// A transaction on the file of a store, for the time of its closure.
+public final class DurableTransaction {
+    private var batch: Batch?
+
+    init(_ batch: Batch) { self.batch = batch }
+
+    func end() { self.batch = nil }
+
+    private func current() throws(DurableError) -> Batch {
+        guard let batch else {
+            throw DurableError(
+                .transactionEnded,
+                message: "the transaction was used after its closure had returned; write within the closure"
+            )
+        }
+        return batch
+    }
+
+    /// Runs an SQL statement.
+    ///
+    /// The statement can use all tables of the file, but it cannot change tables with the prefix `waybill_`.
+    /// It cannot end the transaction, attach a database, or change settings.
+    ///
+    /// - Parameters:
+    ///   - sql: One statement, with a `?` for each value.
+    ///   - values: The values.
+    /// - Returns: The number of rows that were inserted, changed or deleted.
+    /// - Throws: ``DurableError`` with `invalidStatement` or `statementFailed`.
+    @discardableResult
+    public func execute(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> Int {
+        let database = try self.current().tables.database
+        try database.prepare(sql).run(values.map(\.sqlValue))
+        return database.changes
+    }
+
+    /// Runs an SQL query.
+    ///
+    /// - Parameters:
+    ///   - sql: One statement, with a `?` for each value.
+    ///   - values: The values.
+    /// - Returns: The rows of the result.
+    /// - Throws: ``DurableError`` with `invalidStatement` or `statementFailed`.
+    public func query(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> [SQLRow] {
+        let statement = try self.current().tables.database.prepare(sql)
+        let columns = statement.columns
+        var rows: [SQLRow] = []
+        try statement.forEachRow(values.map(\.sqlValue)) { rows.append(statement.row(columns)) }
+        return rows
+    }
+
+    /// Sends a message in the transaction.
+    ///
+    /// - Parameters:
+    ///   - url: The destination; its fragment can be a return URL.
+    ///   - parameters: More parameters. A value must be `Encodable`; it is stored as JSON.
+    ///   - headers: Text for the infrastructure.
+    ///   - key: A text that makes a repeated send have no effect.
+    ///   - after: How long to wait before the first attempt.
+    ///   - order: A name. Messages with the same name are handled one after the other.
+    ///   - lifetime: How long the message is valid.
+    /// - Returns: The number of the message.
+    /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError`` with
+    ///   `sizeLimitReached`.
+    @discardableResult
+    public func send(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        key: String? = nil,
+        after: Duration = .zero,
+        order: String? = nil,
+        lifetime: Duration? = nil
+    ) throws -> DurableReceipt {
+        let batch = try self.current()
+        let message = NewMessage(
+            url: url,
+            details: MessageDetails(parameters: parameters, headers: headers),
+            key: key,
+            delay: after,
+            order: order,
+            lifetime: lifetime
+        )
+        let details = try message.details.encoded(for: url)
+        let lane = try batch.settings.policies.lane(of: url)
+        return try batch.tables.database.withStoreAccess {
+            try batch.send(message, details: details, in: lane)
+        }
+    }
+
+    /// Calls a closure with the connection of SQLite, for a library such as GRDB.
+    ///
+    /// The connection is valid within the closure. The code must neither end the transaction nor close the
+    /// connection, nor keep it.
+    ///
+    /// - Parameter body: A closure that receives the `sqlite3 *`.
+    /// - Returns: The result of the closure.
+    /// - Throws: `transactionEnded`, and the error of the closure.
+    @unsafe
+    public func withUnsafeConnection<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
+        try unsafe self.current().tables.database.withConnection(body)
+    }
+}
+#endif

@@ -1,0 +1,120 @@
+#if Durable
+internal import WaybillJSON
+internal import WaybillRouting
+
+/// A message before it is written to the file.
+struct NewMessage: Sendable {
+    let url: String
+    let details: MessageDetails
+    /// The text that makes a repeated send have no effect; nil for none.
+    var key: String?
+    /// How long the store waits before the first attempt.
+    var delay = Duration.zero
+    /// The name of the order that the message belongs to; nil for none.
+    var order: String?
+    /// How long the message stays valid; nil without a limit.
+    var lifetime: Duration?
+}
+
+/// The parts of a message beside its URL, as a column of the file.
+struct MessageDetails: Sendable {
+    var parameters: [String: any Sendable] = [:]
+    var headers: [String: String] = [:]
+    var payload: (any Sendable)?
+    /// The number of the message that this message answers; nil for a message that is not an answer.
+    var answers: Int?
+
+    /// Encodes the details as a JSON object; nil when there are none.
+    ///
+    /// - Throws: `notTransferable` with the name of the value that cannot be encoded.
+    func encoded(for url: String) throws(RoutingError) -> String? {
+        if self.parameters.isEmpty, self.headers.isEmpty, self.payload == nil, self.answers == nil {
+            return nil
+        }
+        var writer = JSONWriter()
+        writer.raw("{")
+        writer.name("parameters", isFirst: true)
+        writer.raw("{")
+        for (index, (name, value)) in self.parameters.sorted(by: { $0.key < $1.key }).enumerated() {
+            writer.name(name, isFirst: index == 0)
+            try Self.write(value, as: "the parameter \(name)", of: url, to: &writer)
+        }
+        writer.raw("}")
+        if !self.headers.isEmpty {
+            writer.name("headers")
+            writer.object(self.headers)
+        }
+        if let answers {
+            writer.name("answers")
+            writer.raw(String(answers))
+        }
+        if let payload {
+            writer.name("payload")
+            try Self.write(payload, as: "the payload", of: url, to: &writer)
+        }
+        writer.raw("}")
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func write(
+        _ value: any Sendable,
+        as name: String,
+        of url: String,
+        to writer: inout JSONWriter
+    ) throws(RoutingError) {
+        do throws(RoutingError) {
+            // The name of the type follows the value, so that a later program can report both types.
+            let text = try JSONText(notingTypeOf: value)
+            writer.raw(text)
+        } catch {
+            let message = "\(name): \(error.message.replacing("sent to another process", with: "stored"))"
+            throw RoutingError(error.code, url: url, message: message, cause: error.cause)
+        }
+    }
+
+    /// Decodes the column of a message.
+    ///
+    /// - Throws: `corrupt` if the text is not the JSON object that ``encoded(for:)`` writes.
+    init(decoding text: String?) throws(DurableError) {
+        guard let text else { return }
+        guard let object = try? JSONText(validating: Array(text.utf8)), let members = object.members else {
+            throw DurableError(.corrupt, message: "the details of a message are not a JSON object")
+        }
+        for (name, value) in members {
+            switch name {
+            case "parameters": self.parameters = value.parameters ?? [:]
+            case "headers":
+                self.headers = (value.members ?? []).reduce(into: [:]) { $0[$1.name] = $1.value.string }
+            case "answers": self.answers = value.int
+            case "payload": self.payload = value.parameter
+            default: break
+            }
+        }
+    }
+
+    init(
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        payload: (any Sendable)? = nil,
+        answers: Int? = nil
+    ) {
+        self.parameters = parameters
+        self.headers = headers
+        self.payload = payload
+        self.answers = answers
+    }
+}
+
+/// A message whose attempt has begun in the file.
+struct BegunMessage: Sendable {
+    let id: Int
+    let url: String
+    let lane: String
+    let order: String?
+    let details: String?
+    /// The number of attempts that have begun, including this one.
+    let attempts: Int
+    /// The time, in milliseconds of the store's clock, at which the message expires.
+    let expires: Int?
+}
+#endif

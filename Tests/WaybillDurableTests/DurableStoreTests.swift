@@ -1,0 +1,336 @@
+#if Durable
+import Foundation
+import Logging
+import Testing
+import Waybill
+import WaybillDurable
+import WaybillEventLoop
+import WaybillRouting
+import WaybillTestSupport
+
+@Suite struct DurableStoreTests {
+    @Test func `a message that was sent is handled, and leaves the file`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://orders/:id") { message in seen.add(try message.parameters.require("id")) }
+            try await bus.attach(store)
+            for id in 1...100 { try await store.send("app://orders/\(id)") }
+            await store.isIdle()
+            #expect(seen.entries.sorted() == Array(1...100))
+        }
+    }
+
+    @Test func `a message that was sent before the bus was attached is handled afterwards`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<String>()
+            try bus.register("app://log") { seen.add($0.parameters["text"] ?? "") }
+            try await store.send("app://log?text=early")
+            try await bus.attach(store)
+            await store.isIdle()
+            #expect(seen.entries == ["early"])
+        }
+    }
+
+    @Test func `parameters and headers reach the handler with their types`() async throws {
+        struct Order: Codable, Sendable, Equatable {
+            var id: Int
+            var price: Double
+        }
+        try await withStore { store, bus in
+            let seen = Journal<Order>()
+            let headers = Journal<[String: String]>()
+            try bus.register("app://orders") { message in
+                seen.add(try message.argument("order"))
+                headers.add(message.headers)
+            }
+            try await bus.attach(store)
+            let order = Order(id: 7, price: 87.9)
+            try await store.send("app://orders", parameters: ["order": order], headers: ["tenant": "oslo"])
+            await store.isIdle()
+            #expect(seen.entries == [order])
+            #expect(headers.entries == [["tenant": "oslo"]])
+        }
+    }
+
+    @Test func `a value that cannot be stored is not transferable, and nothing is sent`() async throws {
+        try await withStore { store, bus in
+            let error = await #expect(throws: RoutingError.self) {
+                try await store.send("app://orders", parameters: ["done": { @Sendable () -> Void in }])
+            }
+            #expect(error?.code == .notTransferable)
+            #expect(error?.message.contains("the parameter done") == true)
+            let statistics = try await store.statistics()
+            #expect(statistics.waiting == 0)
+        }
+    }
+
+    @Test func `a text that is not a URL is rejected at the send`() async throws {
+        try await withStore { store, _ in
+            let error = await #expect(throws: RoutingError.self) {
+                try await store.send("app://" + String(repeating: "a", count: 1 << 20))
+            }
+            #expect(error?.code == .invalidURL)
+        }
+    }
+
+    @Test func `a handler that throws is called again, and the message completes when it returns`()
+        async throws
+    {
+        try await withStore(.init(attempts: 5)) { store, bus in
+            let attempts = Journal<Int?>()
+            try bus.register("app://mail") { message in
+                attempts.add(message.attempt)
+                if attempts.count < 3 { throw OrderError.closed }
+            }
+            try await bus.attach(store)
+            try await store.send("app://mail")
+            await store.isIdle()
+            #expect(attempts.entries == [1, 2, 3])
+            #expect(try await store.statistics().dead == 0)
+        }
+    }
+
+    @Test func `a message is a dead letter after its last attempt, and can be retried`() async throws {
+        try await withStore(.init(attempts: 2)) { store, bus in
+            let attempts = Journal<Int?>()
+            let works = Locked(false)
+            try bus.register("app://mail/:id") { message in
+                attempts.add(message.attempt)
+                if !works.withLock({ $0 }) { throw OrderError.closed }
+            }
+            try await bus.attach(store)
+            let receipt = try await store.send("app://mail/7")
+            await store.isIdle()
+            let letter = try #require(try await store.deadLetters(matching: "app://mail/**").first)
+            #expect(letter.id == receipt.id)
+            #expect(letter.url == "app://mail/7")
+            #expect(letter.attempts == 2)
+            #expect(letter.code == "handlerFailed")
+            #expect(try await store.deadLetters(matching: "app://other/**").isEmpty)
+
+            works.withLock { $0 = true }
+            #expect(try await store.retry(matching: "app://mail/:id") == 1)
+            await store.isIdle()
+            #expect(attempts.entries == [1, 2, 1])
+            #expect(try await store.statistics().dead == 0)
+        }
+    }
+
+    @Test func `a dead letter can be dropped`() async throws {
+        try await withStore(.init(attempts: 1)) { store, bus in
+            try await bus.attach(store)
+            let receipt = try await store.send("app://nobody")
+            await store.isIdle()
+            #expect(try await store.deadLetters().map(\.code) == ["noRoute"])
+            #expect(try await store.drop(id: receipt.id + 1) == 0)
+            #expect(try await store.drop(id: receipt.id) == 1)
+            #expect(try await store.deadLetters().isEmpty)
+        }
+    }
+
+    @Test func `a value of another type is a dead letter that names the parameter and both types`()
+        async throws
+    {
+        try await withStore { store, bus in
+            try bus.register("app://orders") { message in
+                let _: Int = try message.parameters.require("order")
+            }
+            try await bus.attach(store)
+            try await store.send("app://orders", parameters: ["order": ["a", "b"]])
+            await store.isIdle()
+            let letter = try #require(try await store.deadLetters().first)
+            #expect(letter.attempts == 1)
+            #expect(letter.failure.contains("order"))
+            #expect(letter.failure.contains("Int"))
+            #expect(letter.failure.contains("array"))
+        }
+    }
+
+    @Test func `a send with a key that was used has no effect`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<String>()
+            try bus.register("app://mail") { seen.add($0.parameters["n"] ?? "") }
+            try await bus.attach(store)
+            let first = try await store.send("app://mail?n=1", key: "a")
+            let second = try await store.send("app://mail?n=2", key: "a")
+            let other = try await store.send("app://mail?n=3", key: "b")
+            await store.isIdle()
+            let late = try await store.send("app://mail?n=4", key: "a")
+            await store.isIdle()
+            #expect(!first.isDuplicate && !other.isDuplicate)
+            #expect(
+                second == DurableReceipt.duplicate(of: first) && late == DurableReceipt.duplicate(of: first)
+            )
+            #expect(seen.entries.sorted() == ["1", "3"])
+        }
+    }
+
+    @Test func `a key can be used again when its lifetime has passed`() async throws {
+        var configuration = DurableStore.Configuration()
+        configuration.keyLifetime = .milliseconds(5)
+        try await withStore(configuration: configuration) { store, _ in
+            try await store.send("app://mail", key: "a")
+            try await Task.sleep(for: .milliseconds(20))
+            #expect(try await store.send("app://mail", key: "a").isDuplicate == false)
+        }
+    }
+
+    @Test func `messages of one order are handled one after the other, while others overtake`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<String>()
+            let failures = Locked(2)
+            try bus.register("app://step/:name") { message -> Void in
+                let name = try message.parameters.require("name", as: String.self)
+                if name == "a1",
+                    failures.withLock({
+                        $0 -= 1
+                        return $0 >= 0
+                    })
+                {
+                    throw OrderError.closed
+                }
+                seen.add(name)
+            }
+            try await bus.attach(store)
+            for name in ["a1", "a2", "a3"] { try await store.send("app://step/\(name)", order: "a") }
+            try await store.send("app://step/b1", order: "b")
+            await store.isIdle()
+            #expect(seen.entries.filter { $0.hasPrefix("a") } == ["a1", "a2", "a3"])
+            #expect(seen.entries.first == "b1")
+        }
+    }
+
+    @Test func `a message whose predecessor is a dead letter is handled`() async throws {
+        try await withStore(.init(attempts: 1)) { store, bus in
+            let seen = Journal<String>()
+            try bus.register("app://step/2") { _ in seen.add("2") }
+            try await bus.attach(store)
+            try await store.send("app://step/1", order: "a")
+            try await store.send("app://step/2", order: "a")
+            await store.isIdle()
+            #expect(seen.entries == ["2"])
+            #expect(try await store.deadLetters().count == 1)
+        }
+    }
+
+    @Test func `a message with a delay is handled when the delay has passed, and not before`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<ContinuousClock.Instant>()
+            try bus.register("app://remind") { _ in seen.add(.now) }
+            try await bus.attach(store)
+            let start = ContinuousClock.now
+            try await store.send("app://remind", after: .milliseconds(60))
+            await store.isIdle()
+            let elapsed = start.duration(to: try #require(seen.entries.first))
+            #expect(elapsed >= .milliseconds(59))
+        }
+    }
+
+    @Test func `a message whose lifetime has passed is a dead letter`() async throws {
+        try await withStore { store, bus in
+            try bus.register("app://offer") { _ in Issue.record("an expired message was handled") }
+            try await store.send("app://offer", lifetime: .milliseconds(1))
+            try await Task.sleep(for: .milliseconds(20))
+            try await bus.attach(store)
+            await store.isIdle()
+            #expect(try await store.deadLetters().map(\.code) == ["deadlineExceeded"])
+        }
+    }
+
+    @Test func `a handler that does not return is cancelled at its timeout, and tried again`() async throws {
+        try await withStore(.init(attempts: 2, timeout: .milliseconds(30))) { store, bus in
+            let cancellations = Journal<Bool>()
+            try bus.register("app://slow") { _ in
+                try? await Task.sleep(for: .seconds(60))
+                cancellations.add(Task.isCancelled)
+            }
+            try await bus.attach(store)
+            try await store.send("app://slow")
+            await store.isIdle()
+            #expect(cancellations.entries == [true, true])
+            #expect(try await store.deadLetters().map(\.code) == ["deadlineExceeded"])
+        }
+    }
+
+    @Test func `no more attempts than the policy allows run at the same time`() async throws {
+        try await withStore(.init(concurrency: 3)) { store, bus in
+            let running = Locked((now: 0, most: 0))
+            try bus.register("app://work") { _ in
+                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                try? await Task.sleep(for: .milliseconds(2))
+                running.withLock { $0.now -= 1 }
+            }
+            try await bus.attach(store)
+            for _ in 0..<30 { try await store.send("app://work") }
+            await store.isIdle()
+            #expect(running.withLock { $0.most } == 3)
+        }
+    }
+
+    @Test func `the reply's value is sent to the return URL as a durable message`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            let ids = Journal<CorrelationID?>()
+            try bus.register("app://order/pay") { _ in 42 }
+            try bus.register("app://home/receipt") { message in
+                ids.add(message.correlationID)
+                if ids.count == 1 { throw OrderError.closed }
+                seen.add(try message.payload(as: Int.self))
+            }
+            try await bus.attach(store)
+            let receipt = try await store.send("app://order/pay#home/receipt")
+            await store.isIdle()
+            #expect(seen.entries == [42])
+            #expect(ids.entries == Array(repeating: CorrelationID(rawValue: UInt64(receipt.id)), count: 2))
+        }
+    }
+
+    @Test func `a message that waits when the store is closed is handled by the next store`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let first = try await DurableStore(path)
+        try await first.send("app://late?n=1", parameters: ["n": 1])
+        await first.close()
+        await #expect(throws: DurableError.self) { try await first.send("app://late") }
+
+        let seen = Journal<Int>()
+        let bus = MessageBus()
+        try bus.register("app://late") { seen.add(try $0.parameters.require("n")) }
+        let second = try await DurableStore(path)
+        try await bus.attach(second)
+        await second.isIdle()
+        await second.close()
+        #expect(seen.entries == [1])
+    }
+
+    @Test func `a bus that shuts down gives its messages back, without an attempt`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let gate = Gate()
+        let first = MessageBus()
+        try first.register("app://work") { _ in await gate.wait() }
+        let store = try await DurableStore(path)
+        try await first.attach(store)
+        try await store.send("app://work")
+        await gate.reached()
+        await first.shutDown()
+        gate.open()
+        await store.close()
+
+        let attempts = Journal<Int?>()
+        let second = MessageBus()
+        try second.register("app://work") { attempts.add($0.attempt) }
+        let again = try await DurableStore(path)
+        try await second.attach(again)
+        await again.isIdle()
+        await again.close()
+        #expect(attempts.entries == [1])
+    }
+}
+
+extension DurableReceipt {
+    fileprivate static func duplicate(of receipt: DurableReceipt) -> DurableReceipt {
+        DurableReceipt(id: receipt.id, isDuplicate: true)
+    }
+}
+#endif

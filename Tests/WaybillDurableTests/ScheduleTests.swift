@@ -1,0 +1,109 @@
+#if Durable
+import Testing
+import Waybill
+@testable import WaybillDurable
+import WaybillEventLoop
+import WaybillRouting
+import WaybillTestSupport
+
+@Suite struct ScheduleTests {
+    @Test func `a schedule sends its message again and again`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<String>()
+            try bus.register("app://reports/:name") { message in
+                seen.add((message.headers["waybill-schedule"] ?? "") + " " + (message.parameters["n"] ?? ""))
+            }
+            try await bus.attach(store)
+            try await store.schedule(
+                "r",
+                "app://reports/hourly",
+                .every(.milliseconds(5)),
+                parameters: ["n": 7]
+            )
+            #expect(await eventually { seen.count >= 3 })
+            #expect(Set(seen.entries) == ["r 7"])
+            #expect(try await store.unschedule("r"))
+            #expect(try await store.unschedule("r") == false)
+            #expect(try await store.schedules().isEmpty)
+        }
+    }
+
+    @Test func `a schedule that is declared again keeps its next time, unless its rule has changed`()
+        async throws
+    {
+        try await withStore { store, _ in
+            func next() async throws -> Int? { try await store.schedules().first?.next }
+            try await store.schedule("r", "app://reports/a", .every(.seconds(1_000)))
+            let first = try await next()
+            try await Task.sleep(for: .milliseconds(10))
+            try await store.schedule("r", "app://reports/b", .every(.seconds(1_000)))
+            #expect(try await next() == first)
+            #expect(try await store.schedules().map(\.url) == ["app://reports/b"])
+            try await store.schedule("r", "app://reports/b", .every(.seconds(500)))
+            #expect(try await next() != first)
+        }
+    }
+
+    @Test func `a restart within a period sends one message for its time`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let seen = Journal<Int>()
+        for _ in 0..<3 {
+            let store = try await DurableStore(path)
+            let bus = MessageBus()
+            try bus.register("app://reports") { _ in seen.add(1) }
+            try await bus.attach(store)
+            try await store.schedule("r", "app://reports", .every(.milliseconds(200)))
+            try await Task.sleep(for: .milliseconds(20))
+            await store.close()
+        }
+        #expect(seen.count == 0)
+        try await Task.sleep(for: .milliseconds(250))
+        let store = try await DurableStore(path)
+        let bus = MessageBus()
+        try bus.register("app://reports") { _ in seen.add(1) }
+        try await bus.attach(store)
+        try await store.schedule("r", "app://reports", .every(.milliseconds(200)))
+        #expect(await eventually { seen.count == 1 })
+        await store.close()
+    }
+
+    @Test(arguments: [
+        (DurableMisfire.once, [1_000_400], 1_000_500), (.skip, [1_000_400], 1_000_500),
+        (.each, Array(repeating: 1_000_400, count: 4), 1_000_500),
+    ])
+    func `times that were missed a moment ago follow the declared policy`(
+        misfire: DurableMisfire,
+        ticks: [Int],
+        following: Int
+    ) {
+        let rule = DurableRule.every(.milliseconds(100))
+        let result = rule.ticks(from: 1_000_100, to: 1_000_450, misfire: misfire)
+        #expect(result.ticks == ticks)
+        #expect(result.following == following)
+    }
+
+    @Test func `times that were missed long ago are skipped, sent once, or sent up to a limit`() throws {
+        let rule = try DurableRule.cron("0 * * * *")
+        let hour = 3_600_000
+        let now = 10_000 * hour + 1_800_000
+        #expect(rule.ticks(from: hour, to: now, misfire: .skip).ticks == [])
+        #expect(rule.ticks(from: hour, to: now, misfire: .once).ticks.count == 1)
+        #expect(rule.ticks(from: hour, to: now, misfire: .each).ticks.count == 1_000)
+        #expect(rule.ticks(from: hour, to: now, misfire: .each).following == 10_001 * hour)
+    }
+
+    @Test func `a schedule for a text that is not a URL is refused`() async throws {
+        try await withStore { store, _ in
+            let error = await failure {
+                try await store.schedule(
+                    "r",
+                    "app://" + String(repeating: "a", count: 1 << 20),
+                    .every(.seconds(1))
+                )
+            }
+            #expect(error?.code == .invalidURL)
+        }
+    }
+}
+#endif

@@ -1,0 +1,205 @@
+#if Durable
+import CFaultyDisk
+import Foundation
+import Logging
+import Testing
+import Waybill
+import WaybillDurable
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// What goes wrong with a file, each with a typed error that names the remedy.
+@Suite struct StoreFaultTests {
+    private func failure(
+        opening path: String,
+        configuration: DurableStore.Configuration = .init()
+    ) async -> DurableError? {
+        do throws(DurableError) {
+            _ = try await DurableStore(path, configuration: configuration)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `a file that is not a database is refused, and not changed`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let text = String(repeating: "not a database ", count: 1_000)
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let error = await self.failure(opening: path)
+        #expect(error?.code == .notADatabase)
+        #expect(error?.message.contains(path) == true)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+
+    @Test func `a file of another program gets the store's tables, and keeps its own`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let first = try await DurableStore(path)
+        try await first.transaction { transaction in
+            try transaction.execute("CREATE TABLE orders (id INTEGER)")
+            try transaction.execute("INSERT INTO orders VALUES (7)")
+        }
+        await first.close()
+        let second = try await DurableStore(path)
+        let rows = try await second.transaction { try $0.query("SELECT id FROM orders") }
+        #expect(rows.map { $0["id"]?.int } == [7])
+        await second.close()
+    }
+
+    @Test func `a second store of a file names the process that has it`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let store = try await DurableStore(path)
+        let error = await self.failure(opening: path)
+        #expect(error?.code == .inUse)
+        #expect(error?.message.contains("process \(ProcessInfo.processInfo.processIdentifier)") == true)
+        await store.close()
+        #expect(await self.failure(opening: path) == nil)
+    }
+
+    @Test func `a folder that does not exist is unavailable`() async throws {
+        let error = await self.failure(opening: "/nowhere/shop.db")
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("folder exists") == true)
+    }
+
+    @Test func `a write-ahead log that is missing after an unclean end is reported`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let store = try await DurableStore(path)
+        try await store.send("app://mail")
+        await store.close()
+        try "1 open".write(toFile: "\(path)-lock", atomically: false, encoding: .utf8)
+        let error = await self.failure(opening: path)
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("-wal is missing") == true)
+        try FileManager.default.removeItem(atPath: "\(path)-lock")
+        #expect(await self.failure(opening: path) == nil)
+    }
+
+    @Test func `a store that has reached its limit refuses sends, and completes what it has`() async throws {
+        var configuration = DurableStore.Configuration()
+        configuration.sizeLimit = 400_000
+        try await withStore(configuration: configuration) { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://big") { _ in seen.add(1) }
+            let text = String(repeating: "x", count: 10_000)
+            var sent = 0
+            var code: DurableError.Code?
+            while code == nil, sent < 1_000 {
+                do {
+                    try await store.send("app://big", parameters: ["text": text])
+                    sent += 1
+                } catch let error as DurableError {
+                    code = error.code
+                }
+            }
+            #expect(code == .sizeLimitReached)
+            try await bus.attach(store)
+            await store.isIdle()
+            #expect(seen.count == sent)
+            try await store.send("app://big", parameters: ["text": text])
+        }
+    }
+}
+
+/// Faults of a disk in memory, which is one for the process.
+extension PowerCutTests {
+    private func open() async throws -> DurableStore {
+        #expect(faulty_disk_register() == 0)
+        faulty_disk_reset(1)
+        return try await self.reopen()
+    }
+
+    private func reopen() async throws -> DurableStore {
+        var configuration = DurableStore.Configuration()
+        configuration.vfs = "faulty"
+        configuration.logger = Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() }
+        return try await DurableStore("faults.db", configuration: configuration)
+    }
+
+    private func code(_ body: () async throws -> Void) async -> DurableError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? DurableError)?.code
+        }
+    }
+
+    @Test func `a full disk fails sends, and ended messages are completed when there is space again`()
+        async throws
+    {
+        let store = try await self.open()
+        let bus = MessageBus()
+        let gate = Gate()
+        let seen = Journal<Int>()
+        try bus.register("app://work") { _ in
+            seen.add(1)
+            await gate.wait()
+        }
+        try await bus.attach(store)
+        try await store.send("app://work")
+        await gate.reached()
+        faulty_disk_limit(1)
+        let code = await self.code {
+            try await store.send("app://work", parameters: ["text": String(repeating: "x", count: 100_000)])
+        }
+        #expect(code == .diskFull)
+        gate.open()
+        try await Task.sleep(for: .milliseconds(50))
+        faulty_disk_limit(0)
+        #expect(await eventually { (try? await store.statistics().underway) == 0 })
+        try await store.send("app://work")
+        await store.isIdle()
+        #expect(seen.count == 2)
+        await store.close()
+    }
+
+    @Test func `a synchronization that fails stops the store, and all that waits`() async throws {
+        let store = try await self.open()
+        try await store.send("app://work")
+        faulty_disk_fail_synchronizations(1)
+        #expect(await self.code { try await store.send("app://work") } == .inputOutput)
+        faulty_disk_fail_synchronizations(0)
+        #expect(await self.code { try await store.send("app://work") } == .stopped)
+        await store.close()
+        let again = try await self.reopen()
+        // The second message was not acknowledged, so that it may be there or not.
+        #expect([1, 2].contains(try await again.statistics().waiting))
+        await again.close()
+    }
+
+    @Test func `a page that was overwritten is found by the check, and stops a store that reads it`()
+        async throws
+    {
+        let store = try await self.open()
+        for _ in 0..<200 {
+            try await store.send("app://work", parameters: ["text": String(repeating: "x", count: 500)])
+        }
+        await store.close()
+        let size = 4_096
+        let isThere = unsafe faulty_disk_overwrite("faults.db", Int64(size * 12), Int64(size * 8))
+        #expect(isThere == 1)
+        let damaged = try await self.reopen()
+        let problems = try? await damaged.check()
+        #expect(problems?.isEmpty != true)
+        await damaged.close()
+    }
+
+    @Test func `a log that was cut keeps the commits before the cut`() async throws {
+        let store = try await self.open()
+        for number in 0..<20 { try await store.send("app://work/\(number)") }
+        faulty_disk_cut_power_after(1)
+        _ = await self.code { try await store.send("app://work/20") }
+        await store.close()
+        faulty_disk_restore_power()
+        let again = try await self.reopen()
+        #expect(try await again.statistics().waiting >= 20)
+        #expect(try await again.check() == [])
+        await again.close()
+    }
+}
+#endif
