@@ -315,6 +315,7 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillCommands", "WaybillCompatibility", "WaybillDocuments", "WaybillEventLoop",
                 "WaybillRouting", "WaybillServe",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
                 .target(name: "WaybillNATS", condition: .when(traits: ["NATS"])),
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
@@ -332,6 +333,7 @@ let package = Package(
             dependencies: [
                 "WaybillTool", "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillRouting",
                 "WaybillServe", "WaybillNATS", "WaybillNATSTestSupport", "WaybillTestSupport",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],

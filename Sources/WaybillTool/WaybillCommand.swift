@@ -13,13 +13,19 @@ package struct WaybillCommand: AsyncParsableCommand {
         subcommands: [
             ExplainCommand.self, RoutesCommand.self, DiffCommand.self, CallCommand.self, WatchCommand.self,
             BenchCommand.self,
-        ] + Self.clusterCommands
+        ] + Self.clusterCommands + Self.storeCommands
     )
 
     #if NATS
     private static let clusterCommands: [any ParsableCommand.Type] = [NodesCommand.self]
     #else
     private static let clusterCommands: [any ParsableCommand.Type] = []
+    #endif
+
+    #if Durable
+    private static let storeCommands: [any ParsableCommand.Type] = [StoreCommand.self]
+    #else
+    private static let storeCommands: [any ParsableCommand.Type] = []
     #endif
 
     package init() {}

@@ -34,7 +34,10 @@ actor StoreEngine: LoopBound {
     private static let logLimit = 1_000
 
     init(settings: SharedSettings) {
-        self.eventLoop = EventLoop(name: "waybill-store")
+        // The watchdog would report each synchronization of a slow disk.
+        var configuration = EventLoop.Configuration()
+        configuration.watchdogThreshold = nil
+        self.eventLoop = EventLoop(name: "waybill-store", configuration: configuration)
         self.settings = settings
         self.inbox = StoreInbox()
     }
@@ -77,8 +80,8 @@ actor StoreEngine: LoopBound {
 
     /// Performs the work in the inbox, and begins the attempts that are due, in one transaction.
     private func runBatch() {
-        let works = self.inbox.takeAll()
         guard let tables = self.tables else { return }
+        let works = self.inbox.takeAll()
         let batch = Batch(
             tables,
             settings: self.settings.value,

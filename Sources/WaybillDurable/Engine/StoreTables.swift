@@ -210,7 +210,7 @@ extension StoreTables {
         if try known.first(of: { _ in true }) == nil {
             for statement in self.definitions { try database.execute(statement) }
             try database.execute(
-                "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1)",
+                "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1), ('clock', 0)",
                 .int(Int64(self.schema))
             )
         }

@@ -1,24 +1,6 @@
 #if Durable
 internal import WaybillRouting
 
-/// A message in the file that the store no longer tries to deliver.
-public struct DurableDeadLetter: Sendable {
-    /// The number of the message.
-    public let id: Int
-    /// The destination.
-    public let url: String
-    /// The number of attempts that have begun.
-    public let attempts: Int
-    /// The code of the last failure, as ``/WaybillRouting/RoutingError/Code`` prints it.
-    public let code: String
-    /// The last failure, in one line.
-    public let failure: String
-    /// The time of the send, in milliseconds since 1970.
-    public let sent: Int
-    /// The time at which the message became a dead letter, in milliseconds since 1970.
-    public let died: Int
-}
-
 /// The figures of a store.
 public struct DurableStatistics: Sendable, Equatable {
     /// The number of messages that wait for an attempt.
@@ -36,23 +18,6 @@ public struct DurableStatistics: Sendable, Equatable {
 }
 
 extension DurableStore {
-    /// Returns dead letters, the oldest first.
-    ///
-    /// - Parameters:
-    ///   - pattern: The pattern of their URLs; nil for all.
-    ///   - limit: The most dead letters to return.
-    /// - Returns: The dead letters.
-    /// - Throws: `invalidPattern`; ``DurableError``.
-    public func deadLetters(
-        matching pattern: String? = nil,
-        limit: Int = 1_000
-    ) async throws -> [DurableDeadLetter] {
-        let scope = try self.scope(of: pattern)
-        return try await self.engine.perform { batch in
-            batch.attempt { try batch.deadLetters(in: scope, limit: limit) }
-        }
-    }
-
     /// Sends dead letters again, with their attempts counted from the beginning.
     ///
     /// - Parameters:
@@ -65,7 +30,7 @@ extension DurableStore {
         let scope = try self.scope(of: pattern)
         return try await self.engine.perform { batch in
             batch.attempt {
-                let letters = try batch.deadLetters(in: scope, id: id)
+                let letters = try batch.tables.records(in: .dead, scope: scope, id: id)
                 for letter in letters { try batch.revive(letter) }
                 return letters.count
             }
@@ -84,7 +49,7 @@ extension DurableStore {
         let scope = try self.scope(of: pattern)
         return try await self.engine.perform { batch in
             batch.attempt {
-                let letters = try batch.deadLetters(in: scope, id: id)
+                let letters = try batch.tables.records(in: .dead, scope: scope, id: id)
                 for letter in letters { try batch.tables.dropDeadLetter(letter.id) }
                 return letters.count
             }
@@ -112,47 +77,11 @@ extension DurableStore {
             }
         }
     }
-
-    private func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
-        guard let pattern else { return nil }
-        return try self.engine.settings.value.policies.scope(of: pattern)
-    }
 }
 
 extension Batch {
-    /// Returns the dead letters whose URLs a table matches.
-    fileprivate func deadLetters(
-        in scope: RouteTable<Void>?,
-        id: Int? = nil,
-        limit: Int = .max
-    ) throws(DurableError) -> [DurableDeadLetter] {
-        let statement = try self.tables.database.prepare(
-            """
-            SELECT id, url, attempts, code, failure, sent, died FROM waybill_dead
-            WHERE ?1 IS NULL OR id = ?1 ORDER BY died, id
-            """
-        )
-        var letters: [DurableDeadLetter] = []
-        try statement.forEachRow([id.sqlValue]) {
-            let url = statement.text(1) ?? ""
-            guard letters.count < limit, scope?.canRoute(url) ?? true else { return }
-            letters.append(
-                DurableDeadLetter(
-                    id: statement.int(0),
-                    url: url,
-                    attempts: statement.int(2),
-                    code: statement.text(3) ?? "",
-                    failure: statement.text(4) ?? "",
-                    sent: statement.int(5),
-                    died: statement.int(6)
-                )
-            )
-        }
-        return letters
-    }
-
     /// Makes a dead letter wait for its first attempt, with its number.
-    fileprivate func revive(_ letter: DurableDeadLetter) throws(DurableError) {
+    fileprivate func revive(_ letter: DurableRecord) throws(DurableError) {
         let lane = (try? self.settings.policies.lane(of: letter.url)) ?? DurablePolicies.commonLane
         self.addLane(lane)
         let isBehind = try self.tables.revive(letter.id, in: lane, at: self.now)

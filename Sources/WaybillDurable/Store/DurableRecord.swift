@@ -1,0 +1,148 @@
+#if Durable
+internal import WaybillRouting
+
+/// A message in the file of a store.
+public struct DurableRecord: Sendable {
+    /// The state of a message.
+    public enum State: Int, Sendable {
+        /// The message waits for an attempt.
+        case waiting = 0
+        /// An attempt is underway, or was when the process ended.
+        case underway = 1
+        /// The message waits for an earlier message of its order.
+        case behind = 2
+        /// The store no longer tries to deliver the message.
+        case dead = 3
+    }
+
+    /// The number of the message.
+    public let id: Int
+    /// The destination.
+    public let url: String
+    /// The state.
+    public let state: State
+    /// The number of attempts that have begun.
+    public let attempts: Int
+    /// The time of the send, in milliseconds since 1970.
+    public let sent: Int
+    /// The time of the next attempt, or the time of the death of a dead letter, in milliseconds since 1970.
+    public let time: Int
+    /// The order that the message belongs to; nil for none.
+    public let order: String?
+    /// The code of a dead letter's failure, as ``/WaybillRouting/RoutingError/Code`` prints it.
+    public let code: String?
+    /// The last failure, in one line; nil if no attempt has failed.
+    public let failure: String?
+    /// The parameters, headers and payload as a JSON object; nil if the message has none.
+    public let details: String?
+
+    /// Creates a record, for tests of code that shows records.
+    public init(
+        id: Int,
+        url: String,
+        state: State,
+        attempts: Int = 0,
+        sent: Int = 0,
+        time: Int = 0,
+        order: String? = nil,
+        code: String? = nil,
+        failure: String? = nil,
+        details: String? = nil
+    ) {
+        self.id = id
+        self.url = url
+        self.state = state
+        self.attempts = attempts
+        self.sent = sent
+        self.time = time
+        self.order = order
+        self.code = code
+        self.failure = failure
+        self.details = details
+    }
+}
+
+extension DurableStore {
+    /// Returns messages of the file, in the order in which they were sent.
+    ///
+    /// - Parameters:
+    ///   - state: Their state; nil for all.
+    ///   - pattern: The pattern of their URLs; nil for all.
+    ///   - id: The number of one message; nil for all.
+    ///   - limit: The most messages to return.
+    /// - Returns: The messages.
+    /// - Throws: `invalidPattern`; ``DurableError``.
+    public func messages(
+        in state: DurableRecord.State? = nil,
+        matching pattern: String? = nil,
+        id: Int? = nil,
+        limit: Int = 1_000
+    ) async throws -> [DurableRecord] {
+        let scope = try self.scope(of: pattern)
+        return try await self.engine.perform { batch in
+            batch.attempt { try batch.tables.records(in: state, scope: scope, id: id, limit: limit) }
+        }
+    }
+
+    /// Returns dead letters, in the order in which they were sent.
+    ///
+    /// - Parameters:
+    ///   - pattern: The pattern of their URLs; nil for all.
+    ///   - limit: The most dead letters to return.
+    /// - Returns: The dead letters.
+    /// - Throws: `invalidPattern`; ``DurableError``.
+    public func deadLetters(
+        matching pattern: String? = nil,
+        limit: Int = 1_000
+    ) async throws -> [DurableRecord] {
+        try await self.messages(in: .dead, matching: pattern, limit: limit)
+    }
+
+    /// Returns a table with a pattern, to test which URLs match it; nil without a pattern.
+    func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
+        guard let pattern else { return nil }
+        return try self.engine.settings.value.policies.scope(of: pattern)
+    }
+}
+
+extension StoreTables {
+    /// Returns messages, of which a table matches the URLs.
+    func records(
+        in state: DurableRecord.State?,
+        scope: RouteTable<Void>?,
+        id: Int? = nil,
+        limit: Int = .max
+    ) throws(DurableError) -> [DurableRecord] {
+        let statement = try self.database.prepare(
+            """
+            SELECT * FROM (
+                SELECT id, url, state, attempts, sent, due, order_key, NULL, failure, details FROM waybill_messages
+                UNION ALL SELECT id, url, 3, attempts, sent, died, order_key, code, failure, details
+                FROM waybill_dead)
+            WHERE (?1 IS NULL OR id = ?1) AND (?2 IS NULL OR state = ?2) ORDER BY id LIMIT ?3
+            """
+        )
+        var records: [DurableRecord] = []
+        let parameters = [id.sqlValue, (state?.rawValue).sqlValue, (scope == nil ? limit : .max).sqlValue]
+        try statement.forEachRow(parameters) {
+            let url = statement.text(1) ?? ""
+            guard records.count < limit, scope?.canRoute(url) ?? true else { return }
+            records.append(
+                DurableRecord(
+                    id: statement.int(0),
+                    url: url,
+                    state: DurableRecord.State(rawValue: statement.int(2)) ?? .waiting,
+                    attempts: statement.int(3),
+                    sent: statement.int(4),
+                    time: statement.int(5),
+                    order: statement.text(6),
+                    code: statement.text(7),
+                    failure: statement.text(8),
+                    details: statement.text(9)
+                )
+            )
+        }
+        return records
+    }
+}
+#endif

@@ -1,0 +1,87 @@
+#if Tool && Durable
+internal import Foundation
+internal import WaybillDurable
+
+/// The output of `waybill store`, as tables and as JSON.
+enum StoreReport {
+    /// Returns messages as a table, in which each has a line.
+    ///
+    /// - Parameters:
+    ///   - records: The messages.
+    ///   - isLong: Whether the values of each message follow on a second line.
+    /// - Returns: The table, with a line of titles.
+    static func table(_ records: [DurableRecord], isLong: Bool) -> String {
+        let rows = records.map { record in
+            [
+                String(record.id), "\(record.state)", String(record.attempts), Self.time(record.sent),
+                record.url,
+                record.failure ?? "",
+            ]
+        }
+        var text = Self.table([["number", "state", "attempts", "sent", "url", "last failure"]] + rows)
+        guard isLong else { return text }
+        for record in records {
+            if let order = record.order { text += "order: \(Output.printable(order))\n" }
+            text += "\(record.state == .dead ? "died" : "next attempt"): \(Self.time(record.time))\n"
+            text += "values: \(Output.printable(record.details ?? "none"))\n"
+        }
+        return text
+    }
+
+    static func table(_ schedules: [DurableSchedule]) -> String {
+        let rows = schedules.map { [$0.name, $0.rule, Self.time($0.next), $0.url] }
+        return Self.table([["name", "rule", "next", "url"]] + rows)
+    }
+
+    static func table(_ statistics: DurableStatistics) -> String {
+        Self.table([
+            ["waiting", String(statistics.waiting)], ["underway", String(statistics.underway)],
+            ["dead", String(statistics.dead)], ["schedules", String(statistics.schedules)],
+            ["oldest (ms)", statistics.oldestAge.map(String.init) ?? "none"],
+            ["bytes", String(statistics.size)],
+        ])
+    }
+
+    /// Returns messages as JSON, one object in a line.
+    static func json(_ records: [DurableRecord]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try records.map { record in
+            let line = Line(record)
+            return Output.printable(String(decoding: try encoder.encode(line), as: UTF8.self)) + "\n"
+        }.joined()
+    }
+
+    private struct Line: Encodable {
+        let id, attempts: Int
+        let url, state, sent, time: String
+        let order, code, failure, details: String?
+
+        init(_ record: DurableRecord) {
+            self.id = record.id
+            self.attempts = record.attempts
+            self.url = record.url
+            self.state = "\(record.state)"
+            self.sent = StoreReport.time(record.sent)
+            self.time = StoreReport.time(record.time)
+            self.order = record.order
+            self.code = record.code
+            self.failure = record.failure
+            self.details = record.details
+        }
+    }
+
+    private static func table(_ rows: [[String]]) -> String {
+        let rows = rows.map { $0.map(Output.printable) }
+        let widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
+            return cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces) + "\n"
+        }.joined()
+    }
+
+    private static func time(_ milliseconds: Int) -> String {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601)
+    }
+}
+#endif

@@ -1,0 +1,66 @@
+#if Tool && Durable
+import ArgumentParser
+import Foundation
+import Testing
+import WaybillDurable
+
+@testable import WaybillTool
+
+@Suite struct StoreReportTests {
+    private let record = DurableRecord(
+        id: 7,
+        url: "app://mail/7\u{1B}[2J",
+        state: .dead,
+        attempts: 10,
+        sent: 0,
+        time: 60_000,
+        order: "a",
+        code: "noRoute",
+        failure: "noRoute app://mail/7",
+        details: #"{"parameters":{"n":7}}"#
+    )
+
+    @Test func `a table has a line for each message, without control characters`() {
+        let table = StoreReport.table([self.record], isLong: false)
+        #expect(
+            table == """
+                number  state  attempts  sent                  url                    last failure
+                7       dead   10        1970-01-01T00:00:00Z  app://mail/7\\u001b[2J  noRoute app://mail/7
+
+                """
+        )
+    }
+
+    @Test func `a single message is shown with its order and its values`() {
+        let table = StoreReport.table([self.record], isLong: true)
+        #expect(table.hasSuffix("order: a\ndied: 1970-01-01T00:01:00Z\nvalues: {\"parameters\":{\"n\":7}}\n"))
+    }
+
+    @Test func `an export has one JSON object in each line`() throws {
+        let text = try StoreReport.json([self.record, self.record])
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 2)
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any]
+        )
+        #expect(object["id"] as? Int == 7)
+        #expect(object["state"] as? String == "dead")
+        #expect(object["details"] as? String == self.record.details)
+    }
+
+    @Test(arguments: [
+        ["shop.db"], ["shop.db", "mend"], ["shop.db", "show"], ["shop.db", "list", "--limit", "0"],
+    ])
+    func `arguments that name no action, or too little for it, are refused`(arguments: [String]) {
+        #expect(throws: (any Error).self) { try StoreCommand.parse(arguments) }
+    }
+
+    @Test func `a file that does not exist is not created`() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID()).db").path
+        let command = try StoreCommand.parse([path, "stats"])
+        let error = await #expect(throws: ExitCode.self) { try await command.run() }
+        #expect(error == ExitCode(66))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}
+#endif
