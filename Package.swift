@@ -557,7 +557,7 @@ let package = Package(
             name: "WaybillDurableTests",
             dependencies: [
                 "WaybillDurable", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
-                "LedgerProgram",
+                "LedgerProgram", "WaybillServe",
                 .target(name: "CFaultyDisk", condition: .when(traits: ["Durable"])),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -48,7 +48,7 @@ import WaybillTestSupport
             try await store.send("app://orders", parameters: ["order": order], headers: ["tenant": "oslo"])
             await store.isIdle()
             #expect(seen.entries == [order])
-            #expect(headers.entries == [["tenant": "oslo"]])
+            #expect(headers.entries.map { $0["tenant"] } == ["oslo"])
         }
     }
 

@@ -101,7 +101,10 @@ extension Batch {
         }
         try self.tables.insert(message, details: details, as: state, id: id, lane: lane, at: self.now)
         if let key = message.key {
-            let expiry = StoreClock.adding(self.settings.configuration.keyLifetime, to: self.now)
+            let expiry = StoreClock.adding(
+                message.keyLifetime ?? self.settings.configuration.keyLifetime,
+                to: self.now
+            )
             try self.tables.keep(key, of: id, until: expiry, at: self.now)
         }
         if state == .begun {

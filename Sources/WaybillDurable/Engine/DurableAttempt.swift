@@ -8,6 +8,8 @@ internal import WaybillRouting
 final class DurableAttempt: MessageSource {
     let message: BegunMessage
     let engine: StoreEngine
+    /// The number of the message for other processes.
+    private let number: String
     private let state = Locked(State())
 
     private struct State {
@@ -17,8 +19,9 @@ final class DurableAttempt: MessageSource {
         var isCompleted = false
     }
 
-    init(_ message: BegunMessage, of engine: StoreEngine) {
+    init(_ message: BegunMessage, number: String, of engine: StoreEngine) {
         self.message = message
+        self.number = number
         self.engine = engine
     }
 
@@ -47,10 +50,15 @@ final class DurableAttempt: MessageSource {
         if let expires = self.message.expires {
             limit = min(limit, .milliseconds(max(0, expires - StoreClock.wallTime)))
         }
+        var headers = details.headers
+        // The value for a return URL comes from the handler, so such a message is not kept by another store.
+        if !self.message.url.utf8.contains(UInt8(ascii: "#")) {
+            headers[DurableReceiver.header] = self.number
+        }
         let request = SourcedRequest(
             url: self.message.url,
             parameters: details.parameters,
-            headers: details.headers,
+            headers: headers,
             payload: details.payload,
             correlationID: details.answers.map { CorrelationID(rawValue: UInt64($0)) },
             timeout: limit,

@@ -21,6 +21,8 @@ actor StoreEngine: LoopBound {
     private nonisolated let inbox: StoreInbox
     private var tables: StoreTables?
     private var lock: StoreLock?
+    /// The number of the file, which other processes know it by.
+    private var id = ""
     private var lanes = Lanes()
     private var numbers = MessageNumbers(after: 0)
     private var clock = StoreClock(notBefore: 0)
@@ -37,6 +39,8 @@ actor StoreEngine: LoopBound {
         // The watchdog would report each synchronization of a slow disk.
         var configuration = EventLoop.Configuration()
         configuration.watchdogThreshold = nil
+        // A sender that sends again is faster than a thread that has to be woken.
+        configuration.idlePolicy = .spin(for: .microseconds(50))
         self.eventLoop = EventLoop(name: "waybill-store", configuration: configuration)
         self.settings = settings
         self.inbox = StoreInbox()
@@ -55,6 +59,7 @@ actor StoreEngine: LoopBound {
         try database.execute("PRAGMA wal_autocheckpoint = 0")
         try database.execute("BEGIN IMMEDIATE")
         try StoreTables.prepare(database)
+        self.id = String(try StoreTables.value("id", in: database) ?? 0, radix: 16)
         let reserved = try StoreTables.value("next", in: database) ?? 1
         self.clock = StoreClock(notBefore: try StoreTables.value("clock", in: database) ?? 0)
         try database.execute("COMMIT")
@@ -92,14 +97,14 @@ actor StoreEngine: LoopBound {
         var results: [StoreWork.Completion] = []
         var schedules = self.schedules
         do {
-            try tables.database.execute("BEGIN IMMEDIATE")
+            try tables.begin()
             for work in works {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
             }
             if self.lanes.isDelivering { try schedules.fire(in: batch) }
             try batch.beginDue()
-            try tables.database.execute("COMMIT")
+            try tables.commit()
         } catch {
             return self.fail(works, with: error as? DurableError ?? .unexpected(error))
         }
@@ -165,7 +170,7 @@ actor StoreEngine: LoopBound {
     }
 
     private func deliver(_ message: BegunMessage, to bus: MessageBus) {
-        let attempt = DurableAttempt(message, of: self)
+        let attempt = DurableAttempt(message, number: "\(self.id)/\(message.id)", of: self)
         Task(executorPreference: bus.eventLoop.taskExecutor) { await attempt.run(on: bus) }
     }
 }

@@ -11,6 +11,7 @@ final class StoreTables {
     private let insertStatement, deleteStatement, beginStatement, retryStatement, followStatement: Statement
     private let orderStatement, keyStatement, keepKeyStatement, dropKeysStatement: Statement
     private let buryStatement: Statement
+    private let transactionStatement, commitStatement: Statement
     private let dueStatement, nextDueStatement, pagesStatement, freePagesStatement: Statement
 
     /// Prepares the statements.
@@ -64,6 +65,8 @@ final class StoreTables {
         self.nextDueStatement = try database.prepare(
             "SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0"
         )
+        self.transactionStatement = try database.prepare("BEGIN IMMEDIATE")
+        self.commitStatement = try database.prepare("COMMIT")
         self.buryStatement = try database.prepare(
             """
             INSERT INTO waybill_dead (id, url, order_key, details, sent, died, attempts, code, failure)
@@ -74,6 +77,10 @@ final class StoreTables {
         self.pagesStatement = try database.prepare("PRAGMA page_count")
         self.freePagesStatement = try database.prepare("PRAGMA freelist_count")
     }
+
+    func begin() throws(DurableError) { try self.transactionStatement.run() }
+
+    func commit() throws(DurableError) { try self.commitStatement.run() }
 
     /// The states of a message that has not ended.
     enum State: Int64 {
@@ -210,8 +217,9 @@ extension StoreTables {
         if try known.first(of: { _ in true }) == nil {
             for statement in self.definitions { try database.execute(statement) }
             try database.execute(
-                "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1), ('clock', 0)",
-                .int(Int64(self.schema))
+                "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1), ('clock', 0), ('id', ?)",
+                .int(Int64(self.schema)),
+                .int(.random(in: 1 ... .max))
             )
         }
         let schema = try self.value("schema", in: database) ?? 0

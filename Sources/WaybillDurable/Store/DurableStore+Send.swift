@@ -49,16 +49,22 @@ extension DurableStore {
         order: String? = nil,
         lifetime: Duration? = nil
     ) async throws -> DurableReceipt {
-        let message = NewMessage(
-            url: url,
-            details: MessageDetails(parameters: parameters, headers: headers),
-            key: key,
-            delay: after,
-            order: order,
-            lifetime: lifetime
+        try await self.send(
+            NewMessage(
+                url: url,
+                details: MessageDetails(parameters: parameters, headers: headers),
+                key: key,
+                delay: after,
+                order: order,
+                lifetime: lifetime
+            )
         )
-        let details = try message.details.encoded(for: url)
-        let lane = try self.engine.settings.value.policies.lane(of: url)
+    }
+
+    @discardableResult
+    func send(_ message: NewMessage) async throws -> DurableReceipt {
+        let details = try message.details.encoded(for: message.url)
+        let lane = try self.engine.settings.value.policies.lane(of: message.url)
         return try await self.engine.perform { batch in
             batch.attempt { try batch.send(message, details: details, in: lane) }
         }
@@ -89,8 +95,10 @@ extension DurableStore {
     ///   - pattern: The pattern of the URLs. The most specific pattern that matches a URL counts.
     /// - Throws: `invalidPattern`, or `conflict` if the store has a policy for a pattern of the same shape.
     public func setPolicy(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
-        try self.engine.settings.update { settings throws(RoutingError) in
-            try settings.policies.add(policy, for: pattern)
+        try self.engine.settings.updatePolicies { policies throws(RoutingError) in
+            var policies = policies
+            try policies.add(policy, for: pattern)
+            return policies
         }
     }
 }

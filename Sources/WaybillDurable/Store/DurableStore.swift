@@ -100,8 +100,8 @@ extension MessageBus {
     ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid by the conventions of the bus.
     public func attach(_ store: DurableStore) async throws {
         let configuration = self.configuration
-        try store.engine.settings.update { settings throws(RoutingError) in
-            settings.policies = try settings.policies.with(configuration)
+        try store.engine.settings.updatePolicies { policies throws(RoutingError) in
+            try policies.with(configuration)
         }
         try await store.engine.attach(self.unowned)
     }
@@ -112,22 +112,37 @@ final class SharedSettings: Sendable {
     private let settings: Locked<StoreSettings>
 
     init(_ configuration: DurableStore.Configuration) {
-        self.settings = Locked(StoreSettings(configuration: configuration))
+        self.settings = Locked(StoreSettings(configuration: configuration, policies: DurablePolicies()))
     }
 
     var value: StoreSettings { self.settings.withLock { $0 } }
 
-    func update<Failure: Error>(_ body: (inout StoreSettings) throws(Failure) -> Void) throws(Failure) {
-        var failure: Failure?
-        self.settings.withLock { settings in
-            do throws(Failure) { try body(&settings) } catch { failure = error }
+    /// Replaces the policies by the result of a closure.
+    func updatePolicies(
+        _ body: (DurablePolicies) throws(RoutingError) -> DurablePolicies
+    ) throws(RoutingError) {
+        let result = self.settings.withLock { settings in
+            Result { () throws(RoutingError) in
+                settings = StoreSettings(
+                    configuration: settings.configuration,
+                    policies: try body(settings.policies)
+                )
+            }
         }
-        if let failure { throw failure }
+        try result.get()
     }
 }
 
-struct StoreSettings: Sendable {
+/// The settings at one moment.
+///
+/// Each message reads them, so they are behind one reference.
+final class StoreSettings: Sendable {
     let configuration: DurableStore.Configuration
-    var policies = DurablePolicies()
+    let policies: DurablePolicies
+
+    init(configuration: DurableStore.Configuration, policies: DurablePolicies) {
+        self.configuration = configuration
+        self.policies = policies
+    }
 }
 #endif

@@ -8,6 +8,8 @@ struct NewMessage: Sendable {
     let details: MessageDetails
     /// The text that makes a repeated send have no effect; nil for none.
     var key: String?
+    /// How long the key has this effect; nil for the setting of the store.
+    var keyLifetime: Duration?
     /// How long the store waits before the first attempt.
     var delay = Duration.zero
     /// The name of the order that the message belongs to; nil for none.

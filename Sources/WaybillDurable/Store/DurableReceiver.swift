@@ -1,0 +1,64 @@
+#if Durable
+public import Waybill
+internal import WaybillRouting
+
+/// A middleware that keeps the durable messages of other processes in the store of this process.
+///
+/// ```swift
+/// try bus.use(DurableReceiver(store), for: "app://billing/**")
+/// ```
+///
+/// The sender's store keeps its message until this store has committed it, and then this store delivers it. A
+/// message that arrives again, because the reply was lost, is recognized by the number of the sender's store
+/// and the number of the message, so that it is handled once. Without a receiver, a durable message of
+/// another process is a call, and the reply of the handler completes it.
+///
+/// A durable message with a return URL is always a call, because its sender waits for the value. The routes
+/// must be exposed to the sender for calls, as for other messages.
+public struct DurableReceiver: Middleware {
+    /// The header that names the sender's store and the message.
+    ///
+    /// A store sets it.
+    static let header = "waybill-durable"
+
+    private let store: DurableStore
+    private let memory: Duration
+
+    /// Creates a middleware.
+    ///
+    /// - Parameters:
+    ///   - store: The store that keeps the messages. Attach it to the bus of the middleware.
+    ///   - memory: How long the store recognizes a message that arrives again; 30 days by default. It has to
+    ///     be longer than a sender may be unable to reach this process.
+    public init(_ store: DurableStore, memory: Duration = .seconds(30 * 86_400)) {
+        self.store = store
+        self.memory = memory
+    }
+
+    /// Commits a durable message of another process, or passes any other message on.
+    public nonisolated(nonsending) func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        guard message.origin != .local, let number = message.headers[Self.header] else {
+            return try await next(message)
+        }
+        var headers = message.headers
+        headers[Self.header] = nil
+        try await self.store.send(
+            NewMessage(
+                url: message.parameters.url,
+                details: MessageDetails(
+                    parameters: message.parameters.passedValues,
+                    headers: headers,
+                    payload: message.payload
+                ),
+                key: "\(Self.header) \(number)",
+                keyLifetime: self.memory
+            )
+        )
+        return ()
+    }
+}
+#endif

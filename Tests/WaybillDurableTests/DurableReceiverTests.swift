@@ -1,0 +1,139 @@
+#if Durable && Serve
+import Foundation
+import Logging
+import Testing
+import Waybill
+import WaybillDurable
+import WaybillEventLoop
+import WaybillServe
+import WaybillTestSupport
+
+/// Durable messages between two processes, which are two buses with a socket between them.
+@Suite(.timeLimit(.minutes(1)))
+struct DurableReceiverTests {
+    private final class LostReply: Middleware {
+        let losses: Locked<Int>
+
+        nonisolated(nonsending) func handle(
+            _ message: Message,
+            context: borrowing MiddlewareContext,
+            next: borrowing Next
+        ) async throws -> any Sendable {
+            let value = try await next(message)
+            if message.origin != .local,
+                self.losses.withLock({
+                    $0 -= 1
+                    return $0 >= 0
+                })
+            {
+                throw OrderError.closed
+            }
+            return value
+        }
+
+        init(_ losses: Int) { self.losses = Locked(losses) }
+    }
+
+    /// Runs a closure with two stores, each on its bus. The URLs of `far` lead from the near bus to the other.
+    private func withStores(
+        isServed: Bool = true,
+        _ body: (
+            _ near: DurableStore, _ far: DurableStore, _ farBus: MessageBus, _ serve: () async throws -> Void
+        ) async throws -> Void
+    ) async throws {
+        let socket = "/tmp/waybill-\(UInt32.random(in: .min ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: socket) }
+        try await withStore { far, farBus in
+            try farBus.expose("far://**", for: .all)
+            var configuration = RPCServer.Configuration()
+            configuration.logger = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
+            let server = RPCServer(farBus, listening: .unix(socket), configuration: configuration)
+            let task = Locked<Task<Void, any Error>?>(nil)
+            func serve() async throws {
+                try await server.start()
+                task.withLock { $0 = Task { try await server.run() } }
+            }
+            if isServed { try await serve() }
+            try await withStore { near, nearBus in
+                var connector = RPCConnector.Configuration()
+                connector.firstPause = .milliseconds(1)
+                connector.longestPause = .milliseconds(5)
+                connector.logger = configuration.logger
+                try nearBus.connect("far", to: RPCConnector(.unix(socket), configuration: connector))
+                let backoff = Backoff(first: .milliseconds(2), longest: .milliseconds(5))
+                try near.setPolicy(DurablePolicy(attempts: 1_000, backoff: backoff), for: "far://**")
+                try await nearBus.attach(near)
+                try await body(near, far, farBus, serve)
+            }
+            task.withLock { $0 }?.cancel()
+        }
+    }
+
+    @Test func `the sender's store keeps a message until the receiver's store has it`() async throws {
+        try await self.withStores(isServed: false) { near, far, farBus, serve in
+            let seen = Journal<[Int]>()
+            try farBus.register("far://work") { seen.add(try $0.argument("list")) }
+            try farBus.use(DurableReceiver(far), for: "far://**")
+            try await near.send("far://work", parameters: ["list": [1, 2]])
+            try await Task.sleep(for: .milliseconds(30))
+            #expect(try await far.statistics().waiting == 0)
+            #expect(try await near.messages().count == 1)
+
+            try await serve()
+            await near.isIdle()
+            // The other bus is not attached, so that its store only keeps the message.
+            #expect(try await far.statistics().waiting == 1)
+            #expect(seen.count == 0)
+            try await farBus.attach(far)
+            await far.isIdle()
+            #expect(seen.entries == [[1, 2]])
+        }
+    }
+
+    @Test func `a message that arrives again because its reply was lost is handled once`() async throws {
+        try await self.withStores { near, far, farBus, _ in
+            let seen = Journal<Int>()
+            try farBus.register("far://work/:n") { seen.add(try $0.argument("n")) }
+            farBus.use(LostReply(5))
+            try farBus.use(DurableReceiver(far), for: "far://**")
+            try await farBus.attach(far)
+            for number in 0..<5 { try await near.send("far://work/\(number)") }
+            await near.isIdle()
+            await far.isIdle()
+            #expect(seen.entries.sorted() == [0, 1, 2, 3, 4])
+        }
+    }
+
+    @Test func `without a receiver, the reply of the handler completes the message`() async throws {
+        try await self.withStores { near, far, farBus, _ in
+            let calls = Locked(0)
+            try farBus.register("far://work") { _ in
+                if calls.withLock({
+                    $0 += 1
+                    return $0
+                }) < 3 {
+                    throw OrderError.closed
+                }
+            }
+            try await near.send("far://work")
+            await near.isIdle()
+            #expect(calls.withLock { $0 } == 3)
+            #expect(try await far.messages().isEmpty)
+        }
+    }
+
+    @Test func `the value of a handler in another process is sent to the return URL`() async throws {
+        try await self.withStores { near, far, farBus, _ in
+            try farBus.register("far://sum") { _ in 42 }
+            try farBus.use(DurableReceiver(far), for: "far://**")
+            try await near.send("far://sum#far://result")
+            let seen = Journal<Int>()
+            try farBus.register("far://result") { seen.add(try $0.payload(as: Int.self)) }
+            try await farBus.attach(far)
+            await near.isIdle()
+            await far.isIdle()
+            #expect(seen.entries == [42])
+        }
+    }
+}
+#endif
