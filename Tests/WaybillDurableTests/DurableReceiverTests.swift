@@ -34,7 +34,9 @@ struct DurableReceiverTests {
         init(_ losses: Int) { self.losses = Locked(losses) }
     }
 
-    /// Runs a closure with two stores, each on its bus. The URLs of `far` lead from the near bus to the other.
+    /// Runs a closure with two stores, each on its bus.
+    ///
+    /// The URLs of `far` lead from the near bus to the other.
     private func withStores(
         isServed: Bool = true,
         _ body: (
