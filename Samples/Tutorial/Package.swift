@@ -17,7 +17,7 @@ let package = Package(
     name: "tutorial",
     platforms: [.macOS(.v26)],
     dependencies: [
-        .package(name: "waybill", path: "../waybill", traits: ["Macros", "Serve", "HTTP", "NATS"]),
+        .package(name: "waybill", path: "../waybill", traits: ["Macros", "Serve", "HTTP", "NATS", "Durable"]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     ],
     targets: [
@@ -35,5 +35,6 @@ let package = Package(
         step("TwoProcesses", "7-two-processes", with: product("WaybillServe")),
         step("MenuNode", "8-nats/Menu", with: product("WaybillNATS")),
         step("OrdersNode", "8-nats/Orders", with: product("WaybillNATS")),
+        step("Durable", "9-durable", with: product("WaybillDurable")),
     ]
 )
