@@ -17,11 +17,11 @@ struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - now: The present instant.
-    ///   - generator: The source of the random part.
-    mutating func failed(at now: ContinuousClock.Instant, using generator: inout some RandomNumberGenerator) {
+    ///   - share: The share of the longest delay that the next attempt waits.
+    mutating func failed(at now: ContinuousClock.Instant, share: Double = .random(in: 0.5...1)) {
         let longest = min(self.limit, self.first * Double(1 << min(self.failures, 20)))
         self.failures += 1
-        self.nextAttempt = now + longest * Double.random(in: 0.5...1, using: &generator)
+        self.nextAttempt = now + longest * share
     }
 
     /// Resets the delay, because the server has answered.

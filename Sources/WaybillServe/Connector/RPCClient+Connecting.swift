@@ -69,8 +69,7 @@ extension RPCClient {
             try await self.authenticate(on: channel)
             outcome = .success(())
         } catch {
-            var generator = SystemRandomNumberGenerator()
-            self.backoff.failed(at: self.eventLoop.time.instant, using: &generator)
+            self.backoff.failed(at: self.eventLoop.time.instant)
             if let channel = self.channel { self.lose(channel, "the server did not take the token") }
             outcome = .failure(Self.error(of: error, at: self.address))
         }

@@ -119,14 +119,12 @@ struct ReconnectTests {
 
     @Test
     func `pauses double, up to a limit, and end with success`() {
-        var generator = SystemRandomNumberGenerator()
         let now = ContinuousClock.now
         var backoff = Backoff(first: .milliseconds(10), limit: .milliseconds(50))
         #expect(backoff.delay(at: now) == nil)
         for longest in [10, 20, 40, 50, 50] {
-            backoff.failed(at: now, using: &generator)
-            let delay = backoff.delay(at: now) ?? .zero
-            #expect(delay >= .milliseconds(longest) / 2 && delay <= .milliseconds(longest))
+            backoff.failed(at: now, share: 0.5)
+            #expect(backoff.delay(at: now) == .milliseconds(longest) / 2)
         }
         #expect(backoff.delay(at: now + .seconds(1)) == nil)
         backoff.succeeded()
