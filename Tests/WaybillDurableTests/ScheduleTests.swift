@@ -28,6 +28,18 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a schedule that is declared before the bus is attached sends its message afterwards`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://reports") { _ in seen.add(1) }
+            try await store.schedule("r", "app://reports", .every(.milliseconds(1)))
+            try await bus.attach(store)
+            #expect(await eventually { seen.count > 0 })
+        }
+    }
+
     @Test func `a schedule that is declared again keeps its next time, unless its rule has changed`()
         async throws
     {

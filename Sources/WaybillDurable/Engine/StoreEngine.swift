@@ -102,7 +102,7 @@ actor StoreEngine: LoopBound {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
             }
-            if self.lanes.isDelivering { try schedules.fire(in: batch) }
+            try schedules.fire(in: batch)
             try batch.beginDue()
             try tables.commit()
         } catch {

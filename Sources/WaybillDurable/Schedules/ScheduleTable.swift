@@ -25,10 +25,11 @@ struct ScheduleTable {
     }
 
     /// Sends the messages of the schedules that are due, and writes their next times in the same transaction.
+    ///
+    /// While the store is not attached to a bus, this method only notes the changes of the batch.
     mutating func fire(in batch: Batch) throws(DurableError) {
-        // A schedule that the batch has just declared may be due first.
         if batch.schedulesChanged { try self.readNext(batch.tables.database) }
-        guard let next, next <= batch.now else { return }
+        guard batch.lanes.isDelivering, let next, next <= batch.now else { return }
         let database = batch.tables.database
         let select = try database.prepare(
             "SELECT name, url, details, rule, zone, misfire, next FROM waybill_schedules WHERE next <= ?"
