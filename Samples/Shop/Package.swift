@@ -34,7 +34,7 @@ let package = Package(
             name: "waybill",
             path: "../waybill",
             traits: [
-                "Macros", "Tool", "Configuration",
+                "Macros", "Tool", "Configuration", "Durable",
                 .trait(name: "NATS", condition: .when(traits: ["Cluster"])),
             ]
         ),
@@ -49,6 +49,11 @@ let package = Package(
         module("Orders"),
         module("Payments"),
         module("Activity"),
+        .target(
+            name: "Parcels",
+            dependencies: [waybill, .product(name: "WaybillDurable", package: "waybill")],
+            swiftSettings: settings
+        ),
         // Depends on nothing: the program joins it to the bus.
         .target(name: "Carriers", swiftSettings: settings),
         .target(
@@ -60,10 +65,11 @@ let package = Package(
             name: "Shop",
             dependencies: [
                 "ShopAPI", "Routes", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity",
-                "Carriers", waybill, eventLoop,
+                "Carriers", "Parcels", waybill, eventLoop,
                 .product(name: "WaybillCommands", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "WaybillNavigation", package: "waybill"),
+                .product(name: "WaybillDurable", package: "waybill"),
                 .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

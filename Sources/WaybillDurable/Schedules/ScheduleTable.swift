@@ -26,7 +26,7 @@ struct ScheduleTable {
 
     /// Sends the messages of the schedules that are due, and writes their next times in the same transaction.
     ///
-    /// While the store is not attached to a bus, this method only notes the changes of the batch.
+    /// While the store is not attached to a bus, this method only records the changes of the batch.
     mutating func fire(in batch: Batch) throws(DurableError) {
         if batch.schedulesChanged { try self.readNext(batch.tables.database) }
         guard batch.lanes.isDelivering, let next, next <= batch.now else { return }

@@ -17,6 +17,7 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
             shop browse [URL...]
             shop routes
             shop serve --socket PATH
+            shop ship ORDER --data FILE
             shop tour
             """,
         discussion: """
@@ -32,7 +33,7 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
             """,
         subcommands: [
             BrowseCommand.self, DeliverCommand.self, RoutesCommand<ShopCommand>.self, ServeCommand.self,
-            TourCommand.self,
+            ShipCommand.self, TourCommand.self,
         ] + Self.clusterCommands,
         defaultSubcommand: DeliverCommand.self
     )

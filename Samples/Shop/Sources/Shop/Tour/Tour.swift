@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ShopAPI
 internal import Waybill
 
@@ -21,6 +22,7 @@ struct Tour {
         try await self.payAndCancel(order, session)
         try await self.pay(order, session)
         try await self.lookBack()
+        try self.ship(order)
         try await self.close()
     }
 }
@@ -97,6 +99,43 @@ extension Tour {
             "The activity heard of it all, and has the receipt, with the number of the message that it answers."
         )
         let _: [ActivityEntry] = try await self.ask("app://activity/recent?limit=5")
+    }
+
+    private mutating func ship(_ order: Order) throws {
+        try self.narrator.chapter(
+            "Ship, whatever happens",
+            """
+            The order to ship is a durable message in a file. The first process is killed in the middle of it. The
+            second process finds the message, and the parcel is sent once.
+            """
+        )
+        let folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "shop.db").path
+        let wasKilled = try self.run(["ship", String(order.id), "--data", file, "--kill"], shownAs: file)
+        try self.narrator.replied(wasKilled ? "the process was killed" : "the process was not killed")
+        _ = try self.run(["ship", String(order.id), "--data", file], shownAs: file)
+    }
+
+    /// Runs this program in another process, and shows its output.
+    ///
+    /// - Returns: Whether a signal ended the process.
+    private mutating func run(_ arguments: [String], shownAs file: String) throws -> Bool {
+        let shown = arguments.map { $0 == file ? "shop.db" : $0 }.joined(separator: " ")
+        try self.narrator.sent("shop \(shown)")
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+            try self.narrator.replied(String(line))
+        }
+        return process.terminationReason == .uncaughtSignal
     }
 
     private mutating func close() async throws {

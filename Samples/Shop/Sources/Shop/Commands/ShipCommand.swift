@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Parcels
+internal import Waybill
+internal import WaybillDurable
+
+/// `shop ship ORDER --data FILE`: ships an order, even if the process is killed meanwhile.
+struct ShipCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ship",
+        abstract: "Ship an order with a durable message, which survives the end of the process.",
+        discussion: """
+            The file has the messages that wait and the parcels. An order is shipped once, however often the command is \
+            run for it, and whenever it is killed.
+
+            EXAMPLE:
+              shop ship 7 --data shop.db --kill
+              shop ship 7 --data shop.db
+            """
+    )
+
+    @Argument(help: "The number of the order.")
+    var order: Int
+
+    @Option(help: ArgumentHelp("The file; it is created if it is missing.", valueName: "file"))
+    var data: String
+
+    @Flag(help: "Kill the process in the middle of the first attempt, as `kill -9` does.")
+    var kill = false
+
+    func run() async throws {
+        do {
+            let store = try await DurableStore(self.data)
+            let count = try await self.ship(with: store)
+            await store.close()
+            try self.print("order \(self.order): parcels \(count)")
+        } catch let error as DurableError {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// Sends the order unless it was sent before, and waits until it is shipped.
+    private func ship(with store: DurableStore) async throws -> Int {
+        let bus = MessageBus()
+        let (order, kills) = (self.order, self.kill)
+        try await bus.install {
+            ParcelsModule { order, attempt in
+                try? self.print("order \(order): attempt \(attempt)")
+                if kills, attempt == 1 { Foundation.kill(getpid(), SIGKILL) }
+            }
+        }
+        try await store.transaction { transaction in
+            try transaction.execute("CREATE TABLE IF NOT EXISTS parcels (order_number INTEGER)")
+            try transaction.send("app://parcels/ship?order=\(order)", key: "ship \(order)")
+        }
+        try await bus.attach(store)
+        while try await !store.messages(matching: "app://parcels/**").allSatisfy({ $0.state == .dead }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let rows = try await store.transaction { transaction in
+            try transaction.query("SELECT count(*) AS count FROM parcels WHERE order_number = ?", order)
+        }
+        return rows.first?["count"]?.int ?? 0
+    }
+
+    private func print(_ line: String) throws {
+        var output = FileOutput(1)
+        output.bytes.append(contentsOf: "\(line)\n".utf8)
+        try output.flush()
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+@Suite
+struct ParcelsTests {
+    @Test func `an order whose process is killed is shipped once`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
+        defer {
+            for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: file + suffix) }
+        }
+        let killed = try ShopProcess("ship", "7", "--data", file, "--kill")
+        #expect(killed.status != 0)
+        #expect(killed.lines == ["order 7: attempt 1"])
+        let shipped = try ShopProcess("ship", "7", "--data", file)
+        #expect(shipped.status == 0)
+        #expect(shipped.lines == ["order 7: attempt 2", "order 7: parcels 1"])
+        let again = try ShopProcess("ship", "7", "--data", file)
+        #expect(again.lines == ["order 7: parcels 1"])
+    }
+
+    @Test func `a file that cannot be opened is reported with its name`() throws {
+        let shop = try ShopProcess("ship", "7", "--data", "/nowhere/shop.db")
+        #expect(shop.status != 0)
+        #expect(shop.errors.contains("/nowhere/shop.db"))
+    }
+}
