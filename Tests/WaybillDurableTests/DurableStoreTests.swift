@@ -252,16 +252,23 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `no more attempts than the policy allows run at the same time`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `no more attempts than the policy allows run at the same time`()
+        async throws
+    {
         try await withStore(.init(concurrency: 3)) { store, bus in
             let running = Locked((now: 0, most: 0))
+            let gate = Gate()
             try bus.register("app://work") { _ in
-                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-                try? await Task.sleep(for: .milliseconds(2))
+                let isThird = running.withLock { counts in
+                    counts = (counts.now + 1, max(counts.most, counts.now + 1))
+                    return counts.now == 3
+                }
+                if isThird { gate.open() }
+                await gate.wait()
                 running.withLock { $0.now -= 1 }
             }
-            try await bus.attach(store)
             for _ in 0..<30 { try await store.send("app://work") }
+            try await bus.attach(store)
             await store.isIdle()
             #expect(running.withLock { $0.most } == 3)
         }

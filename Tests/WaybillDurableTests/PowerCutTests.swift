@@ -71,7 +71,7 @@ struct LifeOfMessages {
         var cuts = 0
         let cutLimit = Int.random(in: 1...6, using: &generator)
         while true {
-            if cuts < cutLimit { faulty_disk_cut_power_after(.random(in: 1...80, using: &generator)) }
+            if cuts < cutLimit { faulty_disk_cut_power_after(.random(in: 1...160, using: &generator)) }
             let isOver = await self.live(sending: &accepted)
             guard faulty_disk_has_power() == 0 else {
                 if isOver { return (cuts, try await self.violations(accepted)) }
@@ -85,6 +85,8 @@ struct LifeOfMessages {
     private func open() async throws -> DurableStore {
         var configuration = DurableStore.Configuration()
         configuration.vfs = "faulty"
+        // The log is copied into the file in each life.
+        configuration.logLimit = 20
         configuration.synchronous = self.synchronous
         configuration.logger = Logger(label: "power") { _ in SwiftLogNoOpLogHandler() }
         let store = try await DurableStore("ledger.db", configuration: configuration)

@@ -33,13 +33,7 @@ final class Batch {
     /// Runs work, and records a failure that concerns the whole batch.
     func attempt<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let result = Result { try body() }
-        if case .failure(let error as DurableError) = result, error.failsBatch { self.failure = error }
-        if self.failure == nil, !self.tables.database.isInTransaction {
-            self.failure = DurableError(
-                .statementFailed,
-                message: "SQLite rolled the transaction of \(self.tables.database.path) back; try again"
-            )
-        }
+        if let failure = self.tables.database.takeFailure() { self.failure = failure }
         return result
     }
 
@@ -49,7 +43,10 @@ final class Batch {
             try self.tables.database.execute("SAVEPOINT program")
             let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
             do {
-                let value = try self.tables.database.withProgramAccess(body)
+                let limit = self.settings.configuration.transactionLimit
+                let value = try self.tables.database.withProgramAccess(limit: limit, body)
+                // The closure may have ignored the failure of a statement.
+                try self.checkTransaction()
                 try self.tables.database.execute("RELEASE program")
                 return value
             } catch {
@@ -60,6 +57,19 @@ final class Batch {
                 }
                 throw error
             }
+        }
+    }
+
+    /// Whether a statement of the work has rolled the whole batch back, so that the rest must run again.
+    var isRolledBack: Bool { self.failure == nil && !self.tables.database.isInTransaction }
+
+    /// Throws when a statement has rolled the transaction back, so that nothing may be written any more.
+    func checkTransaction() throws(DurableError) {
+        guard self.tables.database.isInTransaction else {
+            throw DurableError(
+                .statementFailed,
+                message: "a statement rolled the transaction back, so that nothing of it was written"
+            )
         }
     }
 
@@ -184,13 +194,16 @@ extension Batch {
             let messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
             var begun = 0
             for message in messages {
-                try self.tables.begin(message.id, attempt: message.attempts)
-                if let expires = message.expires, expires <= self.now {
-                    try self.kill(message, with: .deadlineExceeded(of: message.url))
-                } else {
+                guard let expires = message.expires, expires <= self.now else {
+                    try self.tables.begin(message.id, attempt: message.attempts)
                     self.begun.append(message)
                     begun += 1
+                    continue
                 }
+                // The attempt does not take place, so it does not count.
+                let expired = message.with(attempts: message.attempts - 1)
+                try self.tables.begin(expired.id, attempt: expired.attempts)
+                try self.kill(expired, with: .deadlineExceeded(of: expired.url))
             }
             self.lanes.begin(begun, in: lane, nextDue: try self.tables.nextDue(of: lane))
         }

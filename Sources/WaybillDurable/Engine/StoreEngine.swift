@@ -32,9 +32,6 @@ actor StoreEngine: LoopBound {
     private var bus: MessageBus?
     private var drainWaiters: [() -> Void] = []
 
-    /// The pages that the write-ahead log may have before they are copied into the file.
-    private static let logLimit = 1_000
-
     init(settings: SharedSettings) {
         // The watchdog would report each synchronization of a slow disk.
         var configuration = EventLoop.Configuration()
@@ -49,14 +46,13 @@ actor StoreEngine: LoopBound {
     /// Opens the file.
     func open(_ path: String) throws(DurableError) {
         let configuration = self.settings.value.configuration
-        // A test's file system has no folder for a lock.
-        if configuration.vfs == nil { self.lock = try StoreLock(path) }
+        // A test's file system has no folder for a lock. If opening fails, the lock is released with this value.
+        let lock = configuration.vfs == nil ? try StoreLock(path) : nil
         let database = try Database(path, vfs: configuration.vfs)
         // With the exclusive mode first, the index of the log is in memory and no other process can write.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         try database.execute("PRAGMA journal_mode = WAL")
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
-        try database.execute("PRAGMA wal_autocheckpoint = 0")
         try database.execute("BEGIN IMMEDIATE")
         try StoreTables.prepare(database)
         self.id = String(try StoreTables.value("id", in: database) ?? 0, radix: 16)
@@ -66,6 +62,8 @@ actor StoreEngine: LoopBound {
         self.numbers = MessageNumbers(after: reserved)
         self.tables = try StoreTables(database)
         self.schedules = try ScheduleTable(database)
+        lock?.mark(.open)
+        self.lock = lock
     }
 
     /// Puts work into the inbox.
@@ -86,7 +84,16 @@ actor StoreEngine: LoopBound {
     /// Performs the work in the inbox, and begins the attempts that are due, in one transaction.
     private func runBatch() {
         guard let tables = self.tables else { return }
-        let works = self.inbox.takeAll()
+        var works = self.inbox.takeAll()
+        // Work of the program can roll the whole batch back. The rest then runs again without it.
+        while let culprit = self.commit(works, to: tables) { works.remove(at: culprit) }
+    }
+
+    /// Performs work in one transaction.
+    ///
+    /// - Returns: The index of the work that has rolled the transaction back, and has been rejected; nil when
+    ///   the batch has ended.
+    private func commit(_ works: [StoreWork], to tables: StoreTables) -> Int? {
         let batch = Batch(
             tables,
             settings: self.settings.value,
@@ -98,22 +105,28 @@ actor StoreEngine: LoopBound {
         var schedules = self.schedules
         do {
             try tables.begin()
-            for work in works {
+            for (index, work) in works.enumerated() {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
+                if batch.isRolledBack {
+                    results.last?()
+                    return index
+                }
             }
             try schedules.fire(in: batch)
             try batch.beginDue()
             try tables.commit()
         } catch {
-            return self.fail(works, with: error as? DurableError ?? .unexpected(error))
+            self.fail(works, with: error as? DurableError ?? .unexpected(error))
+            return nil
         }
         (self.lanes, self.numbers, self.schedules) = (batch.lanes, batch.numbers, schedules)
         for result in results { result() }
         if let bus = self.bus { for message in batch.begun { self.deliver(message, to: bus) } }
         if self.lanes.inFlight == 0 { self.resumeDrainWaiters() }
-        if tables.database.logPages >= Self.logLimit { self.checkpoint(tables) }
+        if tables.database.logPages >= self.settings.value.configuration.logLimit { self.checkpoint(tables) }
         self.armTimer()
+        return nil
     }
 
     /// Ends a batch that could not be committed.
@@ -179,10 +192,17 @@ actor StoreEngine: LoopBound {
 extension StoreEngine {
     /// Begins to deliver messages to a bus, after the messages that were underway in an earlier process have
     /// been recovered.
-    func attach(_ bus: MessageBus) throws(DurableError) {
+    func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
+        guard self.tables != nil else {
+            throw DurableError(
+                .closed,
+                message: "the store is closed, so that it cannot deliver; open it again"
+            )
+        }
         guard self.bus == nil else {
             throw DurableError(.alreadyAttached, message: "the store is already attached to a bus")
         }
+        try self.settings.updatePolicies { policies throws(RoutingError) in try policies.with(configuration) }
         self.bus = bus
         self.enqueue(
             StoreWork(mustSucceed: true) { batch in
@@ -223,8 +243,9 @@ extension StoreEngine {
         if let tables, error.code == .closed {
             try? StoreTables.set("clock", to: self.clock.now(), in: tables.database)
         }
+        // The log is still there. If the process ends before the file is closed, the next one reads the log.
+        if error.code == .closed { self.lock?.mark(.closed) }
         self.tables = nil
-        self.lock?.release(isClean: error.code == .closed)
         self.lock = nil
         self.bus = nil
         self.resumeDrainWaiters()

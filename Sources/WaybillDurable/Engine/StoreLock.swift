@@ -32,7 +32,6 @@ final class StoreLock {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let owner = Self.content(of: descriptor).prefix { $0 != " " }
             let name = owner.isEmpty ? "another process" : "process \(owner)"
-            close(descriptor)
             throw DurableError(
                 .inUse,
                 message: "\(path) is in use by \(name); stop it, or choose another file"
@@ -40,25 +39,25 @@ final class StoreLock {
         }
         let wasOpen = Self.content(of: descriptor).hasSuffix("open")
         if wasOpen, unsafe access(path, F_OK) == 0, unsafe access("\(path)-wal", F_OK) != 0 {
-            close(descriptor)
             throw DurableError(
                 .corrupt,
                 message: "\(path)-wal is missing, although the store was not closed, so that messages are "
                     + "missing too; restore that file, or delete \(file) to continue without them"
             )
         }
-        self.write("open")
+        self.mark(wasOpen ? .open : .closed)
     }
 
-    /// Releases the lock.
-    ///
-    /// - Parameter isClean: Whether the file has been closed, so that it needs no write-ahead log.
-    func release(isClean: Bool) {
-        if isClean { self.write("closed") }
-        close(self.descriptor)
+    deinit { close(self.descriptor) }
+
+    enum State: String {
+        /// The file may need its write-ahead log, which exists.
+        case open
+        case closed
     }
 
-    private func write(_ state: String) {
+    /// Writes the state of the store into the lock file.
+    func mark(_ state: State) {
         let text = "\(getpid()) \(state)"
         // The content is for people and for the check above; a store works without it.
         _ = ftruncate(self.descriptor, 0)

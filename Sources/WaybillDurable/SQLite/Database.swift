@@ -33,7 +33,9 @@ final class Database {
         // The connection is closed in `deinit`, before the observer is released.
         let context = unsafe Unmanaged.passUnretained(self.observer).toOpaque()
         unsafe sqlite3_set_authorizer(connection, ConnectionObserver.authorize, context)
+        // This hook replaces the one with which SQLite copies the log, and ignores failures of that.
         unsafe sqlite3_wal_hook(connection, ConnectionObserver.noteCommit, context)
+        unsafe sqlite3_progress_handler(connection, 10_000, ConnectionObserver.interrupt, context)
     }
 
     deinit { unsafe sqlite3_close_v2(self.connection) }
@@ -63,9 +65,6 @@ final class Database {
             return status
         }
         guard status == SQLITE_OK else {
-            if let denial = self.observer.takeDenial() {
-                throw DurableError(.invalidStatement, message: "\(denial): \(sql.onShortLine)")
-            }
             throw self.error(status, while: "compiling \(sql.onShortLine)")
         }
         guard let statement = unsafe handle else {
@@ -84,7 +83,10 @@ final class Database {
         return made
     }
 
-    /// The number of rows that the last statement changed.
+    /// The number of rows that statements have changed since the file was opened.
+    var totalChanges: Int { unsafe Int(sqlite3_total_changes64(self.connection)) }
+
+    /// The number of rows that the last statement that writes has changed.
     var changes: Int { unsafe Int(sqlite3_changes64(self.connection)) }
 
     /// Whether a transaction is open.
@@ -97,11 +99,23 @@ final class Database {
 
     /// Runs code of the program, whose statements may neither end the transaction nor change the store's
     /// tables.
-    func withProgramAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
+    ///
+    /// - Parameters:
+    ///   - limit: How long the code may take. A statement that runs then is interrupted.
+    ///   - body: The code.
+    /// - Returns: The result of the code.
+    func withProgramAccess<Result>(limit: Duration, _ body: () throws -> Result) rethrows -> Result {
         self.observer.isProgram = true
-        defer { self.observer.isProgram = false }
+        self.observer.deadline = .now + limit
+        defer {
+            self.observer.isProgram = false
+            self.observer.deadline = nil
+        }
         return try body()
     }
+
+    /// Returns the last failure that concerns the whole transaction, and forgets it.
+    func takeFailure() -> DurableError? { self.observer.failure.take() }
 
     /// Runs code of the store inside of ``withProgramAccess(_:)``.
     func withStoreAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
@@ -131,8 +145,13 @@ final class Database {
     }
 
     func error(_ status: CInt, while action: String) -> DurableError {
+        if let denial = self.observer.takeDenial() {
+            return DurableError(.invalidStatement, message: "\(denial): \(action)")
+        }
         let detail = unsafe String(cString: sqlite3_errmsg(self.connection))
-        return .sqlite(status, at: self.path, while: action, detail: detail)
+        let error = DurableError.sqlite(status, at: self.path, while: action, detail: detail)
+        if error.failsBatch { self.observer.failure = error }
+        return error
     }
 }
 
@@ -140,6 +159,10 @@ final class Database {
 private final class ConnectionObserver {
     /// Whether statements of the program are being compiled.
     var isProgram = false
+    /// The time at which a statement of the program is interrupted; nil for no limit.
+    var deadline: ContinuousClock.Instant?
+    /// The last failure that concerns the whole transaction.
+    var failure: DurableError?
     var logPages = 0
     private var denial: String?
 
@@ -173,6 +196,14 @@ private final class ConnectionObserver {
             return SQLITE_DENY
         }
 
+    static let interrupt: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
+        // The context is the observer, which lives longer than the connection.
+        guard let context = unsafe context else { return 0 }
+        let observer = unsafe Unmanaged<ConnectionObserver>.fromOpaque(context).takeUnretainedValue()
+        guard let deadline = observer.deadline else { return 0 }
+        return deadline < .now ? 1 : 0
+    }
+
     static let noteCommit:
         @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, CInt) -> CInt = {
             context,
@@ -196,7 +227,9 @@ extension DurableError {
             case SQLITE_NOTADB: (.notADatabase, "the file is not an SQLite database; choose another path")
             case SQLITE_BUSY, SQLITE_LOCKED:
                 (.inUse, "another program has opened the file; stop that program first")
-            case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+            case SQLITE_AUTH: (.invalidStatement, "correct the SQL statement")
+            case SQLITE_INTERRUPT: (.statementFailed, "the transaction took too long; make it shorter")
+            case SQLITE_READONLY, SQLITE_PERM:
                 (.readOnly, "the file or its folder cannot be written; change the permissions")
             case SQLITE_CANTOPEN:
                 (.unavailable, "the file cannot be opened; check that its folder exists and can be written")

@@ -74,7 +74,8 @@ extension DurableStore {
     /// all.
     ///
     /// The closure runs on the thread of the store, and other sends wait meanwhile. Keep it short, and do not
-    /// block in it.
+    /// block in it. It may run again when another transaction of the same moment fails, so it must have no
+    /// effects beside the transaction.
     ///
     /// - Parameter body: A closure that writes and sends. If it throws, nothing of it takes effect.
     /// - Returns: The result of the closure, when the transaction is on disk.

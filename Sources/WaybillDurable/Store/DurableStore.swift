@@ -72,8 +72,16 @@ extension DurableStore {
         /// Sends wait while a transaction runs.
         public var slowTransaction = Duration.milliseconds(20)
 
+        /// How long a transaction of the program may take; 5 seconds by default.
+        ///
+        /// A statement that runs at that time is interrupted, and the transaction fails.
+        public var transactionLimit = Duration.seconds(5)
+
         /// The logger for dead letters, slow transactions, and failures of the file.
         public var logger = Logger(label: "waybill.durable")
+
+        /// The pages that the write-ahead log may have before they are copied into the file.
+        package var logLimit = 1_000
 
         /// The file system of SQLite; nil for the file system of the operating system.
         ///
@@ -99,11 +107,7 @@ extension MessageBus {
     /// - Throws: ``DurableError`` with `alreadyAttached` if the store delivers to a bus already, or
     ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid by the conventions of the bus.
     public func attach(_ store: DurableStore) async throws {
-        let configuration = self.configuration
-        try store.engine.settings.updatePolicies { policies throws(RoutingError) in
-            try policies.with(configuration)
-        }
-        try await store.engine.attach(self.unowned)
+        try await store.engine.attach(self.unowned, configuration: self.configuration)
     }
 }
 

@@ -16,6 +16,7 @@ public final class DurableTransaction {
                 message: "the transaction was used after its closure had returned; write within the closure"
             )
         }
+        try batch.checkTransaction()
         return batch
     }
 
@@ -32,8 +33,9 @@ public final class DurableTransaction {
     @discardableResult
     public func execute(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> Int {
         let database = try self.current().tables.database
+        let before = database.totalChanges
         try database.prepare(sql).run(values.map(\.sqlValue))
-        return database.changes
+        return database.totalChanges == before ? 0 : database.changes
     }
 
     /// Runs an SQL query.

@@ -118,5 +118,17 @@ struct BegunMessage: Sendable {
     let attempts: Int
     /// The time, in milliseconds of the store's clock, at which the message expires.
     let expires: Int?
+
+    func with(attempts: Int) -> BegunMessage {
+        BegunMessage(
+            id: self.id,
+            url: self.url,
+            lane: self.lane,
+            order: self.order,
+            details: self.details,
+            attempts: attempts,
+            expires: self.expires
+        )
+    }
 }
 #endif

@@ -1,0 +1,247 @@
+#if Durable
+import Foundation
+import Logging
+import Testing
+import Waybill
+import WaybillDurable
+import WaybillEventLoop
+import WaybillRouting
+import WaybillTestSupport
+
+/// Programs that use a store in ways that its documentation does not show.
+@Suite struct HostileUseTests {
+    @Test func `the write-ahead log is copied into the file, so that it does not grow for ever`() async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let store = try await DurableStore(path)
+        let text = String(repeating: "x", count: 100_000)
+        for _ in 0..<300 { try await store.send("app://work", parameters: ["text": text]) }
+        let size = try #require(
+            try FileManager.default.attributesOfItem(atPath: "\(path)-wal")[.size] as? Int
+        )
+        #expect(size < 10_000_000)
+        await store.close()
+    }
+
+    @Test func `a schedule that is declared before the bus is attached sends its messages`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://reports") { _ in seen.add(1) }
+            try await store.schedule("r", "app://reports", .every(.milliseconds(20)))
+            try await bus.attach(store)
+            #expect(await eventually { seen.count >= 2 })
+        }
+    }
+
+    @Test(arguments: ["SELECT * FROM pragma_table_info('orders')", "SELECT * FROM pragma_user_version"])
+    func `a setting that is read as a table does not stop the store`(sql: String) async throws {
+        try await withStore { store, _ in
+            try await store.transaction { _ = try $0.execute("CREATE TABLE orders (id INTEGER)") }
+            let error = await #expect(throws: DurableError.self) {
+                try await store.transaction { _ = try $0.query(sql) }
+            }
+            #expect(error?.code == .invalidStatement)
+            try await store.send("app://mail")
+        }
+    }
+
+    @Test func `an error that a program throws from a transaction does not stop the store`() async throws {
+        try await withStore { store, _ in
+            let error = await #expect(throws: DurableError.self) {
+                try await store.transaction { _ in throw DurableError(.inputOutput, message: "another file") }
+            }
+            #expect(error?.code == .inputOutput)
+            try await store.send("app://mail")
+        }
+    }
+
+    @Test func `a statement that rolls the whole transaction back fails only its own transaction`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://mail/:n") { seen.add(try $0.parameters.require("n")) }
+            try await bus.attach(store)
+            try await store.transaction {
+                _ = try $0.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY ON CONFLICT ROLLBACK)")
+                try $0.execute("INSERT INTO orders VALUES (0)")
+            }
+            let failures = Journal<Int>()
+            await withTaskGroup(of: Void.self) { group in
+                for number in 1...60 {
+                    group.addTask {
+                        do {
+                            if number % 3 == 0 {
+                                try await store.transaction {
+                                    try $0.send("app://mail/\(number)")
+                                    try $0.execute("INSERT INTO orders VALUES (0)")
+                                }
+                            } else if number % 3 == 1 {
+                                try await store.transaction {
+                                    try $0.execute("INSERT INTO orders VALUES (?)", number)
+                                    try $0.send("app://mail/\(number)")
+                                }
+                            } else {
+                                try await store.send("app://mail/\(number)")
+                            }
+                        } catch { failures.add(number) }
+                    }
+                }
+            }
+            await store.isIdle()
+            #expect(failures.entries.sorted() == (1...20).map { $0 * 3 })
+            #expect(seen.entries.sorted() == (1...60).filter { $0 % 3 != 0 })
+            let rows = try await store.transaction { try $0.query("SELECT count(*) AS n FROM orders") }
+            #expect(rows[0]["n"]?.int == 21)
+        }
+    }
+
+    @Test func `a closure that ignores a rolled back transaction writes nothing afterwards`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://mail") { _ in seen.add(1) }
+            try await bus.attach(store)
+            try await store.transaction {
+                _ = try $0.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+                try $0.execute("INSERT INTO orders VALUES (0)")
+            }
+            let error = await #expect(throws: DurableError.self) {
+                try await store.transaction {
+                    _ = try? $0.execute("INSERT OR ROLLBACK INTO orders VALUES (0)")
+                    _ = try? $0.execute("INSERT INTO orders VALUES (1)")
+                    _ = try? $0.send("app://mail")
+                }
+            }
+            #expect(error?.code == .statementFailed)
+            let rows = try await store.transaction { try $0.query("SELECT id FROM orders") }
+            #expect(rows.count == 1)
+            let statistics = try await store.statistics()
+            #expect(statistics.underway + statistics.waiting == 0)
+        }
+    }
+
+    @Test func `a store that is closed cannot be attached`() async throws {
+        try await withStore { store, bus in
+            await store.close()
+            let error = await #expect(throws: DurableError.self) { try await bus.attach(store) }
+            #expect(error?.code == .closed)
+        }
+    }
+
+    @Test func `an attachment that is refused does not change the policies`() async throws {
+        try await withStore(.init(attempts: 1)) { store, bus in
+            try store.setPolicy(DurablePolicy(attempts: 1), for: "mail/**")
+            try await bus.attach(store)
+            var configuration = MessageBus.Configuration()
+            configuration.defaultScheme = "other"
+            let second = MessageBus(configuration: configuration)
+            await #expect(throws: DurableError.self) { try await second.attach(store) }
+            try await store.send("app://mail/1")
+            let isIdle = await eventually {
+                (try? await store.statistics()).map { $0.waiting + $0.underway == 0 } ?? false
+            }
+            #expect(isIdle)
+            await second.shutDown()
+        }
+    }
+
+    @Test func `a store that is closed at once after it was attached begins no attempts`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        for round in 0..<20 {
+            let seen = Journal<Int>()
+            let bus = MessageBus()
+            try bus.register("app://work") { _ in seen.add(1) }
+            let store = try await DurableStore(path)
+            if round == 0 { for _ in 0..<100 { try await store.send("app://work") } }
+            try await bus.attach(store)
+            await store.close()
+            let started = seen.count
+            let again = try await DurableStore(path)
+            let statistics = try await again.statistics()
+            #expect(statistics.underway == 0, "\(started) of the attempts were interrupted")
+            await again.close()
+            await bus.shutDown()
+        }
+    }
+
+    @Test func `an expired message counts no attempt`() async throws {
+        try await withStore { store, bus in
+            try await store.send("app://offer", lifetime: .milliseconds(1))
+            try await Task.sleep(for: .milliseconds(20))
+            try await bus.attach(store)
+            await store.isIdle()
+            #expect(try await store.deadLetters().map(\.attempts) == [0])
+        }
+    }
+
+    @Test func `a statement that changes no rows returns 0`() async throws {
+        try await withStore { store, _ in
+            let counts = try await store.transaction { transaction in
+                try transaction.execute("CREATE TABLE orders (id INTEGER)")
+                return [
+                    try transaction.execute("INSERT INTO orders VALUES (1), (2)"),
+                    try transaction.execute("CREATE TABLE others (id INTEGER)"),
+                    try transaction.execute("SELECT * FROM orders"),
+                    try transaction.execute("UPDATE orders SET id = 3 WHERE id = 9"),
+                ]
+            }
+            #expect(counts == [2, 0, 0, 0])
+        }
+    }
+
+    @Test func `extreme values of a policy and of a send are accepted`() async throws {
+        let extreme = Duration.seconds(Int64.max)
+        try await withStore(.init(attempts: .max, concurrency: .max, timeout: extreme)) { store, bus in
+            let seen = Journal<String>()
+            try bus.register("app://work/:n") { seen.add($0.parameters["n"] ?? "") }
+            try await bus.attach(store)
+            try await store.send("app://work/1", key: "", lifetime: extreme)
+            try await store.send("app://work/2", after: extreme, order: "")
+            try await store.send("app://work/3", after: .seconds(Int64.min), order: "\u{0}e\u{301}")
+            try await store.send("app://work/a\u{0}b")
+            try await store.schedule("s", "app://work/4", .every(extreme))
+            #expect(await eventually { seen.count == 3 })
+            #expect(try await store.statistics().waiting == 1)
+            await store.close(drainingFor: extreme)
+        }
+    }
+
+    @Test func `a file that cannot be opened reports the same failure again`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        try String(repeating: "not a database ", count: 1_000)
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        for _ in 0..<20 {
+            let error = await #expect(throws: DurableError.self) { _ = try await DurableStore(path) }
+            #expect(error?.code == .notADatabase)
+        }
+    }
+
+    @Test func `a process that ends while it opens or closes the file leaves a file that opens`() async throws
+    {
+        // The lock file says "open" and the log is missing in these moments.
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let store = try await DurableStore(path)
+        #expect(try String(contentsOfFile: "\(path)-lock", encoding: .utf8).hasSuffix("open"))
+        #expect(FileManager.default.fileExists(atPath: "\(path)-wal"))
+        await store.close()
+    }
+
+    @Test func `a query that never ends is interrupted`() async throws {
+        try await withStore { store, _ in
+            let error = await #expect(throws: DurableError.self) {
+                try await store.transaction {
+                    _ = try $0.query(
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+                    )
+                }
+            }
+            #expect(error?.code == .statementFailed)
+            try await store.send("app://mail")
+        }
+    }
+}
+#endif
