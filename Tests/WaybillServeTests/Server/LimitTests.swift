@@ -83,6 +83,30 @@ struct LimitTests {
     }
 
     @Test
+    func `the messages that wait for a subscriber that does not read`() async throws {
+        try await self.withLimits {
+            $0.messagesPerSubscription = 3
+        } _: { served in
+            let client = try await served.client()
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
+            )
+            _ = try await client.line()
+            // The buffers of the system are smaller than this message, so the next ones wait.
+            let text = String(repeating: "x", count: 2 << 20)
+            try await served.bus.publish("app://news", parameters: ["n": 0, "text": text])
+            try await client.receiveSome()
+            for number in 1...10 { try await served.bus.publish("app://news", parameters: ["n": number]) }
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            let lines = try await client.lines(5).filter { !$0.contains("pong") }
+            let numbers = lines.compactMap { json($0)["params"] as? [String: any Sendable] }.compactMap {
+                ($0["parameters"] as? [String: any Sendable])?["n"] as? Int
+            }
+            #expect(numbers == [0, 8, 9, 10])
+        }
+    }
+
+    @Test
     func `a pattern that nothing exposes is rejected`() async throws {
         try await withServer { served in
             try served.bus.expose("app://news/**", for: .all)
