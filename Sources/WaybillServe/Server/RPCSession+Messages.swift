@@ -191,11 +191,18 @@ extension RPCSession {
 
     /// Enqueues an answer; the answer to a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
-        if !self.channel.enqueue(answer) {
-            let isBatch = answer.first == UInt8(ascii: "[")
-            self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
-        }
-        self.noteUnread()
+        if self.enqueue(answer) { return }
+        let isBatch = answer.first == UInt8(ascii: "[")
+        self.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
+    }
+
+    /// Enqueues a message for the peer, which counts as unread.
+    ///
+    /// - Returns: Whether the channel has taken the message.
+    @discardableResult
+    func enqueue(_ message: [UInt8]) -> Bool {
+        defer { self.noteUnread() }
+        return self.channel.enqueue(message)
     }
 
     /// Counts the bytes that the peer has not read against the limit of all connections.

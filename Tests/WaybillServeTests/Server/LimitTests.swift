@@ -217,6 +217,34 @@ struct LimitTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `progress replies count as unread, and the connection that leaves the most is closed`(
+        isAnswered: Bool
+    ) async throws {
+        try await self.withLimits {
+            $0.unreadBytesOfAll = 1 << 20
+        } _: { served in
+            let gate = Gate()
+            try served.bus.register("app://text") { message async throws in
+                await gate.wait()
+                await message.reply(with: String(repeating: "x", count: 100_000))
+                try await hang()
+            }
+            let (greedy, modest) = (try await served.client(), try await served.client())
+            let progress = isAnswered ? #"{"progress":true,"answers":true}"# : #"{"progress":true}"#
+            func call(_ id: Int) -> String {
+                #"{"jsonrpc":"2.0","id":\#(id),"method":"app://text","params":{"$waybill":\#(progress)}}"#
+            }
+            for id in 1...100 { try await greedy.send(call(id)) }
+            try await modest.send(call(1))
+            #expect(await eventually { served.bus.statistics.inFlight == 101 })
+            gate.open()
+            #expect(await eventually { served.server.statistics.openConnections == 1 })
+            #expect(try await modest.line()?.contains("xxx") == true)
+            withExtendedLifetime(greedy) {}
+        }
+    }
+
     @Test
     func `an answer of more than half of the unread bytes is an error`() async throws {
         try await self.withLimits {
