@@ -174,7 +174,12 @@ extension RPCSession {
 
     func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
-        self.finish(number, id: id, answer: Self.answer(to: id, failure), failure: failure)
+        let answer = Self.answer(to: id, failure)
+        // An error that a module declares may have details of any size.
+        guard failure.declared != nil, let error = self.channel.objection(to: JSONText(answer)) else {
+            return self.finish(number, id: id, answer: answer, failure: failure)
+        }
+        self.finish(number, with: self.failure(error))
     }
 
     private func finish(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
