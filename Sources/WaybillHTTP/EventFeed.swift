@@ -175,49 +175,97 @@ final class EventFeed: Sendable {
     ///
     /// Values that cannot be encoded as JSON are omitted.
     private func event(of message: Message) -> FeedEvent {
-        var start = ByteBuffer(string: "event: message\ndata: ")
-        if let source = self.name.source?.text {
-            start.writeLine(CloudEvent(message, of: self.name.pattern.text, from: source).structured)
-            start.writeString("\n")
-            return FeedEvent(start: self.store.add(start), hasOwnParameters: false, rest: nil)
+        var start = JSONWriter()
+        guard let source = self.name.source?.text else {
+            start.raw("{")
+            start.name("id", isFirst: true)
+            start.string("\(message.id)")
+            start.name("url")
+            start.string(message.address.text)
+            return self.event(of: message, start, parametersNamed: "parameters")
         }
+        if let event = CloudEvent(carriedBy: message) {
+            start.attributes(of: event)
+            return self.event(of: message, start.bytes[...], keepsComma: true, .data) {
+                var event = event
+                event.data = event.carriedData(of: message)
+                $0.data(of: event)
+            }
+        }
+        start.attributes(of: CloudEvent(attributesOf: message, of: self.name.pattern.text, from: source))
+        guard let payload = message.payload else {
+            return self.event(of: message, start, parametersNamed: "data")
+        }
+        return self.event(of: message, start.bytes[...], keepsComma: true, .data) {
+            $0.member("data", payload)
+        }
+    }
+
+    /// Returns an event in which the parameters of the message, and its payload, follow the given beginning.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - start: The beginning of the event's object.
+    ///   - name: The name of the parameters in that object.
+    /// - Returns: The event.
+    private func event(
+        of message: Message,
+        _ start: JSONWriter,
+        parametersNamed name: String
+    ) -> FeedEvent {
         let values = message.parameters.passedValues
-        let rest = self.store.part(for: message.sharedContent) { Self.rest(values, message.payload) }
         // A passed value has precedence, and is in the part that all feeds share.
         let own = message.parameters.query.merging(message.parameters.path) { _, text in text }
             .filter { values[$0.key] == nil }
-        var writer = JSONWriter()
-        writer.raw("{")
-        writer.name("id", isFirst: true)
-        writer.string("\(message.id)")
-        writer.name("url")
-        writer.string(message.address.text)
-        writer.name("parameters")
-        writer.object(own)
+        var start = start
+        start.name(name)
+        start.object(own)
         // The object stays open for the parameters in the shared part.
-        start.writeLine(writer.bytes.dropLast())
-        return FeedEvent(start: self.store.add(start), hasOwnParameters: !own.isEmpty, rest: rest)
+        let open = start.bytes.dropLast()
+        return self.event(of: message, open, keepsComma: !own.isEmpty, .values) {
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) { $0.member(name, value) }
+            $0.raw("}")
+            if let payload = message.payload { $0.member("payload", payload) }
+        }
     }
 
-    /// Returns the rest of an event: parameters, each after a comma, the end of their object, and the
-    /// payload.
-    private static func rest(_ values: [String: any Sendable], _ payload: (any Sendable)?) -> ByteBuffer {
-        var writer = JSONWriter()
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            guard let json = try? JSONWriter.encoded(value) else { continue }
-            writer.name(name)
-            writer.raw(json[...])
+    /// Returns an event whose last members are in a part that other feeds share.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - start: The beginning of the event's object.
+    ///   - keepsComma: Whether the comma before the first shared member belongs to the event.
+    ///   - kind: The kind of the shared part.
+    ///   - writeRest: Writes the shared members.
+    /// - Returns: The event.
+    private func event(
+        of message: Message,
+        _ start: ArraySlice<UInt8>,
+        keepsComma: Bool,
+        _ kind: EventStore.PartKind,
+        writeRest: (inout JSONWriter) -> Void
+    ) -> FeedEvent {
+        let rest = self.store.part(kind, of: message.sharedContent) {
+            var writer = JSONWriter()
+            writeRest(&writer)
+            writer.raw("}")
+            var bytes = ByteBuffer()
+            bytes.writeLine(writer.bytes[...])
+            bytes.writeString("\n")
+            return bytes
         }
-        writer.raw("}")
-        if let payload, let json = try? JSONWriter.encoded(payload) {
-            writer.name("payload")
-            writer.raw(json[...])
-        }
-        writer.raw("}")
-        var bytes = ByteBuffer()
-        bytes.writeLine(writer.bytes[...])
-        bytes.writeString("\n")
-        return bytes
+        var bytes = ByteBuffer(string: "event: message\ndata: ")
+        bytes.writeLine(start)
+        return FeedEvent(start: self.store.add(bytes), keepsComma: keepsComma, rest: rest)
+    }
+}
+
+extension JSONWriter {
+    /// Appends a member, unless its value cannot be encoded.
+    fileprivate mutating func member(_ name: String, _ value: any Sendable) {
+        guard let json = try? JSONWriter.encoded(value) else { return }
+        self.name(name)
+        self.raw(json[...])
     }
 }
 
@@ -237,26 +285,24 @@ extension ByteBuffer {
 /// One event of a feed, without its ID.
 struct FeedEvent: Sendable {
     fileprivate let start: EventStore.Part
-    /// Whether `start` contains parameters, so that a comma must precede the parameters in `rest`.
-    fileprivate let hasOwnParameters: Bool
+    /// Whether a comma at the beginning of `rest` belongs to the event, because a member precedes it.
+    fileprivate let keepsComma: Bool
     /// The part that this event shares with events of other feeds.
-    fileprivate let rest: EventStore.Part?
+    fileprivate let rest: EventStore.Part
 
     /// Returns the event for a client to write, or nil when its bytes have been dropped or too many bytes are
     /// being written.
     fileprivate func lend() -> LentEvent? {
-        guard let start = self.start.lend() else { return nil }
-        guard let rest = self.rest else { return LentEvent(start: start, rest: nil, restOffset: 0) }
-        guard let rest = rest.lend() else { return nil }
+        guard let start = self.start.lend(), let rest = self.rest.lend() else { return nil }
         let hasComma = rest.bytes.readableBytesView.first == UInt8(ascii: ",")
-        return LentEvent(start: start, rest: rest, restOffset: hasComma && !self.hasOwnParameters ? 1 : 0)
+        return LentEvent(start: start, rest: rest, restOffset: hasComma && !self.keepsComma ? 1 : 0)
     }
 }
 
 /// An event that is being written to a client.
 private struct LentEvent {
     let start: EventStore.Loan
-    let rest: EventStore.Loan?
+    let rest: EventStore.Loan
     /// The number of bytes of `rest` to skip.
     let restOffset: Int
 
@@ -269,7 +315,7 @@ private struct LentEvent {
     /// connection has released the bytes before it.
     func event(withID id: String) -> [ByteBuffer] {
         var event = ByteBuffer(string: "id: \(id)\n")
-        var rest = self.rest?.bytes ?? ByteBuffer()
+        var rest = self.rest.bytes
         rest.moveReaderIndex(forwardBy: self.restOffset)
         let end = ByteBuffer(string: "\n")
         let parts = [self.start.bytes, rest, end]

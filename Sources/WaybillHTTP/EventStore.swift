@@ -44,6 +44,14 @@ final class EventStore: Sendable {
         deinit { self.store.endLoan(of: self.number) }
     }
 
+    /// The kinds of parts that events of several feeds share.
+    enum PartKind: Hashable {
+        /// The passed values and the payload of a message.
+        case values
+        /// The data of an event of CloudEvents.
+        case data
+    }
+
     private struct State {
         var parts: [Int: ByteBuffer] = [:]
         /// A number that is not greater than the number of any stored part.
@@ -70,7 +78,7 @@ final class EventStore: Sendable {
 
     private let limit: Int
     private let state = Locked(State())
-    private let recent = Locked<[SharedPart]>([])
+    private let recent = Locked<[SharedParts]>([])
 
     /// Creates a store.
     ///
@@ -97,26 +105,27 @@ final class EventStore: Sendable {
         return Part(number, self)
     }
 
-    /// Returns the part that the messages of one publication share.
+    /// Returns the part of a kind that the messages of one publication share.
     ///
-    /// The first call for a publication encodes it.
+    /// The first call for a publication and a kind encodes the part.
     ///
     /// - Parameters:
+    ///   - kind: The kind of the part.
     ///   - content: The identity of the publication's values.
     ///   - encode: Encodes the values.
     /// - Returns: The part.
-    func part(for content: SharedContent, _ encode: () -> ByteBuffer) -> Part {
+    func part(_ kind: PartKind, of content: SharedContent, _ encode: () -> ByteBuffer) -> Part {
         let (shared, forgotten) = self.recent.withLock { recent in
             if let shared = recent.first(where: { $0.content == content }) {
-                return (shared, nil as SharedPart?)
+                return (shared, nil as SharedParts?)
             }
-            let shared = SharedPart(content)
+            let shared = SharedParts(content)
             recent.append(shared)
-            return (shared, recent.count > SharedPart.limit ? recent.removeFirst() : nil)
+            return (shared, recent.count > SharedParts.limit ? recent.removeFirst() : nil)
         }
         // Releasing values may run code of the program, which must not happen under a lock.
         withExtendedLifetime(forgotten) {}
-        return shared.part { self.add(encode()) }
+        return shared.part(kind) { self.add(encode()) }
     }
 
     private func remove(_ number: Int) { self.state.withLock { $0.drop(number) } }
@@ -147,26 +156,26 @@ final class EventStore: Sendable {
     private static func size(of bytes: ByteBuffer) -> Int { bytes.readableBytes + Self.overhead }
 }
 
-/// The shared part of a recent publication.
+/// The shared parts of a recent publication.
 ///
 /// Feeds encode a publication at about the same time.
-private final class SharedPart: Sendable {
+private final class SharedParts: Sendable {
     /// The most publications that are kept with their values.
     static let limit = 8
 
     let content: SharedContent
-    private let encoded = Locked<EventStore.Part?>(nil)
+    private let encoded = Locked<[EventStore.PartKind: EventStore.Part]>([:])
 
     init(_ content: SharedContent) { self.content = content }
 
-    /// Returns the part.
+    /// Returns the part of a kind.
     ///
     /// The first caller encodes it while the others wait.
-    func part(_ make: () -> EventStore.Part) -> EventStore.Part {
-        self.encoded.withLock { part in
-            if let part { return part }
+    func part(_ kind: EventStore.PartKind, _ make: () -> EventStore.Part) -> EventStore.Part {
+        self.encoded.withLock { parts in
+            if let part = parts[kind] { return part }
             let made = make()
-            part = made
+            parts[kind] = made
             return made
         }
     }

@@ -26,10 +26,17 @@ extension CloudEvent {
     ///   - pattern: The pattern that the message matched, which becomes the `type`.
     ///   - source: The `source`, which names the sending node.
     package init(_ message: Message, of pattern: String, from source: String) {
-        if let event = Self.carried(by: message) {
+        if let event = Self(carriedBy: message) {
             self = event
-            return
+            self.data = event.carriedData(of: message)
+        } else {
+            self.init(attributesOf: message, of: pattern, from: source)
+            self.data = Self.data(of: message)
         }
+    }
+
+    /// Creates the event for a message that did not arrive as an event, without its data.
+    package init(attributesOf message: Message, of pattern: String, from source: String) {
         var attributes = [
             "id": Self.id(of: message.id), "source": source, "type": pattern, "subject": message.address.text,
             "datacontenttype": "application/json",
@@ -37,7 +44,7 @@ extension CloudEvent {
         if let deadline = message.deadline {
             attributes["expirytime"] = Timestamp.text(Timestamp.now + (deadline - .now) / .seconds(1))
         }
-        self.init(known: attributes, data: Self.data(of: message))
+        self.init(known: attributes, data: nil)
     }
 
     /// Returns the `id` of the event for a message.
@@ -48,8 +55,8 @@ extension CloudEvent {
 
     private static let process = String(UInt64.random(in: 0 ... .max), radix: 36)
 
-    /// Returns the event in which a message arrived, with the payload as data, or nil for any other message.
-    private static func carried(by message: Message) -> CloudEvent? {
+    /// Creates the event in which a message arrived, without its data, or returns nil for any other message.
+    package init?(carriedBy message: Message) {
         var attributes: [String: String] = [:]
         for (name, value) in message.headers where name.utf8.starts(with: Self.headerPrefix.utf8) {
             let attribute = String(decoding: name.utf8.dropFirst(Self.headerPrefix.utf8.count), as: UTF8.self)
@@ -57,15 +64,17 @@ extension CloudEvent {
             guard Self.isName(attribute) else { return nil }
             attributes[attribute] = value
         }
-        let data: [UInt8]?
+        try? self.init(attributes)
+    }
+
+    /// Returns the data of the event in which a message arrived, which is the payload of the message.
+    package func carriedData(of message: Message) -> [UInt8]? {
         switch message.payload {
-        case nil: data = nil
-        case let text as String where !Self.isJSON(attributes["datacontenttype"] ?? "application/json"):
-            data = Array(text.utf8)
-        case let bytes as [UInt8]: data = bytes
-        default: data = try? Array(message.payload(as: JSONText.self).slice)
+        case nil: nil
+        case let text as String where !Self.isJSON(self.contentType): Array(text.utf8)
+        case let bytes as [UInt8]: bytes
+        default: try? Array(message.payload(as: JSONText.self).slice)
         }
-        return try? CloudEvent(attributes, data: data)
     }
 
     /// Returns the payload of a message that did not arrive as an event, or else its parameters.

@@ -160,27 +160,39 @@ extension CloudEvent {
     /// The event as one JSON object.
     package var structured: [UInt8] {
         var writer = JSONWriter(capacity: 256)
-        writer.raw("{")
-        writer.name("specversion", isFirst: true)
-        writer.string(Self.version)
-        for (name, value) in self.attributes.sorted(by: { $0.key < $1.key }) {
-            writer.name(name)
-            writer.string(value)
-        }
-        if let data {
-            if Self.isJSON(self.contentType), let json = try? JSONText(validating: data) {
-                writer.name("data")
-                writer.raw(json)
-            } else if let text = String(validating: data, as: UTF8.self), !Self.isJSON(self.contentType) {
-                writer.name("data")
-                writer.string(text)
-            } else {
-                writer.name("data_base64")
-                writer.string(Data(data).base64EncodedString())
-            }
-        }
+        writer.attributes(of: self)
+        writer.data(of: self)
         writer.raw("}")
         return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Appends the attributes of an event as the beginning of its object.
+    package mutating func attributes(of event: CloudEvent) {
+        self.raw("{")
+        self.name("specversion", isFirst: true)
+        self.string(CloudEvent.version)
+        for (name, value) in event.attributes.sorted(by: { $0.key < $1.key }) {
+            self.name(name)
+            self.string(value)
+        }
+    }
+
+    /// Appends the data of an event, if it has any, as the last member of its object.
+    package mutating func data(of event: CloudEvent) {
+        guard let data = event.data else { return }
+        let isJSON = CloudEvent.isJSON(event.contentType)
+        if isJSON, let json = try? JSONText(validating: data) {
+            self.name("data")
+            self.raw(json)
+        } else if !isJSON, let text = String(validating: data, as: UTF8.self) {
+            self.name("data")
+            self.string(text)
+        } else {
+            self.name("data_base64")
+            self.string(Data(data).base64EncodedString())
+        }
     }
 }
 

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 import Waybill
+import WaybillJSON
 import WaybillRouting
 import WaybillTestSupport
 
@@ -24,7 +25,9 @@ struct FeedTests {
         return EventFeeds(self.bus, configuration)
     }
 
-    private func name(_ pattern: String) -> FeedName { FeedName(pattern: ExactText(pattern), source: nil) }
+    private func name(_ pattern: String, source: String? = nil) -> FeedName {
+        FeedName(pattern: ExactText(pattern), source: source.map { ExactText($0) })
+    }
 
     /// Reads events as a client does, until it has as many as it wants.
     private func read(_ count: Int, of place: FeedClient, after lastID: String? = nil) async -> [String] {
@@ -117,6 +120,43 @@ struct FeedTests {
         let events = await self.read(2, of: places[0])
         #expect(events[0].contains("event: gap"))
         #expect(events[1].contains("\"n0\":") && events[1].hasSuffix("\"text\":\"\(text)\"}}\n\n"))
+        withExtendedLifetime(places) {}
+    }
+
+    /// The contents of a message that become the data of an event.
+    enum EventContent: CaseIterable {
+        case parameters
+        case payload
+        /// The data of the event in which the message arrived.
+        case event
+    }
+
+    @Test(arguments: EventContent.allCases)
+    func `events of several patterns share their data`(content: EventContent) async throws {
+        let (count, text) = (50, String(repeating: "x", count: 100_000))
+        let feeds = self.feeds { $0.replayBytes = 1_000_000 }
+        let places = try (0..<count).map { number in
+            try feeds.enter(self.name("app://news/:n\(number)", source: "//shop"), from: nil)
+        }
+        try self.bus.expose("app://news/**", for: .publishing)
+        let message = ExternalRequest(
+            url: "app://news/1?q=2",
+            parameters: content == .parameters ? ["text": text] : [:],
+            headers: content == .event ? ["ce-id": "7", "ce-source": "//till", "ce-type": "sale"] : [:],
+            payload: content == .parameters ? nil : try JSONText(encoding: ["text": text]),
+            origin: MessageOrigin(transport: "http")
+        )
+        #expect(try await self.bus.publish(message) == count)
+        #expect(await eventually { places.allSatisfy { $0.feed.lastNumber == 1 } })
+        #expect(feeds.store.size < 2 * text.utf8.count)
+        let lines = try #require(await self.read(1, of: places[3]).first).split(separator: "\n")
+        let line = try #require(lines.last)
+        let event = try CloudEvent(structured: Array(line.utf8.dropFirst("data: ".utf8.count)))
+        let isOwn = content != .event
+        #expect(event["type"] == (isOwn ? "app://news/:n3" : "sale"))
+        #expect(event["source"] == (isOwn ? "//shop" : "//till"))
+        let own = content == .parameters ? #""n3":"1","q":"2","# : ""
+        #expect(event.data == Array(#"{\#(own)"text":"\#(text)"}"#.utf8))
         withExtendedLifetime(places) {}
     }
 

@@ -30,6 +30,7 @@ public struct RetryMiddleware: Middleware {
     ///   - clock: The clock that measures the waits, or nil for the bus's clock.
     ///   - conventions: The conventions of the bus, if they are not the default.
     ///   - defaultScheme: The default scheme of the bus.
+    ///   - limits: The limits of the bus, if they are not the default. A URL that exceeds them is not retried.
     /// - Throws: `invalidPattern`, or `conflict` if two patterns match the same URLs.
     public init(
         idempotent: [String],
@@ -38,9 +39,10 @@ public struct RetryMiddleware: Middleware {
         codes: Set<RoutingError.Code> = Self.passingReasons,
         clock: (any Clock<Duration>)? = nil,
         conventions: RoutingConventions = .waybill,
-        defaultScheme: String = "app"
+        defaultScheme: String = "app",
+        limits: RoutingLimits = .default
     ) throws(RoutingError) {
-        var table = RouteTable<Void>(conventions: conventions, defaultScheme: defaultScheme)
+        var table = RouteTable<Void>(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
         for pattern in idempotent { try table.insert(pattern, ()) }
         self.idempotent = table
         self.attempts = attempts

@@ -13,15 +13,26 @@ struct ClusterState: Sendable {
         /// The number of changes of the node's routes and topics; nil while its state is unknown.
         var epoch: Int?
         /// The first epoch since the node's state was last unknown, and the time at which it arrived.
-        var firstEpoch: (epoch: Int, at: Instant)?
+        private var firstEpoch: (epoch: Int, at: Instant)?
+        /// The time since which heartbeats name an epoch before `firstEpoch`, and nothing confirms the known
+        /// epoch; nil if there is no such contradiction.
+        private var contradictedSince: Instant?
         var lastHeard: Instant
         /// The heartbeat interval of the node.
-        var interval = Duration.seconds(1)
+        var interval: Duration
         var routeList = PatternList()
         var topicList = PatternList()
 
         var routes: Set<String> { self.routeList.patterns }
         var topics: Set<String> { self.topicList.patterns }
+
+        /// Creates a node whose state is not known yet.
+        init(_ announcement: Announcement, at now: Instant) {
+            self.id = announcement.node
+            self.name = announcement.name
+            self.interval = .milliseconds(announcement.interval)
+            self.lastHeard = now
+        }
 
         /// The number of epochs by which a node may exceed one change in each millisecond.
         ///
@@ -42,11 +53,29 @@ struct ClusterState: Sendable {
             if self.firstEpoch == nil { self.firstEpoch = (epoch, now) }
         }
 
-        /// Discards the epoch, so that the next state is accepted whatever its epoch.
-        mutating func forgetEpoch() {
+        /// Records that an announcement names the known epoch or a later one.
+        mutating func confirmEpoch() { self.contradictedSince = nil }
+
+        /// Discards the known epoch, because a heartbeat names an earlier one.
+        ///
+        /// Epochs only grow, so another party announced one of the two. The node can still not have an epoch
+        /// that is far above the first one. If the heartbeat contradicts the first epoch as well, the first
+        /// epoch is discarded too, but only when the node has not confirmed it for some time.
+        mutating func doubtEpoch(_ earlier: Int, at now: Instant) {
+            guard let firstEpoch, earlier < firstEpoch.epoch else {
+                self.epoch = nil
+                return
+            }
+            let since = self.contradictedSince ?? now
+            self.contradictedSince = since
+            guard now - since > max(Self.confirmationTime, self.interval * 1.5) else { return }
             self.epoch = nil
             self.firstEpoch = nil
+            self.contradictedSince = nil
         }
+
+        /// The time in which a living node confirms its epoch with a heartbeat.
+        private static let confirmationTime = Duration.seconds(2)
 
         static func == (left: Self, right: Self) -> Bool {
             left.id == right.id && left.name == right.name && left.epoch == right.epoch
@@ -112,9 +141,9 @@ struct ClusterState: Sendable {
             self.patternBytes + announcement.patternBytes <= Self.patternByteLimit
         else { return [] }
         var member =
-            self.members[id] ?? Member(id: id, name: announcement.name, epoch: nil, lastHeard: now)
+            self.members[id] ?? Member(announcement, at: now)
         member.lastHeard = now
-        member.interval = .milliseconds(announcement.interval)
+        if announcement.epoch >= member.epoch ?? 0 { member.confirmEpoch() }
         var actions: [Action] = []
         if announcement.kind == .hello, let known = self.members[id] { actions.append(.returned(known)) }
         if let index = self.lost.firstIndex(of: id) {
@@ -126,6 +155,7 @@ struct ClusterState: Sendable {
             // An equal epoch means an equal state, which is known already.
             if member.epoch.map({ announcement.epoch > $0 }) ?? true {
                 member.name = announcement.name
+                member.interval = .milliseconds(announcement.interval)
                 member.setEpoch(announcement.epoch, at: now)
                 self.update(&member, routes: Set(announcement.routes), topics: Set(announcement.topics))
             }
@@ -142,8 +172,7 @@ struct ClusterState: Sendable {
         case .change:
             if announcement.epoch > member.epoch ?? -1 { actions.append(.ask(id)) }
         case .beat where announcement.epoch != member.epoch:
-            // Epochs only grow, so another party announced the higher epoch in the name of this node.
-            if announcement.epoch < member.epoch ?? 0 { member.forgetEpoch() }
+            if announcement.epoch < member.epoch ?? 0 { member.doubtEpoch(announcement.epoch, at: now) }
             actions.append(.ask(id))
         case .beat: break
         case .ask, .bye: break

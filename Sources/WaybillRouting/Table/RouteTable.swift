@@ -184,13 +184,12 @@ extension RouteTable {
         return removed
     }
 
-    /// Removes all routes and schemes.
+    /// Removes all routes and all schemes except the default scheme.
     public mutating func removeAll() {
         self.update { trie in
             let generation = trie.generation
             trie = RouteTrie(rules: trie.rules)
             trie.generation = generation
-            trie.schemes = []
         }
         self.handlers = []
     }

@@ -174,7 +174,12 @@ extension RPCSession {
 
     func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
-        self.finish(number, id: id, answer: Self.answer(to: id, failure), failure: failure)
+        let answer = Self.answer(to: id, failure)
+        // An error that a module declares may have details of any size.
+        guard failure.declared != nil, let error = self.channel.objection(to: JSONText(answer)) else {
+            return self.finish(number, id: id, answer: answer, failure: failure)
+        }
+        self.finish(number, with: self.failure(error))
     }
 
     private func finish(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
@@ -191,11 +196,18 @@ extension RPCSession {
 
     /// Enqueues an answer; the answer to a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
-        if !self.channel.enqueue(answer) {
-            let isBatch = answer.first == UInt8(ascii: "[")
-            self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
-        }
-        self.noteUnread()
+        if self.enqueue(answer) { return }
+        let isBatch = answer.first == UInt8(ascii: "[")
+        self.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
+    }
+
+    /// Enqueues a message for the peer, which counts as unread.
+    ///
+    /// - Returns: Whether the channel has taken the message.
+    @discardableResult
+    func enqueue(_ message: [UInt8]) -> Bool {
+        defer { self.noteUnread() }
+        return self.channel.enqueue(message)
     }
 
     /// Counts the bytes that the peer has not read against the limit of all connections.

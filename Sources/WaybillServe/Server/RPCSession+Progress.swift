@@ -32,7 +32,7 @@ extension RPCSession {
         if self.tellsTypes { writer.raw(text.typeNote) }
         writer.raw("}}")
         guard self.isAwaited(attachment) else {
-            guard self.channel.enqueue(writer.bytes) else { throw RPCFailure.overflow.routingError(url: "") }
+            guard self.enqueue(writer.bytes) else { throw RPCFailure.overflow.routingError(url: "") }
             await self.channel.flush()
             return ()
         }
@@ -69,7 +69,7 @@ extension RPCSession {
             self.awaitedAnswers[number] = AwaitedAnswer(continuation: continuation, timer: timer)
             if Task.isCancelled { self.giveUpAnswer(to: number, .cancelled) }
             // Sent only now that the continuation is stored, so that the answer can be delivered.
-            if !self.channel.enqueue(progress) {
+            if !self.enqueue(progress) {
                 self.resume(number, with: .failure(RPCFailure.overflow.routingError(url: "")))
             }
             self.channel.flushSoon()
@@ -140,7 +140,7 @@ extension RPCSession {
             writer.raw("}}")
             // The check includes the members around the value, such as the headers.
             if let error = self.channel.objection(to: JSONText(writer.bytes)) { throw error }
-            guard self.channel.enqueue(writer.bytes) else { throw RPCFailure.overflow }
+            guard self.enqueue(writer.bytes) else { throw RPCFailure.overflow }
             self.channel.flushSoon()
         } catch {
             self.logger.notice("a value cannot be returned", metadata: self.metadata("\(error)"))

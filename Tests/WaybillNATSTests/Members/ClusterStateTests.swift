@@ -135,6 +135,48 @@ struct ClusterStateTests {
         #expect(state.receive(Self.announcement(.beat, node, epoch: 3), at: start) == [])
     }
 
+    @Test func `an epoch before the first one does not make an impossible epoch acceptable`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let start = Instant.now
+        let truth = Self.announcement(.state, node, epoch: 3, routes: ["app://a"])
+        _ = state.receive(truth, at: start)
+        for second in 0..<10 {
+            let now = start + .seconds(second)
+            #expect(state.receive(Self.announcement(.beat, node, epoch: 0), at: now) == [.ask(node)])
+            #expect(state.receive(Self.announcement(.hello, node, epoch: 1 << 40), at: now) == [])
+            #expect(state.shape(for: "app://a") != nil)
+            // The node answers the request for its state.
+            #expect(state.receive(truth, at: now) == [.learned(node)])
+        }
+    }
+
+    @Test func `a node whose first epoch was forged is believed when nothing confirms that epoch`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let start = Instant.now
+        _ = state.receive(Self.announcement(.hello, node, epoch: 1 << 40), at: start)
+        let beat = Self.announcement(.beat, node, epoch: 3)
+        for second in 0...3 {
+            #expect(state.receive(beat, at: start + .seconds(second)) == [.ask(node)])
+        }
+        let truth = Self.announcement(.state, node, epoch: 3, routes: ["app://a"])
+        #expect(state.receive(truth, at: start + .seconds(3)) == [.learned(node)])
+        #expect(state.shape(for: "app://a") != nil)
+    }
+
+    @Test func `a heartbeat does not change the interval after which a silent node is dropped`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let start = Instant.now
+        _ = state.receive(Self.announcement(.state, node, epoch: 3, routes: ["app://a"]), at: start)
+        var forged = Self.announcement(.beat, node, epoch: 3)
+        forged.interval = 1
+        _ = state.receive(forged, at: start)
+        #expect(state.expire(at: start + .seconds(1)).lost.isEmpty)
+        #expect(state.expire(at: start + .seconds(3)).lost.map(\.id) == [node])
+    }
+
     @Test func `a node that has not left after all is a member again`() {
         var state = Self.state()
         let node = NodeID.random()

@@ -168,6 +168,20 @@ struct ForgedAnnouncementTests {
         }
     }
 
+    @Test
+    func `an epoch that is far ahead changes nothing after a forged heartbeat either`() async throws {
+        try await Self.withNodes { cluster, near, far in
+            for _ in 0..<100 {
+                for (kind, epoch) in [(Announcement.Kind.beat, 0), (.hello, 1 << 52)] {
+                    let bytes = Self.forged(kind, far, epoch: epoch)
+                    cluster.memory.publish(Self.subjects.nodes, nil, bytes, from: 0)
+                }
+                let reply: String = try await near.bus.route("app://far/honest")
+                #expect(reply == "ok")
+            }
+        }
+    }
+
     @Test(arguments: [Announcement.Kind.hello, .state, .bye], [true, false])
     func `a node whose name is forged announces its patterns again`(
         kind: Announcement.Kind,

@@ -18,6 +18,13 @@ struct UntransferableTests {
         var description: String { UntransferableTests.large }
     }
 
+    /// An error whose details are as large as a message may be.
+    private struct Bulky: ModuleError {
+        var details = UntransferableTests.large
+        var code: String { "bulky" }
+        var message: String { "the details are large" }
+    }
+
     private static func codes(of error: RoutingError?) -> String {
         guard let error else { return "no error" }
         return "\(error.code), since \((error.cause as? RoutingError).map { "\($0.code)" } ?? "")"
@@ -58,6 +65,7 @@ struct UntransferableTests {
                     return Self.codes(of: error)
                 }
                 try bus.register("app://far/fail") { _ in throw Loud() }
+                try bus.register("app://far/declare") { _ in throw Bulky() }
                 try bus.subscribe("app://far/news") { _ in }
             }
             let near = try await cluster.node("near")
@@ -119,6 +127,15 @@ struct UntransferableTests {
             #expect(error?.code == .handlerFailed)
             let cause = error?.cause.map { "\($0)" } ?? ""
             #expect(cause.utf8.count < 5000 && cause.hasSuffix("x… (1,048,576 bytes)"))
+        }
+    }
+
+    @Test func `a declared error that is too large for the server fails as such`() async throws {
+        try await Self.withNodes { near, _, _ in
+            let error = await failure {
+                try await near.bus.route("app://far/declare", timeout: .seconds(10))
+            }
+            #expect(error?.code == .notTransferable)
         }
     }
 

@@ -66,6 +66,14 @@ import WaybillRouting
         #expect(table.isEmpty)
     }
 
+    @Test func `an emptied table has no routes and only the default scheme`() throws {
+        var table = RouteTable<Int>()
+        try table.insert("app://a", 1)
+        try table.insert("other://a", 2)
+        table.removeAll()
+        #expect(table.isEmpty && table.schemes == ["app"])
+    }
+
     @Test func `a miss names the nearest route`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://user/detail", 1)

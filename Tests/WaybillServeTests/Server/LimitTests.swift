@@ -83,6 +83,30 @@ struct LimitTests {
     }
 
     @Test
+    func `the messages that wait for a subscriber that does not read`() async throws {
+        try await self.withLimits {
+            $0.messagesPerSubscription = 3
+        } _: { served in
+            let client = try await served.client()
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
+            )
+            _ = try await client.line()
+            // The buffers of the system are smaller than this message, so the next ones wait.
+            let text = String(repeating: "x", count: 2 << 20)
+            try await served.bus.publish("app://news", parameters: ["n": 0, "text": text])
+            try await client.receiveSome()
+            for number in 1...10 { try await served.bus.publish("app://news", parameters: ["n": number]) }
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            let lines = try await client.lines(5).filter { !$0.contains("pong") }
+            let numbers = lines.compactMap { json($0)["params"] as? [String: any Sendable] }.compactMap {
+                ($0["parameters"] as? [String: any Sendable])?["n"] as? Int
+            }
+            #expect(numbers == [0, 8, 9, 10])
+        }
+    }
+
+    @Test
     func `a pattern that nothing exposes is rejected`() async throws {
         try await withServer { served in
             try served.bus.expose("app://news/**", for: .all)
@@ -185,6 +209,34 @@ struct LimitTests {
                 try await greedy.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"app://text"}"#)
             }
             try await modest.send(#"{"jsonrpc":"2.0","id":1,"method":"app://text"}"#)
+            #expect(await eventually { served.bus.statistics.inFlight == 101 })
+            gate.open()
+            #expect(await eventually { served.server.statistics.openConnections == 1 })
+            #expect(try await modest.line()?.contains("xxx") == true)
+            withExtendedLifetime(greedy) {}
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `progress replies count as unread, and the connection that leaves the most is closed`(
+        isAnswered: Bool
+    ) async throws {
+        try await self.withLimits {
+            $0.unreadBytesOfAll = 1 << 20
+        } _: { served in
+            let gate = Gate()
+            try served.bus.register("app://text") { message async throws in
+                await gate.wait()
+                await message.reply(with: String(repeating: "x", count: 100_000))
+                try await hang()
+            }
+            let (greedy, modest) = (try await served.client(), try await served.client())
+            let progress = isAnswered ? #"{"progress":true,"answers":true}"# : #"{"progress":true}"#
+            func call(_ id: Int) -> String {
+                #"{"jsonrpc":"2.0","id":\#(id),"method":"app://text","params":{"$waybill":\#(progress)}}"#
+            }
+            for id in 1...100 { try await greedy.send(call(id)) }
+            try await modest.send(call(1))
             #expect(await eventually { served.bus.statistics.inFlight == 101 })
             gate.open()
             #expect(await eventually { served.server.statistics.openConnections == 1 })

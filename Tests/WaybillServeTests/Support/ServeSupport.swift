@@ -102,6 +102,11 @@ final class RawClient: Sendable {
         }
     }
 
+    /// Waits for some bytes, which need not be a whole line.
+    func receiveSome() async throws {
+        if let bytes = try await self.connection.read() { self.reader.withLock { $0.append(bytes) } }
+    }
+
     func lines(_ count: Int) async throws -> [String] {
         var lines: [String] = []
         while lines.count < count, let line = try await self.line() { lines.append(line) }

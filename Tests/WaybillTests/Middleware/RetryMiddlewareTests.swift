@@ -63,6 +63,27 @@ struct RetryMiddlewareTests {
         }
     }
 
+    @Test func `it retries a long URL if it has the limits of the bus`() async throws {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.limits.urlLength = 20_000
+        let bus = MessageBus(configuration: configuration)
+        let attempts = Tally()
+        try bus.register("app://stock/a") { _ -> Int in
+            attempts.add()
+            guard attempts.count > 1 else { throw Oops() }
+            return attempts.count
+        }
+        bus.use(
+            try RetryMiddleware(
+                idempotent: ["app://stock/**"],
+                clock: self.clock,
+                limits: configuration.limits
+            )
+        )
+        let url = "app://stock/a?note=" + String(repeating: "x", count: 10_000)
+        #expect(try await bus.route(url, as: Int.self) == 2)
+    }
+
     @Test func `it gives up with the last failure`() async throws {
         try self.register(failing: 9)
         self.bus.use(try self.retry(3))
