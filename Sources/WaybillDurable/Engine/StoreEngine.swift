@@ -30,6 +30,8 @@ actor StoreEngine: LoopBound {
     private var timer: ScheduledTimer?
     /// The bus that handles the messages; nil before a bus is attached.
     private var bus: MessageBus?
+    /// Whether no further attempts may begin.
+    private var isClosing = false
     private var drainWaiters: [() -> Void] = []
 
     init(settings: SharedSettings) {
@@ -113,6 +115,8 @@ actor StoreEngine: LoopBound {
                     return index
                 }
             }
+            // The inbox of a store that is closed at once may still contain the beginning of delivery.
+            if self.isClosing { batch.updateLanes { $0.isDelivering = false } }
             try schedules.fire(in: batch)
             try batch.beginDue()
             try tables.commit()
@@ -222,6 +226,7 @@ extension StoreEngine {
 
     /// Begins no further attempts, waits until those that are underway have ended, and closes the file.
     func close(drainingFor limit: Duration) async {
+        self.isClosing = true
         self.lanes.isDelivering = false
         self.timer?.cancel()
         if self.lanes.inFlight > 0, self.tables != nil {
