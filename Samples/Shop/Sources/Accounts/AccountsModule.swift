@@ -1,10 +1,10 @@
 package import ShopAPI
 package import Waybill
 
-/// Who the customers are, and who of them has signed in.
+/// The customers of the shop and their sessions.
 ///
-/// The others never see a password or a list of sessions: they ask the `CustomerService` whose a session is, and get
-/// the customer, or an error for their own caller.
+/// Other modules pass a session to `CustomerService` and receive its customer, or an error for their own caller.
+/// They never receive a password or a list of sessions.
 @Module("app://accounts")
 package actor AccountsModule: CustomerService {
     private let customers: [User]

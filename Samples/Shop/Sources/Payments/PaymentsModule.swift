@@ -1,10 +1,10 @@
 internal import ShopAPI
 package import Waybill
 
-/// The till.
+/// The payments for orders.
 ///
-/// Before it takes the money it asks: the request is a reply before the last one, and the caller's callback
-/// answers it.
+/// Before a payment the module asks the customer: it sends a progress reply, and the caller's closure answers
+/// it.
 @Module("app://payments")
 package actor PaymentsModule {
     private var receipts: [Order.ID: Receipt] = [:]

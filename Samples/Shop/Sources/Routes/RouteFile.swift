@@ -10,7 +10,7 @@ public actor RouteFile {
     private let path: String
     private var exposed: [Registration] = []
 
-    /// Makes one that has not been read.
+    /// Creates a file that has not been read.
     public init(_ path: String, for bus: MessageBus) {
         self.bus = bus
         self.path = path

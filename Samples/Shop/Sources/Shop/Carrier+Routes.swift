@@ -2,9 +2,10 @@ internal import Carriers
 internal import Waybill
 
 extension Carrier {
-    /// Joins the carrier to a bus: the one place that knows both.
+    /// Registers the route of the carrier on a bus.
     ///
-    /// Its errors become refusals, which callers can tell from a failure.
+    /// An error of the carrier becomes a `RoutingError` with the code `refused`, so that callers can tell it from
+    /// a failure of the handler.
     nonisolated func join(_ bus: MessageBus) throws(RoutingError) {
         try bus.register("app://shipping/quote/:country") { message async throws -> Quote in
             do {

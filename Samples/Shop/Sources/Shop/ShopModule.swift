@@ -8,10 +8,10 @@ internal import Orders
 internal import Payments
 internal import Waybill
 
-/// The modules of the shop: six that live on a bus, and a carrier that knows nothing of it.
+/// The modules of the shop: six actors with `@Module`, and a carrier that does not import Waybill.
 ///
-/// This is the only place that knows all of them. Take a case away and the shop still runs; a URL of that module
-/// then fails with `noRoute`.
+/// This is the only file that imports all modules. The shop also runs without one of them; the URLs of that module
+/// then fail with `noRoute`.
 enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
     case accounts, catalog, cart, orders, payments, activity, shipping
 
@@ -27,7 +27,7 @@ enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// The URLs that other processes call it by.
+    /// The patterns of the URLs with which other processes call the module.
     var urls: [String] {
         let own = "app://\(self.rawValue)/**"
         return self == .accounts ? [own, "app://customers/**"] : [own]

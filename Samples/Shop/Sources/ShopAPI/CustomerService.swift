@@ -1,9 +1,11 @@
 public import Waybill
 
-/// The service with which modules find a customer by the session, through a protocol and not through a URL.
+/// Finds the customer of a session.
+///
+/// Modules call this service through the protocol and not by a URL.
 @Service("app://customers")
 public protocol CustomerService: Sendable {
-    /// The customer whose session it is.
+    /// Returns the customer of a session.
     ///
     /// - Throws: `ShopError.notSignedIn`.
     nonisolated(nonsending) func customer(session: SessionToken?) async throws -> User
