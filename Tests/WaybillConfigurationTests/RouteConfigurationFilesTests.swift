@@ -188,7 +188,7 @@ final class RouteConfigurationFilesTests {
         ("x.yaml", "a: b\na: c", "x.yaml:"),
         ("x.yaml", "actions: {a: [[b]]}", "x.yaml:1: `a`: a pattern must be text"),
         ("x.yaml", "destinations:\n  a: ''", "x.yaml:2: `a`: a destination must have a name"),
-        ("x.yaml", "actions: [[[[[[[[[[a]]]]]]]]]]", "x.yaml:1: it is nested too deeply"),
+        ("x.yaml", "actions: [[[[[[[[[[a]]]]]]]]]]", "x.yaml:1: the file is nested too deeply"),
         ("x.plist", "<plist>", "x.plist: it is no property list"),
         (
             "x.plist", "<?xml version=\"1.0\"?><plist><integer>1</integer></plist>",

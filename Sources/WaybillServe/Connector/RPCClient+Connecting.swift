@@ -70,7 +70,7 @@ extension RPCClient {
             outcome = .success(())
         } catch {
             self.backoff.failed(at: self.eventLoop.time.instant)
-            if let channel = self.channel { self.lose(channel, "the server did not take the token") }
+            if let channel = self.channel { self.lose(channel, "the server rejected the token") }
             outcome = .failure(Self.error(of: error, at: self.address))
         }
         let waiting = self.waiting ?? [:]
