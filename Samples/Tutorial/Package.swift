@@ -17,7 +17,11 @@ let package = Package(
     name: "tutorial",
     platforms: [.macOS(.v26)],
     dependencies: [
-        .package(name: "waybill", path: "../waybill", traits: ["Macros", "Serve", "HTTP", "NATS", "Durable"]),
+        .package(
+            name: "waybill",
+            path: "../waybill",
+            traits: ["Macros", "Serve", "HTTP", "NATS", "Durable"]
+        ),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     ],
     targets: [
