@@ -78,6 +78,23 @@ struct LimitTests {
         }
     }
 
+    @Test(arguments: [#""id":1,"#, ""])
+    func `each message of a publication counts against the messages per second`(id: String) async throws {
+        try await self.withLimits {
+            $0.requestsPerSecond = 50
+        } _: { served in
+            let messages = Array(repeating: "{}", count: 60).joined(separator: ",")
+            let params = #"{"url":"app://news","messages":[\#(messages)]}"#
+            let client = try await served.client()
+            let began = ContinuousClock.now
+            try await client.send(#"{"jsonrpc":"2.0",\#(id)"method":"$/publish","params":\#(params)}"#)
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            let lines = try await client.lines(id.isEmpty ? 1 : 2)
+            #expect(lines.last?.contains("pong") == true)
+            #expect(began.duration(to: .now) > .milliseconds(150))
+        }
+    }
+
     @Test
     func `the bytes of requests in flight`() async throws {
         try await self.withLimits {
