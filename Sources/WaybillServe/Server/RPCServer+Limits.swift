@@ -67,7 +67,7 @@ extension RPCServer {
 
         /// The maximum number of requests and notifications of a connection per second; 100,000 by default.
         ///
-        /// A faster peer is read more slowly. Each message of a batch counts.
+        /// A faster peer is read more slowly. Each message of a batch and of a `$/publish` counts.
         public var requestsPerSecond = 100_000
 
         /// The maximum number of connections; 10,000 by default.

@@ -165,10 +165,14 @@ extension RPCSession {
         var publications = try RPCPublications(parameters)
         var requests: [ExternalRequest] = []
         while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
+        self.bucket.charge(requests.count - 1)
         try self.inTurn(number) { [requests] session in
             session.answer(number) { session in
                 var taken = 0
-                for request in requests { taken += try await session.bus.publish(request) }
+                for request in requests {
+                    taken += try await session.bus.publish(request)
+                    await EventLoop.yieldIfDue()
+                }
                 return JSONText(taken)
             }
         }
@@ -180,7 +184,15 @@ extension RPCSession {
         do throws(RPCFailure) {
             // One check for all messages: the limit must not drop only some of them.
             try self.checkPublicationLimit(publications.size)
-            while !publications.isEmpty { self.publishNext(of: &publications) }
+            self.publishAccepted(of: &publications)
+            guard !publications.isEmpty else { return }
+            // Many messages at once would delay all other connections.
+            if self.isReading {
+                self.unpublished = publications
+                return
+            }
+            self.bucket.charge(publications.count)
+            while !publications.isEmpty { self.publishAccepted(of: &publications) }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
         }
@@ -211,6 +223,11 @@ extension RPCSession {
     ///   - isAdmitted: Whether the caller has already charged the loop's budget for the publication.
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
         guard self.admitsNotification() else { return publications.dropAll() }
+        self.publishAccepted(of: &publications, isAdmitted: isAdmitted)
+    }
+
+    /// Publishes the next message of an accepted `$/publish` notification, even if the session ends.
+    func publishAccepted(of publications: inout RPCPublications, isAdmitted: Bool = false) {
         do throws(RPCFailure) {
             let size = publications.sizeOfNext
             let request = try self.next(of: &publications)

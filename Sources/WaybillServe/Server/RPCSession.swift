@@ -49,7 +49,11 @@ package actor RPCSession: LoopBound {
     var unawaitedPublications = 0
     /// The size of these publications, in bytes.
     var unawaitedBytes = 0
-    private var bucket: TokenBucket
+    /// The messages of a `$/publish` notification that the task that reads the connection publishes next.
+    var unpublished: RPCPublications?
+    /// Whether the task that reads the connection handles a message now, and can suspend after it.
+    private(set) var isReading = false
+    var bucket: TokenBucket
     /// The number of messages so far.
     private var messages = 0
     var phase: Phase
@@ -177,8 +181,24 @@ package actor RPCSession: LoopBound {
         let batch = self.begin(frame)
         for (index, message) in frame.messages.enumerated() {
             if index > 0 { try await self.awaitTurn() }
+            self.isReading = true
             self.handle(message, batch: batch)
+            self.isReading = false
+            await self.publishInTurn()
         }
+    }
+
+    /// Publishes the rest of a `$/publish` notification, each message when the connection may handle its next
+    /// message.
+    private func publishInTurn() async {
+        guard var rest = self.unpublished else { return }
+        while !rest.isEmpty {
+            // The wait throws when the session ends. The messages have been accepted and are still published.
+            try? await self.awaitTurn()
+            self.publishAccepted(of: &rest)
+        }
+        self.unpublished = nil
+        self.closeIfDrained()
     }
 
     /// Waits until the next message may be handled.
@@ -249,7 +269,9 @@ extension RPCSession {
     }
 
     func closeIfDrained() {
-        guard self.phase == .draining, self.requests.isEmpty, self.waitingCalls.isEmpty else { return }
+        guard self.phase == .draining, self.requests.isEmpty, self.waitingCalls.isEmpty,
+            self.unpublished == nil
+        else { return }
         self.phase = .closed
         // Enqueued messages are still sent. Closing the channel ends the task that reads.
         Task {

@@ -11,6 +11,9 @@ struct TokenBucket: Sendable {
         self.filledAt = now
     }
 
+    /// Takes the tokens of messages that have been handled without waiting for them.
+    mutating func charge(_ count: Int) { self.tokens -= Double(count) }
+
     /// Takes one token.
     ///
     /// - Parameter now: The present instant, which is evaluated only when the bucket is empty.

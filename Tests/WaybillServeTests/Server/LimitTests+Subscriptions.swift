@@ -1,0 +1,83 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+extension LimitTests {
+    @Test
+    func `subscriptions`() async throws {
+        try await self.withLimits {
+            $0.subscriptions = 1
+        } _: { served in
+            let subscribe = #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://a"}}"#
+            let lines = try await served.ask(subscribe, subscribe)
+            #expect(code(lines[0]) == nil && code(lines[1]) == -32005)
+        }
+    }
+
+    @Test
+    func `subscriptions of all connections have a limit, and ended ones are given back`() async throws {
+        try await self.withLimits {
+            $0.subscriptionsOfAll = 2
+        } _: { served in
+            let subscribe = #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://a"}}"#
+            let unsubscribe =
+                #"{"jsonrpc":"2.0","id":1,"method":"$/unsubscribe","params":{"subscription":1}}"#
+            let clients = [try await served.client(), try await served.client(), try await served.client()]
+            var codes: [Int?] = []
+            for client in clients {
+                try await client.send(subscribe)
+                codes.append(code(try await client.line()))
+            }
+            #expect(codes == [nil, nil, -32005])
+            try await clients[0].send(unsubscribe)
+            #expect(code(try await clients[0].line()) == nil)
+            try await clients[2].send(subscribe)
+            #expect(code(try await clients[2].line()) == nil)
+            clients[1].connection.close()
+            #expect(await eventually { served.server.statistics.openConnections == 2 })
+            try await clients[0].send(subscribe)
+            #expect(code(try await clients[0].line()) == nil)
+            withExtendedLifetime(clients) {}
+        }
+    }
+
+    @Test
+    func `the messages that wait for a subscriber that does not read`() async throws {
+        try await self.withLimits {
+            $0.messagesPerSubscription = 3
+        } _: { served in
+            let client = try await served.client()
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
+            )
+            _ = try await client.line()
+            // The buffers of the system are smaller than this message, so the next ones wait.
+            let text = String(repeating: "x", count: 2 << 20)
+            try await served.bus.publish("app://news", parameters: ["n": 0, "text": text])
+            try await client.receiveSome()
+            for number in 1...10 { try await served.bus.publish("app://news", parameters: ["n": number]) }
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            let lines = try await client.lines(5).filter { !$0.contains("pong") }
+            let numbers = lines.compactMap { json($0)["params"] as? [String: any Sendable] }.compactMap {
+                ($0["parameters"] as? [String: any Sendable])?["n"] as? Int
+            }
+            #expect(numbers == [0, 8, 9, 10])
+        }
+    }
+
+    @Test
+    func `a pattern that nothing exposes is rejected`() async throws {
+        try await withServer { served in
+            try served.bus.expose("app://news/**", for: .all)
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://secret/:x"}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"zz://news/:x"}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://:x/today"}}"#
+            )
+            #expect(lines.map { code($0) } == [-32601, -32601, nil])
+        }
+    }
+}
