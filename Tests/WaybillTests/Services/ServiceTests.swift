@@ -117,7 +117,10 @@ struct ServiceTests {
         #expect(await failure { try self.bus.service((any TimeService).self) }?.code == .noHandler)
         let error = await failure { try await clock.time(in: "Oslo") }
         #expect(error?.code == .noRoute)
-        #expect(error?.message == "no module provides the service at app://time, or not any more")
+        #expect(
+            error?.message
+                == "no module provides the service at app://time: it was never installed, or was uninstalled"
+        )
         try await self.bus.install { ClockModule(zone: "new") }
         installation.cancel()
         #expect(try await clock.time(in: "Oslo") == "noon in Oslo, new")
