@@ -48,9 +48,18 @@ struct Bench {
             }
         }
         try await witness.measure()
-        let lines = options.json ? [witness.json] : table.lines + ["", witness.line]
-        for line in lines { Self.say(line) }
+        for line in Self.lines(table, witness, options) { Self.say(line) }
         return missed
+    }
+
+    /// The lines that follow the measurements.
+    private static func lines(_ table: Table, _ witness: Witness, _ options: Options) -> [String] {
+        if options.json { return [witness.json] }
+        guard options.markdown else { return table.lines + ["", witness.line] }
+        let date = Date().formatted(.iso8601.year().month().day())
+        let machine = options.machine ?? "a machine without a description"
+        let heading = "Measured on \(date) on \(machine)."
+        return [heading, ""] + table.markdown(measured: date) + ["", witness.line]
     }
 
     /// A line at once, also into a pipe.

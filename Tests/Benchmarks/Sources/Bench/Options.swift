@@ -3,9 +3,10 @@ struct Options {
     static let help = """
         Takes the times of routing, matching and sending, each beside a peer in the same process.
 
-        usage: Tests/bench [--json] [--check] [--quick] [--filter NAME]... [--list] [--help]
+        usage: Tests/bench [--json | --markdown] [--check] [--quick] [--filter NAME]... [--list] [--help]
 
           --json         one object per line: {"name", "ns", "peer", "peer_ns", "ratio", ...}, as they come
+          --markdown     the table of Docs/Performance.md, with the machine above it and the date in each line
           --check        exit status 1 if a figure misses what it must hold
           --quick        fewer and shorter rounds: to see whether all works, not to compare
           --filter NAME  only the figure NAME, or those whose name contains it; may be repeated
@@ -20,6 +21,9 @@ struct Options {
         """
 
     var json = false
+    var markdown = false
+    /// The description of the machine, which `Tests/bench` passes.
+    var machine: String?
     var check = false
     var quick = false
     var list = false
@@ -33,6 +37,10 @@ struct Options {
         while let argument = arguments.next() {
             switch argument {
             case "--json": self.json = true
+            case "--markdown": self.markdown = true
+            case "--machine":
+                guard let machine = arguments.next() else { throw .wrong("--machine needs a description") }
+                self.machine = machine
             case "--check": self.check = true
             case "--quick": self.quick = true
             case "--list": self.list = true
@@ -54,6 +62,7 @@ struct Options {
             default: throw .wrong("there is no option \(argument)")
             }
         }
+        if self.json, self.markdown { throw .wrong("--json and --markdown exclude each other") }
     }
 
     /// Which of some figures are asked for.

@@ -12,6 +12,14 @@ public enum Bound: Sendable {
         }
     }
 
+    /// The limit as a cell of the table in Docs/Performance.md.
+    func cell(_ unit: Unit) -> String {
+        switch self {
+        case .value(let limit): unit.withUnit(limit)
+        case .ratio(let limit): Format.number(limit, digits: 1)
+        }
+    }
+
     func text(_ unit: Unit) -> String {
         switch self {
         case .value(let limit): "<= \(unit.text(limit)) \(unit.rawValue)"

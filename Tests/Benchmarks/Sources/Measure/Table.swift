@@ -4,6 +4,7 @@ public struct Table {
         "figure", "median", "min - max", "peer", "median", "min - max", "ratio", "must", "goal",
     ]
     private var rows: [[String]] = []
+    private var results: [Result] = []
 
     /// Makes a table without results.
     public init() {}
@@ -11,6 +12,7 @@ public struct Table {
     /// Adds a line.
     public mutating func add(_ result: Result) {
         let unit = result.figure.unit
+        self.results.append(result)
         self.rows.append([
             result.figure.name,
             "\(unit.text(result.value.median)) \(unit.rawValue)",
@@ -38,6 +40,27 @@ public struct Table {
             at: 1
         )
         return lines
+    }
+
+    /// Returns the lines of the table in Docs/Performance.md.
+    ///
+    /// - Parameter date: The date of the measurement, which is the last column.
+    /// - Returns: The heading of the table, and a line for each result.
+    public func markdown(measured date: String) -> [String] {
+        let rows = self.results.map { result in
+            let unit = result.figure.unit
+            let columns = [
+                "`\(result.figure.name)`", unit.withUnit(result.value.median),
+                result.ratio.map { Format.number($0, digits: 2) } ?? "",
+                result.figure.must.map { $0.cell(unit) }.joined(separator: ", "),
+                result.figure.goal.map { $0.cell(unit) }.joined(separator: ", "), date,
+            ]
+            return "|" + columns.map { $0.isEmpty ? " |" : " \($0) |" }.joined()
+        }
+        return [
+            "| figure | value | ratio to its peer | must | goal | measured |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ] + rows
     }
 
     private static func spread(_ samples: Samples, _ unit: Unit) -> String {

@@ -9,6 +9,14 @@ public enum Unit: String, Sendable {
     case allocations
     case instructions
 
+    /// Returns a value with its unit; a count has no unit, because the name of its figure contains it.
+    func withUnit(_ value: Double) -> String {
+        switch self {
+        case .allocations, .instructions, .times: self.text(value)
+        default: "\(self.text(value)) \(self.rawValue)"
+        }
+    }
+
     func text(_ value: Double) -> String {
         switch self {
         case .nanoseconds: Format.number(value, digits: value < 100 ? 1 : 0)

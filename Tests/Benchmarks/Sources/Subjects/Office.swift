@@ -5,7 +5,7 @@ public import WaybillEventLoop
 public struct Office: Sendable {
     /// Answered by a method of the module that cannot suspend.
     public static let detail = UserURLs("app://user/detail")
-    /// Answered by a plain closure.
+    /// Handled by a closure.
     public static let closure = UserURLs("app://user/closure")
     /// Answered by the same method, by a route as `@Route` writes it.
     public static let module = UserURLs("app://desk/detail")
