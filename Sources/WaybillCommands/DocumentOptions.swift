@@ -16,7 +16,7 @@ package struct DocumentOptions: ParsableArguments {
             switch value {
             case .document: "Print the routes with their schemas, for `waybill diff` and programs."
             case .asyncapi: "Print AsyncAPI 3.0."
-            case .openapi: "Print OpenAPI of what an HTTP gateway answers."
+            case .openapi: "Print OpenAPI for the routes of an HTTP gateway."
             case .markdown: "Print a page for people, with schemas."
             }
         }
@@ -31,7 +31,7 @@ package struct DocumentOptions: ParsableArguments {
 
     @Option(
         name: .customLong("openapi-version"),
-        help: "With --openapi: 3.1, or 3.2, which says what the events of streams are."
+        help: "With --openapi: 3.1, or 3.2, which also describes the events of streams."
     )
     var openAPIVersion = "3.1"
 
@@ -48,7 +48,7 @@ package struct DocumentOptions: ParsableArguments {
 
     package mutating func validate() throws {
         guard ["3.1", "3.2"].contains(self.openAPIVersion) else {
-            throw ValidationError("--openapi-version is 3.1 or 3.2.")
+            throw ValidationError("--openapi-version must be 3.1 or 3.2.")
         }
         if self.kind != nil, self.site != nil {
             throw ValidationError("Give --site or one kind of document.")

@@ -8,7 +8,7 @@ extension RouteList {
     /// Routes without a module come last.
     var markdown: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
-        // Plain closures come last.
+        // The routes whose handlers are closures come last.
         let names = modules.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
         let sections = names.map { name in
             let title = name.isEmpty ? "## Other routes" : "## \(Self.escaped(name))"

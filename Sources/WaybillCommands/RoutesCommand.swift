@@ -21,7 +21,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     public static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "routes",
-            abstract: "Show every route: pattern, parameters with types, reply, and what it is for.",
+            abstract: "Show every route: pattern, parameters with types, reply, and purpose.",
             discussion: """
                 With --check nothing is printed but what cannot work: routes without a handler, patterns that no URL \
                 reaches, services that the program needs and no module provides, and URLs given as arguments, or \

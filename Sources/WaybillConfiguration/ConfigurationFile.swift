@@ -75,12 +75,12 @@ struct ConfigurationFile {
         do {
             data = try Data(contentsOf: self.url)
         } catch {
-            throw ConfigurationError(.init(file: self.name), "it cannot be read: \(error)")
+            throw ConfigurationError(.init(file: self.name), "the file cannot be read: \(error)")
         }
         guard data.count <= RouteConfiguration.maximumFileSize else {
             throw ConfigurationError(
                 .init(file: self.name),
-                "it has \(data.count) bytes, and \(RouteConfiguration.maximumFileSize) is the limit"
+                "the file has \(data.count) bytes, and the limit is \(RouteConfiguration.maximumFileSize)"
             )
         }
         return data

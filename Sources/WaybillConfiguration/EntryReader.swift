@@ -45,7 +45,7 @@ struct EntryReader {
             throw self.error(
                 root,
                 key: "",
-                message: "it must be a map of sections or destinations, or a list of actions"
+                message: "the file must contain a map of sections or destinations, or a list of actions"
             )
         }
     }
@@ -57,7 +57,7 @@ struct EntryReader {
             throw self.error(
                 value,
                 key: key,
-                message: "there is no such section; there are scheme, actions and destinations"
+                message: "this section is unknown; the sections are scheme, actions and destinations"
             )
         }
         var named: String?
@@ -73,7 +73,11 @@ struct EntryReader {
                 entries += try self.actions(value, named ?? self.scheme)
             } else {
                 guard case .map(let pairs) = value.value else {
-                    throw self.error(value, key: key, message: "destinations are a map of paths and names")
+                    throw self.error(
+                        value,
+                        key: key,
+                        message: "destinations must be a map from paths to names"
+                    )
                 }
                 entries += try self.destinations(pairs, named)
             }
@@ -91,7 +95,12 @@ struct EntryReader {
         case .list(let maps):
             for map in maps {
                 guard case .map = map.value else {
-                    throw self.error(map, key: "", message: "an action is a map of its name and its patterns")
+                    throw self.error(
+                        map,
+                        key: "",
+                        message:
+                            "each entry of the list must be a map from the name of an action to its patterns"
+                    )
                 }
                 entries += try self.actions(map, scheme)
             }
@@ -111,7 +120,7 @@ struct EntryReader {
             throw self.error(
                 node,
                 key: "actions",
-                message: "actions are a map of names and patterns, or a list of such maps"
+                message: "actions must be a map from names to patterns, or a list of such maps"
             )
         }
         return entries
@@ -133,7 +142,11 @@ struct EntryReader {
             }
             return patterns
         case .map, .other:
-            throw self.error(node, key: action, message: "it needs a pattern, or a list of patterns")
+            throw self.error(
+                node,
+                key: action,
+                message: "an action must have a pattern, or a list of patterns"
+            )
         }
     }
 

@@ -17,7 +17,7 @@ struct PropertyListReader {
                 line: nil
             )
         } catch {
-            throw ConfigurationError(.init(file: self.file), "it is no property list: \(error)")
+            throw ConfigurationError(.init(file: self.file), "the file is not a property list: \(error)")
         }
     }
 

@@ -56,7 +56,7 @@ extension RouteConfiguration {
             let name = scheme.prefix(1).uppercased() + scheme.dropFirst()
             throw ConfigurationError(
                 .init(file: folder.path),
-                "there is no file for the scheme `\(scheme)`; it is called \(name)Config.plist or \(scheme).yaml"
+                "there is no file for the scheme `\(scheme)`: add \(name)Config.plist or \(scheme).yaml"
             )
         }
         for file in files { self.entries += try file.entries() }

@@ -10,7 +10,7 @@ struct YAMLReader {
 
     func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
         guard let text = String(data: data, encoding: .utf8) else {
-            throw ConfigurationError(.init(file: self.file), "it is not UTF-8")
+            throw ConfigurationError(.init(file: self.file), "the file is not UTF-8")
         }
         do {
             guard let node = try Yams.compose(yaml: text) else {
@@ -22,14 +22,14 @@ struct YAMLReader {
         } catch let error as YamlError {
             throw self.convert(error)
         } catch {
-            throw ConfigurationError(.init(file: self.file), "it cannot be read: \(error)")
+            throw ConfigurationError(.init(file: self.file), "the file cannot be read: \(error)")
         }
     }
 
     private func convert(_ node: Node, depth: Int, line: Int? = nil) throws -> ConfigurationNode {
         let line = line ?? node.mark?.line
         guard depth < 8 else {
-            throw ConfigurationError(.init(file: self.file, line: line), "it is nested too deeply")
+            throw ConfigurationError(.init(file: self.file, line: line), "the file is nested too deeply")
         }
         switch node {
         case .scalar(let scalar):
@@ -63,10 +63,10 @@ struct YAMLReader {
         case .duplicatedKeysInMapping(let duplicates, let context):
             ConfigurationError(
                 .init(file: self.file, line: context.mark.line, key: "\(duplicates.first ?? "")"),
-                "the key is there twice"
+                "the key occurs twice"
             )
         default:
-            ConfigurationError(.init(file: self.file), "it cannot be read: \(error)")
+            ConfigurationError(.init(file: self.file), "the file cannot be read: \(error)")
         }
     }
 }

@@ -96,9 +96,9 @@ public struct WaybillConsole: Sendable {
     ///
     /// Dead letters are kept from now on. Everything else is recorded only while a page is open.
     ///
-    /// The console describes all routes here and after each change of the routes. To do so, it runs the
-    /// `init(from:)` of parameter and reply types with small values. A type that traps on them ends the
-    /// program here, and never when a page sends a request.
+    /// This initializer describes all routes, and each change of the routes describes them again. To learn the
+    /// properties of parameter and reply types, the console calls their `init(from:)` with small values. If
+    /// such a call traps, the program ends now or at the change, not when a page sends a request.
     ///
     /// - Parameters:
     ///   - bus: the bus.

@@ -27,7 +27,10 @@ extension WaybillGateway {
         do {
             body = try await request.collectBody(upTo: self.configuration.bodyLimit)
         } catch is NIOTooManyBytesError {
-            throw Problem(.contentTooLarge, "a body has \(self.configuration.bodyLimit) bytes at most")
+            throw Problem(
+                .contentTooLarge,
+                "the body is larger than the limit of \(self.configuration.bodyLimit) bytes"
+            )
         }
         return try await self.call(request, body: body, context, from: peer)
     }
@@ -82,7 +85,7 @@ extension WaybillGateway {
         _ operations: ExposedOperations
     ) throws(Problem) {
         guard request.method == .get, operations.isChangedByPost else { return }
-        var problem = Problem(.methodNotAllowed, "this may change something: use POST")
+        var problem = Problem(.methodNotAllowed, "the route may change something: use POST")
         problem.allowed = "POST"
         throw problem
     }

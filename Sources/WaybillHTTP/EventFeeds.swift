@@ -93,7 +93,7 @@ final class EventFeeds: Sendable {
         )
         do throws(RoutingError) {
             guard let place = try self.place(in: name, client, adding: feed) else {
-                preconditionFailure("a feed that is added has a place")
+                preconditionFailure("internal error: a new feed was not added")
             }
             if place.feed === feed { self.run(feed) } else { feed.cancel() }
             return place
@@ -120,7 +120,7 @@ final class EventFeeds: Sendable {
             }
             if state.feeds.count >= self.configuration.streamLimit {
                 guard !state.absences.isEmpty else {
-                    let message = "there are too many subscriptions"
+                    let message = "the server has too many subscriptions: try again later"
                     throw RoutingError(.mailboxFull, url: name.pattern.text, message: message)
                 }
                 if feed != nil { evicted = state.removeOldestAbsence() }

@@ -52,8 +52,8 @@ package struct Problem: Error {
         case .mailboxFull: "too many messages wait"
         case .deadlineExceeded: "no reply arrived before the deadline"
         case .shutDown: "the server is shutting down"
-        case .noHandler: "its handler is not there"
-        case .unreachable: "its handler cannot be reached"
+        case .noHandler: "the handler no longer exists"
+        case .unreachable: "the handler cannot be reached"
         case .deadlock, .hopLimitExceeded, .infiniteRecursion: "the request leads back to itself"
         default: "the handler failed"
         }

@@ -24,7 +24,10 @@ struct GatewayRequest: Sendable {
     /// - Throws: The problem with the request.
     init(_ request: Request, behind context: some RequestContext, body: ByteBuffer) throws(Problem) {
         guard let url = Self.url(of: request, behind: context) else {
-            throw Problem(.notFound, "the path begins with the scheme of a URL: /app/user/1 is app://user/1")
+            throw Problem(
+                .notFound,
+                "the path must begin with the scheme of a URL: /app/user/1 stands for app://user/1"
+            )
         }
         self.url = url
         if let event = try CloudEvent(request, body: body) {
@@ -89,14 +92,14 @@ struct GatewayRequest: Sendable {
             do throws(JSONError) {
                 try self.read(json: bytes)
             } catch {
-                throw Problem(.badRequest, "the body is refused: \(error)")
+                throw Problem(.badRequest, "the body is rejected: \(error)")
             }
         } else if type == "application/x-www-form-urlencoded" {
             self.parameters = try FormItems(bytes).values
         } else if self.event != nil {
             self.payload = String(validating: bytes, as: UTF8.self) ?? bytes
         } else {
-            throw Problem(.unsupportedMediaType, "a body is JSON or a form, by its Content-Type")
+            throw Problem(.unsupportedMediaType, "the Content-Type of a body must be JSON or a form")
         }
     }
 
@@ -151,7 +154,9 @@ extension HTTPField.Name {
     static let xAccelBuffering = Self.known("X-Accel-Buffering")
 
     package static func known(_ text: String) -> Self {
-        guard let name = Self(text) else { preconditionFailure("`\(text)` is the name of a header") }
+        guard let name = Self(text) else {
+            preconditionFailure("internal error: `\(text)` is not the name of a header")
+        }
         return name
     }
 }

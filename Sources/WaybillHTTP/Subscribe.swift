@@ -15,11 +15,14 @@ extension WaybillGateway {
     func subscribe(_ request: Request, from client: String?) throws -> Response {
         let query = try FormItems(Array((request.uri.query ?? "").utf8))
         guard let pattern = query["pattern"], !pattern.isEmpty else {
-            throw Problem(.badRequest, "`pattern` says what to subscribe to: ?pattern=app://prices/**")
+            throw Problem(
+                .badRequest,
+                "the parameter `pattern` is missing: add the pattern to subscribe to, as in ?pattern=app://prices/**"
+            )
         }
         let format = query["format"] ?? "json"
         guard ["json", "cloudevents"].contains(where: { format.hasSameBytes(as: $0) }) else {
-            throw Problem(.badRequest, "`format` is json or cloudevents")
+            throw Problem(.badRequest, "`format` must be json or cloudevents")
         }
         let lastID = request.headers[.lastEventID]
         let feeds = self.feeds

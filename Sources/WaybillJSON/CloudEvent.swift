@@ -83,12 +83,12 @@ package enum CloudEventError: Error, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notJSON(let error): "the event is refused: \(error)"
+        case .notJSON(let error): "the event is rejected: \(error)"
         case .missing(let name): "the event has no `\(name)`"
-        case .invalidName(let name): "`\(name.prefix(32))` is no name of an attribute"
-        case .invalidValue(let name): "the value of `\(name.prefix(32))` is not allowed"
-        case .otherVersion(let version): "events have version 1.0, and this one has `\(version.prefix(32))`"
-        case .dataTwice: "an event has `data` or `data_base64`"
+        case .invalidName(let name): "`\(name.prefix(32))` is not the name of an attribute"
+        case .invalidValue(let name): "the value of the attribute `\(name.prefix(32))` is invalid"
+        case .otherVersion(let version): "the version of the event must be 1.0, not `\(version.prefix(32))`"
+        case .dataTwice: "the event has both `data` and `data_base64`: send one of them"
         }
     }
 }

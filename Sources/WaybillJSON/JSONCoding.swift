@@ -10,7 +10,10 @@ enum JSONCoding {
             let container = try decoder.singleValueContainer()
             let text = try container.decode(String.self)
             if let date = Date(urlParameter: text) { return date }
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no date in ISO 8601")
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "the text is not a date in ISO 8601"
+            )
         }
         #else
         decoder.dateDecodingStrategy = .iso8601

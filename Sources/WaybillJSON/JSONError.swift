@@ -20,11 +20,11 @@ package enum JSONError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notUTF8: "it is not UTF-8"
-        case .malformed(let position): "it is no JSON from byte \(position) on"
-        case .tooDeep(let limit): "it is nested deeper than \(limit)"
-        case .notObject: "it is no object"
-        case .tooLong: "it has more than 4 GiB"
+        case .notUTF8: "the text is not UTF-8"
+        case .malformed(let position): "the text is not JSON from byte \(position) on"
+        case .tooDeep(let limit): "the text is nested deeper than \(limit) levels"
+        case .notObject: "the value is not a JSON object"
+        case .tooLong: "the text has more than 4 GiB"
         case .combiningMarks(let position):
             "the string at byte \(position) has more than \(CombiningMarks.limit) combining marks in a row"
         }

@@ -166,7 +166,7 @@ package struct JSONWriter {
         let type = TypeName.of(Swift.type(of: value))
         let message =
             cause == nil
-            ? "a value of type \(type) cannot be sent to another process, since it is not Encodable"
+            ? "a value of type \(type) cannot be sent to another process, because the type is not Encodable"
             : "a value of type \(type) could not be encoded"
         return RoutingError(.notTransferable, message: message, cause: cause)
     }

@@ -57,11 +57,12 @@ struct NavigationMachine {
 
         private var message: String {
             switch self {
-            case .busy: "a step is under way"
-            case .nothingBelow(let wanted, let there): "\(wanted) to go back, and there are \(there)"
-            case .notThere: "it is not shown"
-            case .isRoot: "it is at the bottom: another root has to take its place"
-            case .nothingToEmbedIn: "nothing is shown that it could be a part of"
+            case .busy: "another navigation step is in progress"
+            case .nothingBelow(let wanted, let there):
+                "cannot go back by \(wanted): \(there) destinations are below"
+            case .notThere: "the destination is not shown"
+            case .isRoot: "the root cannot be removed: replace it with another root"
+            case .nothingToEmbedIn: "no shown destination can contain it"
             }
         }
     }
@@ -81,7 +82,9 @@ struct NavigationMachine {
 
     /// Ends the pending step successfully, and makes its state the current one.
     mutating func commit() {
-        guard let next = self.pending.take() else { preconditionFailure("a step is committed once") }
+        guard let next = self.pending.take() else {
+            preconditionFailure("internal error: a navigation step was committed without being pending")
+        }
         self.state = next
     }
 

@@ -25,7 +25,7 @@ extension Navigator {
                 .conflict,
                 url: "\(scheme):",
                 message:
-                    "the scheme `\(folded)` has a connector, which takes the URLs that no pattern matches"
+                    "the scheme `\(folded)` has a connector, which receives the URLs that no pattern matches"
             )
         }
         try self.bus.connect(scheme, to: UncaughtRequests(navigator: self))

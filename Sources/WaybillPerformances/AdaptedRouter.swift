@@ -30,8 +30,9 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
         guard let provided = destination as? Provided else {
             throw RoutingError(
                 .typeMismatch,
-                message: "the router makes a \(Provided.self), from which an adapter makes \(Required.self); "
-                    + "a \(type(of: destination)) that was made elsewhere is not one"
+                message:
+                    "the router makes a \(Provided.self), and an adapter turns it into \(Required.self); "
+                    + "the destination to adopt, a \(type(of: destination)), is not a \(Provided.self)"
             )
         }
         try self.router.adopt(provided)

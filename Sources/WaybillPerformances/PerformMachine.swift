@@ -40,15 +40,18 @@ struct PerformMachine {
         case .routed:
             throw Refusal(
                 code: .actionFailed,
-                message: "its destination already exists: remove it before you perform again",
+                message: "the destination already exists: remove it before you perform again",
                 isQuiet: true
             )
         case .routing:
-            throw Refusal(code: .overRoute, message: "it is already being performed")
+            throw Refusal(
+                code: .overRoute,
+                message: "the service is already being performed: wait for the performance"
+            )
         case .removing:
             throw Refusal(
                 code: .actionFailed,
-                message: "its destination is being removed: wait for the removal"
+                message: "the destination is being removed: wait for the removal"
             )
         }
     }
@@ -59,14 +62,20 @@ struct PerformMachine {
         case .unrouted:
             throw Refusal(
                 code: .actionFailed,
-                message: "it has not been performed, so there is nothing to remove"
+                message: "the service has not been performed, so there is no destination to remove"
             )
         case .routing:
-            throw Refusal(code: .actionFailed, message: "it is being performed: wait for the performance")
+            throw Refusal(
+                code: .actionFailed,
+                message: "the service is being performed: wait for the performance"
+            )
         case .removing:
-            throw Refusal(code: .overRoute, message: "its destination is already being removed")
+            throw Refusal(
+                code: .overRoute,
+                message: "another task is already removing the destination: wait for the removal"
+            )
         case .removed:
-            throw Refusal(code: .actionFailed, message: "its destination has already been removed")
+            throw Refusal(code: .actionFailed, message: "the destination has already been removed")
         }
     }
 

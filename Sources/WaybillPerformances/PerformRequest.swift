@@ -37,7 +37,8 @@ public struct PerformRequest<Settings: Sendable>: Sendable {
         guard let value else {
             throw RoutingError(
                 .missingParameter,
-                message: "`\(name)` is required, and the settings, a \(Settings.self), has none"
+                message:
+                    "the settings, a \(Settings.self), do not have a value for `\(name)`, which the service requires"
             )
         }
         return value

@@ -188,7 +188,7 @@ extension MessageBus {
         *,
         unavailable,
         message:
-            "the router makes another type; say how that is the service: bus.provide(service, by: router) { $0 }"
+            "the router makes another type than the service; convert its destination: bus.provide(service, by: router) { $0 }"
     )
     @discardableResult
     public func provide<Service: Sendable, Router: ServiceRouter>(
@@ -198,7 +198,7 @@ extension MessageBus {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Registration {
-        fatalError("a call of it does not compile")
+        fatalError("`provide(_:by:)` was called with a router that makes another type than the service")
     }
 
     /// Creates a performance for a service that is made on demand.

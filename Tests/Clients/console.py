@@ -477,7 +477,7 @@ def acting(page, shop):
     view(page, "routes/app%3A%2F%2Fcatalog%2Freserve")
     page.until("document.querySelector('#route textarea[name=lines]')")
     write(page, "lines", "[")
-    page.until("document.querySelector('#route .outcome').textContent.includes('no JSON')")
+    page.until("document.querySelector('#route .outcome').textContent.includes('not JSON')")
     write(page, "lines", "[]")
     page.until("document.querySelector('#route .outcome p')?.textContent.startsWith('replied')")
     page.run("document.querySelector('#route .outcome a').click()")

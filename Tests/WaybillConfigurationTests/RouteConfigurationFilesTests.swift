@@ -179,20 +179,23 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test(arguments: [
-        ("x.json", "{ \"actions\": {\n \"a\": 1e3,\n \"b\": {} } }", "x.json:3: `b`: it needs a pattern"),
+        (
+            "x.json", "{ \"actions\": {\n \"a\": 1e3,\n \"b\": {} } }",
+            "x.json:3: `b`: an action must have a pattern"
+        ),
         ("x.json", "{ \"a\": \"b\",\n", "x.json:2: "),
-        ("x.json", "[1]", "x.json:1: an action is a map"),
-        ("x.json", "\"a\"", "x.json:1: it must be a map"),
+        ("x.json", "[1]", "x.json:1: each entry of the list must be a map"),
+        ("x.json", "\"a\"", "x.json:1: the file must contain a map"),
         ("x.json", "", "x.json: it is empty"),
-        ("x.yaml", "actions:\n  a: b\nroutes: {}", "x.yaml:3: `routes`: there is no such section"),
+        ("x.yaml", "actions:\n  a: b\nroutes: {}", "x.yaml:3: `routes`: this section is unknown"),
         ("x.yaml", "a: b\na: c", "x.yaml:"),
         ("x.yaml", "actions: {a: [[b]]}", "x.yaml:1: `a`: a pattern must be text"),
         ("x.yaml", "destinations:\n  a: ''", "x.yaml:2: `a`: a destination must have a name"),
-        ("x.yaml", "actions: [[[[[[[[[[a]]]]]]]]]]", "x.yaml:1: it is nested too deeply"),
-        ("x.plist", "<plist>", "x.plist: it is no property list"),
+        ("x.yaml", "actions: [[[[[[[[[[a]]]]]]]]]]", "x.yaml:1: the file is nested too deeply"),
+        ("x.plist", "<plist>", "x.plist: the file is not a property list"),
         (
             "x.plist", "<?xml version=\"1.0\"?><plist><integer>1</integer></plist>",
-            "x.plist: it must be a map"
+            "x.plist: the file must contain a map"
         ),
         ("x.txt", "", "x.txt: the name must end in"),
     ])

@@ -85,7 +85,7 @@ struct JSONScannerTests {
         #expect(throws: JSONError.malformed(at: 3)) {
             try JSONText(bytes: message, range: 4..<message.count).validated(depthLimit: 8)
         }
-        #expect("\(JSONError.malformed(at: 3))" == "it is no JSON from byte 3 on")
+        #expect("\(JSONError.malformed(at: 3))" == "the text is not JSON from byte 3 on")
     }
 
     @Test(

@@ -87,8 +87,9 @@ struct NavigatorTests {
     func `an impossible step is rejected with the reason`() async throws {
         try await self.screens.open("app://root/home")
         for (url, reason) in [
-            ("app://back", "1 to go back, and there are 0"), ("app://back/page/1", "it is not shown"),
-            ("app://remove/home", "it is at the bottom: another root has to take its place"),
+            ("app://back", "cannot go back by 1: 0 destinations are below"),
+            ("app://back/page/1", "the destination is not shown"),
+            ("app://remove/home", "the root cannot be removed: replace it with another root"),
         ] {
             let error = await failure { try await self.bus.route(url) }
             #expect(error?.code == .refused)

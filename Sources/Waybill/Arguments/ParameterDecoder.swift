@@ -112,7 +112,7 @@ private struct ParameterDecoder: Decoder {
         RoutingError(
             .invalidParameter,
             url: self.parameters.url,
-            message: "parameters are read by name, so the type needs properties"
+            message: "parameters are decoded by name, so the type must have properties"
         )
     }
 

@@ -158,7 +158,7 @@ struct Targets {
                 .invalidPattern,
                 url: entry.pattern,
                 message:
-                    "the target is empty; it is an action of a module, a URL, or the name of a destination"
+                    "the target is empty; it must be an action of a module, a URL, or the name of a destination"
             )
         }
         if let destination = destinations[entry.target] { return Found(target: .handler(destination)) }
@@ -207,8 +207,8 @@ extension RoutingError {
         let target = "its target `\(entry.target.onShortLine)`"
         let message =
             entry.isURL
-            ? "no route and no connector takes \(target) (\(entry.source))"
-            : "\(target) is not there (\(entry.source)); is the module installed?"
+            ? "no route and no connector handles \(target) (\(entry.source))"
+            : "\(target) is not registered (\(entry.source)); is the module installed?"
         return Self(.noHandler, message: message)
     }
 }

@@ -47,7 +47,7 @@ public struct Actions: Sendable {
         guard !rivals.contains(where: { $0.values == action.values }) else {
             throw RoutingError(
                 .conflict,
-                message: "the target `\(target.name)` has the action `\(action.name)` already"
+                message: "the target `\(target.name)` already has the action `\(action.name)`"
             )
         }
         rivals.append(action)
@@ -88,14 +88,14 @@ public struct Actions: Sendable {
         guard !name.isEmpty || target?.actions[name] != nil else {
             throw Self.missing(
                 address,
-                "it names the target `\(wanted)` and no action",
+                "the URL names the target `\(wanted)`, but no action",
                 advice: isSchemeTarget ? "as in \(address.scheme)://detail" : Self.example(address.scheme)
             )
         }
         guard let target else {
             throw Self.missing(
                 address,
-                "there is no target `\(wanted)` to have an action `\(name)`",
+                "there is no target `\(wanted)`, so its action `\(name)` cannot be called",
                 advice: Self.advice(wanted, self.targets.values.map(\.name))
             )
         }
@@ -120,7 +120,7 @@ public struct Actions: Sendable {
     }
 
     private static func example(_ scheme: String) -> String {
-        "a target and then an action are needed, as in \(scheme)://user/detail"
+        "the URL must name a target and an action, as in \(scheme)://user/detail"
     }
 
     private static func missing(_ address: Address, _ problem: String, advice: String) -> RoutingError {

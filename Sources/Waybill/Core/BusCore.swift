@@ -20,11 +20,11 @@ final class BusCore: Sendable {
     /// The clock of deadlines, from the first loop.
     let time: TimeSource
 
-    /// The loop on which plain closures run.
+    /// The loop on which handlers that are closures run.
     let primaryShard: LoopShard
     let otherShards: [LoopShard]
 
-    /// The mailbox of plain closures.
+    /// The mailbox of the handlers that are closures.
     let homeMailbox: Mailbox
     let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
@@ -46,7 +46,7 @@ final class BusCore: Sendable {
     let defaultSchemeChange = Locked<Void>(())
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
-        precondition(!eventLoops.isEmpty, "a bus needs an event loop")
+        precondition(!eventLoops.isEmpty, "a bus must have at least one event loop")
         let table = configuration.table(of: Target.self)
         let registry = RouteRegistry(table: table)
         let snapshot = RouteSnapshot(table: table, generation: 0)

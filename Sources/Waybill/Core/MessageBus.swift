@@ -15,7 +15,7 @@ public import WaybillRouting
 /// let user: User = try await bus.route("app://user/1")
 /// ```
 ///
-/// You can use a bus from any thread, task and actor. Plain closures run on the event loop of the bus, and
+/// You can use a bus from any thread, task and actor. Handlers that are closures run on its event loop, and
 /// methods of an actor run on the loop of the actor. A route on a loop of the bus takes no lock. If the
 /// handler is on the same loop, the route does not switch threads.
 ///
@@ -37,7 +37,8 @@ public final class MessageBus: Sendable {
     /// Creates a bus on an existing event loop.
     ///
     /// - Parameters:
-    ///   - eventLoop: The loop on which plain closures run. The bus retains the loop and does not stop it.
+    ///   - eventLoop: The loop on which handlers that are closures run. The bus retains the loop, and does not
+    ///     stop it.
     ///   - configuration: The default scheme, the limits and the logger.
     public convenience init(eventLoop: EventLoop, configuration: Configuration = .init()) {
         self.init(eventLoops: [eventLoop], configuration: configuration)
@@ -46,7 +47,7 @@ public final class MessageBus: Sendable {
     /// Creates a bus on several event loops, each of which routes without a lock.
     ///
     /// - Parameters:
-    ///   - eventLoops: The loops, at least one. Plain closures run on the first loop.
+    ///   - eventLoops: The loops, at least one. Handlers that are closures run on the first loop.
     ///   - configuration: The default scheme, the limits and the logger.
     public init(eventLoops: [EventLoop], configuration: Configuration = .init()) {
         self.core = BusCore(eventLoops: eventLoops, configuration: configuration)
@@ -56,7 +57,7 @@ public final class MessageBus: Sendable {
     /// Creates a bus on the event loops of a group.
     ///
     /// - Parameters:
-    ///   - group: The loops. Plain closures run on the first loop.
+    ///   - group: The loops. Handlers that are closures run on the first loop.
     ///   - configuration: The default scheme, the limits and the logger.
     public convenience init(eventLoops group: EventLoopGroup, configuration: Configuration = .init()) {
         self.init(eventLoops: group.eventLoops, configuration: configuration)
@@ -74,7 +75,7 @@ public final class MessageBus: Sendable {
         if self.isOwner { self.core.retireAll() }
     }
 
-    /// The loop on which plain closures run.
+    /// The loop on which handlers that are closures run.
     public var eventLoop: EventLoop { self.core.primaryShard.eventLoop }
 }
 

@@ -89,7 +89,8 @@ extension BusCore {
                 call
             )
         case .missing(let error): return self.fail(ticket, of: request, with: error, on: shard)
-        case .instances: preconditionFailure("a route is resolved to one of its instances")
+        case .instances:
+            preconditionFailure("internal error: no instance was chosen for a route of several instances")
         }
     }
 
@@ -319,7 +320,7 @@ extension BusCore {
     ) -> DeliveryResult {
         let outcome = outcome.at(handler)
         guard let ticket = consume ticket else {
-            preconditionFailure("message \(message.id) has ended before")
+            preconditionFailure("internal error: message \(message.id) already has an outcome")
         }
         self.settle(
             ticket,

@@ -46,7 +46,7 @@ extension Handler {
     @usableFromInline
     func callBoxed(_ message: Message) throws -> any Sendable {
         guard let code = self.immediate else {
-            preconditionFailure("only a handler that cannot suspend is called in place")
+            preconditionFailure("internal error: a handler that may suspend was called in place")
         }
         return try code.callBoxed(message)
     }
@@ -247,7 +247,9 @@ extension Exchange {
                     await exchange.perform(work, isolation: actor)
                 }
             }
-            guard let task else { preconditionFailure("the loop has one turn") }
+            guard let task else {
+                preconditionFailure("internal error: the task of a handler was not started")
+            }
             return task
         }
         // An isolated parameter has the same calling convention as any other parameter.
@@ -283,7 +285,9 @@ extension Exchange {
 extension TaskWork {
     fileprivate func outcome(isolation: isolated any Actor) async -> Outcome {
         if let interception { return await interception.outcome() }
-        guard let handler else { preconditionFailure("a message without a handler meets middlewares") }
+        guard let handler else {
+            preconditionFailure("internal error: a message without a handler has no middlewares either")
+        }
         return await handler.run(self.message, isolation: isolation)
     }
 }

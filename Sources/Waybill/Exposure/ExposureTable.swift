@@ -44,7 +44,7 @@ struct ExposureTable: Sendable {
         }
         var table = self.empty
         guard let route = try table.insertBeside(pattern, operations) else {
-            preconditionFailure("an empty table takes every pattern")
+            preconditionFailure("internal error: an empty table rejected a pattern")
         }
         self.tables.append(table)
         return ID(table: self.tables.count - 1, route: route)

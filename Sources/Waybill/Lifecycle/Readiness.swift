@@ -100,7 +100,7 @@ extension MessageBus {
         }
         var problems: [Readiness.Problem] = []
         if self.core.phase.load(ordering: .relaxed) != .open {
-            problems.append(Readiness.Problem(name: "bus", reason: "it has been shut down"))
+            problems.append(Readiness.Problem(name: "bus", reason: "the bus has been shut down"))
         }
         for check in checks { if let problem = await check.value { problems.append(problem) } }
         return Readiness(problems: problems)

@@ -16,7 +16,7 @@ actor Mailbox: LoopBound {
     nonisolated let whenFull: MailboxConfiguration.Overflow
     nonisolated let isSerial: Bool
 
-    /// The identifier of the actor behind the mailbox, or nil for the mailbox of plain closures.
+    /// The identifier of the actor behind the mailbox, or nil for the mailbox of closures.
     nonisolated let owner: ObjectIdentifier?
     private nonisolated let ownerType: (any LoopBound.Type)?
 
@@ -28,7 +28,7 @@ actor Mailbox: LoopBound {
     /// The number of messages that wait or are in progress, after the latest change of the queue.
     private nonisolated let occupancy = Atomic<Int>(0)
 
-    /// The executor that keeps plain closures on the loop.
+    /// The executor that runs handlers without an actor, which are closures, on the loop.
     ///
     /// A closure with a capture list is `@concurrent`, whatever type its parameter has (Swift 6.3). Without
     /// an executor preference it would run on the global executor.

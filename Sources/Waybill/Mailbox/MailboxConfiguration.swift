@@ -119,7 +119,7 @@ extension BusCore {
                 .conflict,
                 url: "",
                 message:
-                    "the mailbox of \(type(of: module)) has to be configured before its handlers are registered"
+                    "configure the mailbox of \(type(of: module)) before its handlers are registered"
             )
         }
     }

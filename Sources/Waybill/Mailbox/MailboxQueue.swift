@@ -10,9 +10,9 @@ internal import WaybillRouting
 struct Envelope: ~Copyable, Sendable {
     let message: Message
     let ticket: MessageTicket
-    /// The target.
+    /// The handler that is to receive the message, or the reason why there is none.
     ///
-    /// Without a handler, the message still passes through the middlewares of the bus.
+    /// A message without a handler still passes through the middlewares of the bus.
     let target: Target
     let core: BusCore
     /// The middlewares to call when the message's turn comes; nil if there are none.

@@ -117,7 +117,9 @@ actor QueuedTask: SerialExecutor {
     /// Takes the outcome of the message.
     nonisolated func takeOutcome() -> Outcome {
         guard let outcome = self.state.withLock({ $0.outcome.take() }) else {
-            preconditionFailure("a message is handled once")
+            preconditionFailure(
+                "internal error: the outcome of a message was taken twice or before it existed"
+            )
         }
         return outcome
     }

@@ -87,7 +87,10 @@ struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
         // message.
         let unchecked = unsafe unsafeBitCast(self, to: Unchecked.self)
         return { message in
-            assert(module.eventLoop.isInEventLoop, "not on the event loop of the actor")
+            assert(
+                module.eventLoop.isInEventLoop,
+                "internal error: the handler was called outside of the event loop of its actor"
+            )
             return try unchecked.body(module, message)
         }
     }

@@ -45,8 +45,8 @@ extension MessageBus {
 
     /// The descriptions of all registered routes, in the order of registration.
     ///
-    /// The description of a module's route contains parameters, types and documentation. A plain closure has
-    /// only a pattern.
+    /// The description of a module's route contains parameters, types and documentation. The
+    /// description of a closure's route contains only the pattern and the reply type.
     public var routeDescriptions: [RouteDescription] {
         self.core.describedRoutes.map(\.description)
     }
@@ -163,13 +163,13 @@ public struct RouteDescription: Sendable, Hashable {
     /// The registered pattern.
     public let pattern: String
 
-    /// The name of the module, or nil for a plain closure.
+    /// The name of the module, or nil when the handler is a closure.
     public let module: String?
 
-    /// The name of the method, or nil for a plain closure.
+    /// The name of the method, or nil when the handler is a closure.
     public let action: String?
 
-    /// The parameters; for a plain closure, the parameters in its pattern.
+    /// The parameters; for a closure, only the parameters in its pattern.
     public let parameters: [Parameter]
 
     /// The type of the reply's value, as Swift source text; empty if the type is not known.
@@ -286,7 +286,7 @@ struct DescribedType: Sendable, Hashable {
 }
 
 extension RouteDescription {
-    /// Creates the description of a plain closure from its pattern and its reply type.
+    /// Creates the description of a route whose handler is a closure, from its pattern and its reply type.
     init(of route: Route, reply: (any Any.Type)?) {
         self.init(
             route.pattern.text,

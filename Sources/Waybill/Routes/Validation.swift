@@ -103,7 +103,7 @@ extension BusCore {
         let unused = given.filter { name in !description.parameters.contains { $0.name == name } }
         guard !missing.isEmpty, !unused.isEmpty else { return nil }
         let message =
-            "`\(entry.target.onShortLine)` needs \(Self.list(missing.map(\.name))), and the pattern gives "
+            "`\(entry.target.onShortLine)` needs \(Self.list(missing.map(\.name))), and the pattern provides "
             + "\(Self.list(unused)) (\(entry.source))"
         return RoutingError(.missingParameter, url: entry.pattern, message: message)
     }

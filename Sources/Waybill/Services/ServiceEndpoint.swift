@@ -127,7 +127,8 @@ public struct ServiceMethods: Sendable {
         if error.code == .handlerFailed, let cause = error.cause, !(cause is RoutingError) { return cause }
         guard error.code == .noRoute, self.urls.contains(error.url) else { return error }
         // The error's suggestions are URLs that resemble this one, but the caller has not written a URL.
-        let message = "no module provides the service at \(self.endpoint.url), or not any more"
+        let message =
+            "no module provides the service at \(self.endpoint.url): it was never installed, or was uninstalled"
         return RoutingError(.noRoute, url: error.url, message: message)
     }
 }

@@ -226,7 +226,7 @@ extension RoutingError {
         chain: [ServiceKey] = []
     ) -> Self {
         let others = provided.map { "`\($0)`" }.sorted().joined(separator: ", ")
-        let known = others.isEmpty ? "there is none at all" : "there are \(others)"
+        let known = others.isEmpty ? "no service is provided" : "there are \(others)"
         let why = chain.last.map { ", which the adapter of `\($0)` needs" } ?? ""
         return Self(
             .noHandler,
@@ -240,7 +240,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "`\(key)` is created on demand: request its performance, and perform that"
+            message: "`\(key)` is created on demand: get it with `bus.performance(of:)`, and call `perform()`"
         )
     }
 
@@ -249,7 +249,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "`\(key)` has no router that creates it: request the service itself"
+            message: "`\(key)` has no router that creates it: get the service with `bus.service(_:)`"
         )
     }
 

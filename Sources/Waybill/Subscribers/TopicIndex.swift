@@ -85,7 +85,7 @@ struct TopicIndex: Sendable {
                 return self.shapes.insert(Shape(table: table, route: route))
             }
         }
-        preconditionFailure("an empty table takes every pattern")
+        preconditionFailure("internal error: an empty table rejected a pattern")
     }
 
     /// Sets the default scheme of URLs.
@@ -199,12 +199,14 @@ private struct NumberedValues<Value: Sendable>: Sendable {
 
     subscript(number: Int) -> Value {
         get {
-            guard let value = self.values[number] else { preconditionFailure("no value has this number") }
+            guard let value = self.values[number] else {
+                preconditionFailure("internal error: the table has no value with this number")
+            }
             return value
         }
         _modify {
             guard var value = self.values[number].take() else {
-                preconditionFailure("no value has this number")
+                preconditionFailure("internal error: the table has no value with this number")
             }
             defer { self.values[number] = value }
             yield &value

@@ -131,7 +131,7 @@ export class CallForm {
                 if (given !== undefined) parameters[name] = given;
             }
         } catch (error) {
-            this.#report("failed", `no JSON: ${error.message}`);
+            this.#report("failed", `the text is not JSON: ${error.message}`);
             return;
         }
         this.#isCalling = true;

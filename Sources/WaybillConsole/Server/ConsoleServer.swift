@@ -194,7 +194,7 @@ extension ConsoleServer {
         do {
             return try await request.collectBody(upTo: self.bodyLimit)
         } catch is NIOTooManyBytesError {
-            throw Problem(.contentTooLarge, "a body has \(self.bodyLimit) bytes at most")
+            throw Problem(.contentTooLarge, "the body is larger than the limit of \(self.bodyLimit) bytes")
         }
     }
 

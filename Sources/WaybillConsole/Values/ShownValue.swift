@@ -119,7 +119,7 @@ struct ShownFailure: Sendable, Equatable {
         let sentence =
             switch error.code {
             case .noRoute: "no pattern matches"
-            case .noHandler: "its handler is not there"
+            case .noHandler: "the handler no longer exists"
             case .invalidURL: "the text is no URL"
             case .missingParameter: "a parameter is missing"
             case .invalidParameter: "a parameter is not of its type"
@@ -129,7 +129,7 @@ struct ShownFailure: Sendable, Equatable {
             case .cancelled: "its caller was cancelled"
             case .mailboxFull: "too many messages wait"
             case .hopLimitExceeded: "the message was forwarded too often"
-            case .unreachable: "its handler cannot be reached"
+            case .unreachable: "the handler cannot be reached"
             case .shutDown: "the bus has shut down"
             default: "its handler failed"
             }

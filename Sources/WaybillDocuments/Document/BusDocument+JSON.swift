@@ -42,7 +42,7 @@ enum DocumentError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notDocument(let reason): "this is not a document of a bus: \(reason)"
+        case .notDocument(let reason): "the file is not a document of a bus: \(reason)"
         }
     }
 }
@@ -50,13 +50,15 @@ enum DocumentError: Error, CustomStringConvertible {
 extension JSONTree {
     fileprivate func text(_ name: String) throws -> String {
         guard let text = self[name]?.text else {
-            throw DocumentError.notDocument("there is no text `\(name)`")
+            throw DocumentError.notDocument("the text `\(name)` is missing")
         }
         return text
     }
 
     fileprivate func flag(_ name: String) throws -> Bool {
-        guard let flag = self[name]?.flag else { throw DocumentError.notDocument("there is no `\(name)`") }
+        guard let flag = self[name]?.flag else {
+            throw DocumentError.notDocument("the member `\(name)` is missing")
+        }
         return flag
     }
 }

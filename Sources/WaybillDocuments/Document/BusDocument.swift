@@ -12,10 +12,10 @@ public struct BusDocument: Sendable, Hashable {
         /// The pattern, as it was registered.
         public let pattern: String
 
-        /// The name of the module, or nil for a plain closure.
+        /// The name of the module, or nil when the handler is a closure.
         public let module: String?
 
-        /// The name of the method, or nil for a plain closure.
+        /// The name of the method, or nil when the handler is a closure.
         public let action: String?
 
         /// The documentation comment.

@@ -68,7 +68,7 @@ struct AsyncAPIWriter {
         ]
         if !template.isExact {
             let sentence =
-                "The pattern is `\(route.pattern)`, of which a name in braces does not say everything."
+                "The exact pattern is `\(route.pattern)`; the names in braces do not express its constraints."
             tree["description"] = .string(sentence)
         }
         if !template.parameters.isEmpty {
@@ -126,10 +126,15 @@ struct AsyncAPIWriter {
 
     private static var progress: JSONTree {
         [
-            "name": "Progress", "summary": "A reply before the last one, if the handler sends any.",
+            "name": "Progress",
+            "summary": "A progress reply, which a handler may send before the last reply.",
             "payload": self.payload(
                 "progress",
-                ["value": ["description": "What the handler sends", "x-waybill-opaque": "progress"]]
+                [
+                    "value": [
+                        "description": "The value that the handler sends", "x-waybill-opaque": "progress",
+                    ]
+                ]
             ),
         ]
     }
@@ -137,7 +142,7 @@ struct AsyncAPIWriter {
     private static var failure: JSONTree {
         let codes = RoutingError.Code.all.map(\.description).sorted()
         return [
-            "name": "Failure", "summary": "Why there is no value; the codes are open-ended.",
+            "name": "Failure", "summary": "The error of a failed request. Later versions may add codes.",
             "payload": self.payload(
                 "failure",
                 ["code": ["type": "string", "examples": .strings(codes)], "message": ["type": "string"]]

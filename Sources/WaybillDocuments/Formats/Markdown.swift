@@ -1,10 +1,11 @@
 internal import Waybill
 
 extension BusDocument {
-    /// The document as Markdown: a section for each module, one for plain closures, and one for types.
+    /// The document as Markdown: a section for each module, a section for the routes whose handlers are
+    /// closures, and a section for types.
     var markdown: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
-        // Plain closures come last.
+        // The routes whose handlers are closures come last.
         let names = modules.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
         var parts = ["# \(self.title.onOneLine)", "Version \(self.version.onOneLine)"]
         for name in names {

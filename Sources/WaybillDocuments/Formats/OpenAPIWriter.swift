@@ -132,9 +132,10 @@ struct OpenAPIWriter {
         }
         let stream = ["text/event-stream": self.stream(route)]
         if route.reply == .null {
-            responses["204"] = ["description": "It is done; there is nothing to say."]
+            responses["204"] = ["description": "The handler has replied without a value."]
             responses["200"] = [
-                "description": "The events of a client that accepts a stream.", "content": .object(stream),
+                "description": "The stream of events, for a client that accepts `text/event-stream`.",
+                "content": .object(stream),
             ]
             return responses
         }
@@ -142,7 +143,7 @@ struct OpenAPIWriter {
             "description": .string("The reply: \(route.replyType.isEmpty ? "any value" : route.replyType)."),
             "content": .object(stream.merging(["application/json": ["schema": route.reply.tree]]) { $1 }),
         ]
-        if route.reply.isOpaque { responses["204"] = ["description": "There is nothing to say."] }
+        if route.reply.isOpaque { responses["204"] = ["description": "The reply has no value."] }
         return responses
     }
 
@@ -184,9 +185,13 @@ struct OpenAPIWriter {
                 "type": ["type": "string"], "title": ["type": "string"], "detail": ["type": "string"],
                 "status": ["type": "integer", "minimum": 400, "maximum": 599],
                 "code": [
-                    "type": "string", "description": "The code of the bus, if it is one of its failures.",
+                    "type": "string",
+                    "description":
+                        "The error code of the bus. It is missing if the gateway produced the error.",
                 ],
-                "id": ["type": "string", "description": "What the server's log knows the failure by."],
+                "id": [
+                    "type": "string", "description": "The number under which the server's log has the cause.",
+                ],
             ],
         ]
     }
@@ -217,13 +222,17 @@ struct OpenAPIWriter {
         ]
     }
 
-    /// The failures of the gateway itself, by status; they have no code of the bus.
+    /// The descriptions, by HTTP status, of the errors that only the gateway produces.
+    ///
+    /// These errors do not have a code of the bus.
     private static let ownProblems: [Int: String] = [
-        405: "It may change something, so it takes POST.", 413: "The body is too large.",
-        415: "The body is neither JSON nor a form.", 421: "The host is not one of the server's.",
+        405: "The route may change something, so it must be called with POST.", 413: "The body is too large.",
+        415: "The body is neither JSON nor a form, by its Content-Type.",
+        421: "The `Host` header does not name a host of this server.",
     ]
 
-    /// The failures by status, each with its codes.
+    /// The error responses of the document, by name: `Problem` is the default, and `Problem404` describes the
+    /// status 404 and lists the codes that have it.
     private static let problems: [String: JSONTree] = {
         func response(_ description: String, _ codes: [String]) -> JSONTree {
             var schema: JSONTree = ["$ref": "#/components/schemas/WaybillProblem"]

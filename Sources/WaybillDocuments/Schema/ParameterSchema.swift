@@ -25,11 +25,14 @@ extension SchemaRegistry {
         if type is any URLParameter.Type || type is any LosslessStringConvertible.Type {
             let name = TypeName.of(type)
             return ValueSchema([
-                "type": "string", "description": .string("\(name): text that it can be made of"),
+                "type": "string", "description": .string("\(name): text from which the type can be created"),
                 "x-waybill-opaque": .string(name),
             ])
         }
-        return .opaque(TypeName.of(type), "passed with the call, within the process alone")
+        return .opaque(
+            TypeName.of(type),
+            "passed with the call; only callers in the same process can pass it"
+        )
     }
 
     /// Returns the schema of a value that a pattern captures; nil if patterns do not have the type.

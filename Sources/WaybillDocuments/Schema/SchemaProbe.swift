@@ -47,7 +47,9 @@ final class SchemaProbe {
                 let sample: Any = try type.init(from: ProbingDecoder(probe: probe, object: nil))
                 return (probe.finding(type, nil), sample)
             } catch {
-                finding = finding ?? probe.finding(type, "its init(from:) refuses the values that were tried")
+                finding =
+                    finding
+                    ?? probe.finding(type, "its init(from:) rejected all values that the schema probe tried")
             }
         }
         if let raw = (type as? any RawRepresentable.Type).flatMap({ Self.raw($0, &registry) }) { return raw }
@@ -64,7 +66,7 @@ final class SchemaProbe {
         guard case .string(let kind) = tree["type"], kind == "string" || kind == "integer" else { return nil }
         let name = TypeName.of(type)
         tree["x-waybill-opaque"] = .string(name)
-        tree["description"] = .string("\(name): its cases are known if it is CaseIterable")
+        tree["description"] = .string("\(name): make the type CaseIterable, so that its cases are known")
         return (Finding(schema: ValueSchema(tree), isNamed: true), nil)
     }
 
@@ -97,7 +99,7 @@ final class SchemaProbe {
         guard let sample else {
             let name = TypeName.of(type)
             self.obstacle =
-                "later properties are not known, since no \(name) can be made; make \(name) CaseIterable"
+                "the properties after it are unknown, because the schema probe cannot create a \(name): make \(name) CaseIterable"
             throw ProbeError.noSample(name)
         }
         return (schema, sample)
@@ -161,7 +163,7 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The first key, so that an enumeration with associated values can be created; empty if `Key` does not
     /// list its keys.
     var allKeys: [Key] {
-        self.probe.obstacle = "which members it reads depends on those that there are"
+        self.probe.obstacle = "its init(from:) reads different members for different keys"
         return (EnumerationValues.first(of: Key.self) as? Key).map { [$0] } ?? []
     }
 
@@ -220,7 +222,7 @@ private struct ProbingValue: SingleValueDecodingContainer {
     let codingPath: [any CodingKey] = []
 
     func decodeNil() -> Bool {
-        self.probe.obstacle = "it may be null, or something else"
+        self.probe.obstacle = "its init(from:) accepts null or another value"
         return false
     }
 

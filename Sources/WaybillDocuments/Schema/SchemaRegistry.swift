@@ -241,7 +241,7 @@ extension Dictionary: CompoundSchema {
                 "propertyNames": ["pattern": "^(0|-?[1-9][0-9]{0,17})$"],
             ])
         }
-        let reason = "an array in which keys and values take turns"
+        let reason = "an array of alternating keys and values"
         return ValueSchema([
             "type": "array", "description": .string(reason),
             "x-waybill-opaque": .string(TypeName.of(Self.self)),

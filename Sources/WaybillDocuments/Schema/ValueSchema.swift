@@ -15,7 +15,7 @@ public struct ValueSchema: Sendable, Hashable {
         if let tree = try? JSONTree(json: json), case .object = tree {
             self.tree = tree
         } else {
-            self = .opaque(type, "the schema that it states is no JSON object")
+            self = .opaque(type, "the type states a schema that is not a JSON object")
         }
     }
 

@@ -55,7 +55,10 @@ extension LoopCore {
     }
 
     fileprivate func dispatch() {
-        precondition(self.host == .driven && self.isOnThread, "a loop is driven by the thread that made it")
+        precondition(
+            self.host == .driven && self.isOnThread,
+            "a driven event loop must be dispatched on the thread that created it"
+        )
         self.unpark(at: MonotonicTime.now)
         // libuv registers a new watcher with the kernel when it polls, and this pass has polled already.
         for _ in 0..<Self.passes {

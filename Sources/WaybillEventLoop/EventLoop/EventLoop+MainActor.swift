@@ -28,7 +28,10 @@ extension EventLoop {
     /// Traps if another thread runs the loop, or if the calling thread is not the main thread.
     @MainActor
     public func runServingMainActor() {
-        precondition(waybill_is_main_thread() != 0, "the main actor is served by the main thread alone")
+        precondition(
+            waybill_is_main_thread() != 0,
+            "`runServingMainActor()` must be called on the main thread"
+        )
         self.core.submit(WorkItem { self.core.serveMainQueue() })
         self.run()
         _dispatch_main_queue_callback_4CF(nil)
@@ -50,7 +53,9 @@ extension LoopCore {
             unsafe self.state.pointee.mainQueue = handle
         } catch {
             // Without the watcher the main actor would never run.
-            fatalError("the main queue cannot be watched: \(error)")
+            fatalError(
+                "the event loop cannot watch the main queue, so the main actor would never run: \(error)"
+            )
         }
     }
 

@@ -7,7 +7,7 @@ extension EventLoop {
     /// - Returns: Whether the caller may continue without suspending.
     @inline(__always)
     package func consumeDeliveryBudget() -> Bool {
-        precondition(self.isInEventLoop, "the budget belongs to the loop's thread")
+        precondition(self.isInEventLoop, "internal error: the budget of a loop was used on another thread")
         return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
     }
 

@@ -100,7 +100,7 @@ public final class EventLoop: Sendable {
     public func run() {
         switch self.core.lifecycle.attach() {
         case .attached: self.core.runToTheEnd()
-        case .running: preconditionFailure("the event loop \"\(self.name)\" runs already")
+        case .running: preconditionFailure("the event loop \"\(self.name)\" is already running")
         case .closed: break
         }
     }

@@ -26,7 +26,7 @@ public final class EventLoopGroup: Sendable {
         configuration: EventLoop.Configuration = .init()
     ) {
         let count = count ?? Self.defaultCount
-        precondition(count > 0, "a group needs a loop")
+        precondition(count > 0, "a group must have at least one event loop")
         self.eventLoops = (0..<count).map { EventLoop(name: "\(name)-\($0)", configuration: configuration) }
     }
 

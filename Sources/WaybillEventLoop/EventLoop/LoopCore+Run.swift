@@ -122,7 +122,9 @@ extension LoopCore {
             guard let reference = unsafe self.state.pointee.reference else { return }
             unsafe item.job.runSynchronously(on: reference.executor)
         case .taskJob:
-            guard let loop = self.loop else { preconditionFailure("a task outlived its executor") }
+            guard let loop = self.loop else {
+                preconditionFailure("internal error: a job was run after its event loop was released")
+            }
             unsafe item.job.runSynchronously(
                 isolatedTo: loop.asUnownedSerialExecutor(),
                 taskExecutor: loop.taskExecutor.asUnownedTaskExecutor()

@@ -127,7 +127,7 @@ extension LoopCore {
             )
         } catch {
             // No caller of `EventLoop()` could continue without a loop.
-            fatalError("no event loop: \(error)")
+            fatalError("the system cannot create an event loop: \(error)")
         }
     }
 }

@@ -42,7 +42,7 @@ enum CurrentLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         let status = unsafe pthread_key_create(&key, nil)
-        precondition(status == 0, "the process has no thread-specific key left")
+        precondition(status == 0, "the process cannot create another thread-specific key")
         return key
     }()
 

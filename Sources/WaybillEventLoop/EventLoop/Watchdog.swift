@@ -82,7 +82,7 @@ final class Watchdog: Sendable {
 
     private static func report(_ finding: Finding) {
         finding.core.configuration.logger.warning(
-            "one job holds the event loop",
+            "one job has occupied the event loop for too long",
             metadata: [
                 "event-loop": .string(finding.core.name),
                 "held-ms": .stringConvertible(finding.duration / 1_000_000),

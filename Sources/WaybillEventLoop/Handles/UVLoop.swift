@@ -55,7 +55,7 @@ final class UVLoop {
     func close() {
         guard self.isOwned else { return }
         let status = unsafe uv_loop_close(self.pointer)
-        precondition(status == 0, "a handle is still open on a loop that closes")
+        precondition(status == 0, "internal error: a libuv loop was closed while a handle was open")
         unsafe UnsafeMutableRawPointer(self.pointer).deallocate()
     }
 }

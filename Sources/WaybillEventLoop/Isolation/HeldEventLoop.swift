@@ -42,7 +42,7 @@ package struct HeldEventLoop: ~Copyable, Sendable {
     /// Equal to ``EventLoop/consumeDeliveryBudget()``. Traps unless the calling thread runs the loop.
     package func consumeDeliveryBudget() -> Bool {
         unsafe self.core.withUnsafeObject { core in
-            precondition(core.isOnThread, "the budget belongs to the loop's thread")
+            precondition(core.isOnThread, "internal error: the budget of a loop was used on another thread")
             return unsafe core.state.pointee.budget.consume(at: { MonotonicTime.now })
         }
     }

@@ -20,7 +20,7 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
     /// The value that the task was resumed with.
     package var resumedValue: Value {
         guard let value = unsafe self.value else {
-            preconditionFailure("a task continued without being resumed")
+            preconditionFailure("internal error: a suspended task continued without being resumed")
         }
         return value
     }

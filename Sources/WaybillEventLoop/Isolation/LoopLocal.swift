@@ -26,7 +26,10 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     @inlinable
     @inline(__always)
     package func load() -> Value {
-        precondition(self.heldLoop.isInEventLoop, "the value belongs to the loop's thread")
+        precondition(
+            self.heldLoop.isInEventLoop,
+            "internal error: a value of a loop was used on another thread"
+        )
         return unsafe self.pointer.pointee
     }
 
@@ -34,7 +37,10 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     @inlinable
     @inline(__always)
     package func store(_ value: Value) {
-        precondition(self.heldLoop.isInEventLoop, "the value belongs to the loop's thread")
+        precondition(
+            self.heldLoop.isInEventLoop,
+            "internal error: a value of a loop was used on another thread"
+        )
         unsafe self.pointer.pointee = value
     }
 }

@@ -107,7 +107,10 @@ package struct SuspendedJob: ~Copyable, Sendable {
     package borrowing func resume(_ resumption: Resumption) {
         let address = self.word.exchange(resumption.rawValue, ordering: .acquiringAndReleasing)
         guard address != 0 else { return }
-        precondition(Resumption(rawValue: address) == nil, "a task was resumed twice")
+        precondition(
+            Resumption(rawValue: address) == nil,
+            "internal error: a suspended task was resumed twice"
+        )
         if resumption == .inPlace, self.run(address) { return }
         self.submit(address, resumption)
     }
@@ -118,7 +121,9 @@ package struct SuspendedJob: ~Copyable, Sendable {
         let address = unsafe unsafeBitCast(UnownedJob(job), to: UInt.self)
         let word = self.word.exchange(address, ordering: .acquiringAndReleasing)
         guard word != 0 else { return }
-        guard let resumption = Resumption(rawValue: word) else { preconditionFailure("a task waits twice") }
+        guard let resumption = Resumption(rawValue: word) else {
+            preconditionFailure("internal error: a task was suspended twice on one object")
+        }
         // The call that has resumed the task will find the job.
         if resumption == .running { return }
         self.word.store(word, ordering: .relaxed)
@@ -131,7 +136,7 @@ package struct SuspendedJob: ~Copyable, Sendable {
 
     /// Checks that the calling task was resumed before it continued.
     package borrowing func checkResumption() {
-        precondition(self.isResumed, "a task continued without being resumed")
+        precondition(self.isResumed, "internal error: a suspended task continued without being resumed")
     }
 
     /// Runs a job at once, and then each job that the task enqueues here meanwhile.

@@ -23,7 +23,7 @@ extension ConnectionCore {
         case .pull: return self.pull()
         case .end: return .success(nil)
         case .fail(let failure): return .failure(failure)
-        case .wait: preconditionFailure("a read that is answered at once waits")
+        case .wait: preconditionFailure("internal error: a read that has an outcome would wait")
         }
     }
 
@@ -37,7 +37,7 @@ extension ConnectionCore {
             self.end(self.receiveError(status))
         case .end: waiter.finish(.success(nil))
         case .fail(let failure): waiter.finish(.failure(failure))
-        case .pull: preconditionFailure("a socket that had nothing to receive is ready")
+        case .pull: preconditionFailure("internal error: a connection without received bytes reported some")
         }
     }
 

@@ -39,7 +39,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
         case .unix(let path): return [try SocketAddress(path: path)]
         case .tcp(let host, let port):
             guard UInt16(exactly: port) != nil else {
-                let message = "a port is a number from 0 to 65535, and \(port) is none"
+                let message = "the port must be a number from 0 to 65535, not \(port)"
                 throw StreamError(.invalidAddress, message: message, address: address)
             }
             if let numeric = SocketAddress(ip: host, port: port) { return [numeric] }

@@ -99,7 +99,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         case .refuse:
             let message = "another task waits for connections of this listener"
             waiter.finish(.failure(StreamError(.alreadyWaiting, message: message, address: self.address)))
-        case .pull: preconditionFailure("a socket that had nothing to accept is ready")
+        case .pull: preconditionFailure("internal error: a listener without new connections reported one")
         }
     }
 

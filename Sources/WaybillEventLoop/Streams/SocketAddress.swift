@@ -60,14 +60,14 @@ struct SocketAddress: Sendable {
             if bytes.isEmpty {
                 "it is empty"
             } else if bytes.count > Self.longestPath {
-                "it has \(bytes.count) bytes, and a socket's path at most \(Self.longestPath)"
+                "it has \(bytes.count) bytes, and the limit is \(Self.longestPath)"
             } else if bytes.contains(0) {
-                "there is a zero byte in it"
+                "it contains a zero byte"
             } else {
                 nil
             }
         if let fault {
-            let message = "the path is no socket's: \(fault)"
+            let message = "the path cannot be the path of a socket: \(fault)"
             throw StreamError(.invalidAddress, message: message, address: .unix(path))
         }
         self.storage.ss_family = sa_family_t(AF_UNIX)

@@ -207,20 +207,20 @@ extension StreamConnection {
     /// - Returns: Whether more bytes may be written at once; if not, ``waitUntilWritable()`` waits until they
     ///   may.
     package func writeAtOnce(_ bytes: [UInt8]) -> Bool {
-        precondition(self.core.loop.isOnThread, "bytes are written at once on the connection's loop only")
+        precondition(self.core.loop.isOnThread, "`writeAtOnce` must be called on the loop of the connection")
         if case .full = self.core.write(bytes) { return false }
         return true
     }
 
     /// Whether writing has failed, so that no byte reaches the peer any more; on the connection's loop only.
     package var isBroken: Bool {
-        precondition(self.core.loop.isOnThread, "a failure is known on the connection's loop only")
+        precondition(self.core.loop.isOnThread, "`isBroken` must be read on the loop of the connection")
         return self.core.state.writeFailure != nil
     }
 
     /// The number of bytes that the system has not accepted yet; on the connection's loop only.
     package var unsentBytes: Int {
-        precondition(self.core.loop.isOnThread, "what waits is known on the connection's loop only")
+        precondition(self.core.loop.isOnThread, "`unsentBytes` must be read on the loop of the connection")
         return self.core.state.pendingBytes
     }
 

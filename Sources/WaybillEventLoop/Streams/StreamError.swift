@@ -114,8 +114,8 @@ extension StreamError {
         public var advice: String? {
             switch self.storage {
             case .accessDenied: "use a port above 1023, or a folder that this user may write to"
-            case .addressInUse: "stop the server that is there, or choose another address"
-            case .alreadyWaiting: "let one task read and pass on what it gets"
+            case .addressInUse: "stop the server that uses the address, or choose another address"
+            case .alreadyWaiting: "let only one task read, and pass the bytes on to others"
             case .hostNotFound: "check the spelling of the host, and the system's name servers"
             case .idle: "send something from time to time, or raise idleTimeout"
             case .invalidAddress: "correct the address"

@@ -51,7 +51,9 @@ final class StreamWaiter<Value: Sendable>: Sendable {
             }
         }
         guard let outcome = unsafe waiter.outcome else {
-            preconditionFailure("a task continued without an outcome")
+            preconditionFailure(
+                "internal error: a task that waited for a socket was resumed without an outcome"
+            )
         }
         return outcome
     }

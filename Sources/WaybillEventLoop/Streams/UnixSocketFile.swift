@@ -66,8 +66,8 @@ struct UnixSocketFile: Sendable {
         let isSocket = Self.status(of: path).map { $0.st_mode & S_IFMT == S_IFSOCK } ?? false
         let rival =
             isSocket
-            ? Self.answers(at: socketAddress) ? "a server answers there" : nil
-            : "a file that is no socket is there"
+            ? Self.answers(at: socketAddress) ? "another server listens at this path" : nil
+            : "the path is a file that is not a socket"
         if let rival {
             let message = "could not listen at unix:\(path): \(rival)"
             throw StreamError(.addressInUse, message: message, address: .unix(path), systemError: EADDRINUSE)

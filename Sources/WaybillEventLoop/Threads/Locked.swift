@@ -31,7 +31,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable {
         unsafe self.mutex = .allocate(capacity: 1)
         unsafe self.mutex.initialize(to: pthread_mutex_t())
         let status = unsafe pthread_mutex_init(self.mutex, nil)
-        precondition(status == 0, "the system has no mutex left")
+        precondition(status == 0, "the system cannot create a mutex")
         unsafe self.value = .allocate(capacity: 1)
         unsafe self.value.initialize(to: value)
     }

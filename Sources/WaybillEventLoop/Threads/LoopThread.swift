@@ -34,7 +34,10 @@ package enum LoopThread {
         let status = unsafe pthread_create(&thread, nil, { unsafe Self.main($0) }, start.toOpaque())
         if status == 0 { pthread_detach(thread) }
         #endif
-        precondition(status == 0, "the system has no thread left for \(name)")
+        precondition(
+            status == 0,
+            "the system cannot create the thread \(name): raise the limit of threads (ulimit -u)"
+        )
     }
 
     private static func main(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

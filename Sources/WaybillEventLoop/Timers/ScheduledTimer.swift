@@ -99,7 +99,9 @@ enum TimerPayload: Sendable {
         }
     }
 
-    /// Ends the action because the loop shuts down before the deadline; a plain closure does not run.
+    /// Ends the action because the loop shuts down before the deadline.
+    ///
+    /// A closure without a parameter for the outcome is not called.
     func abandon(by loop: LoopCore) {
         switch self {
         case .body: break

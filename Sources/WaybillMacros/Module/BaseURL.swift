@@ -33,7 +33,7 @@ struct BaseURL {
         guard let argument = attribute.firstArgument else {
             let written = "@\(self.attribute)(\"app://\(self.path(of: name))\")"
             reporter.report(
-                "say which URL the \(self.owner)'s \(self.contents) are below: \(written)",
+                "give the URL below which the \(self.owner)'s \(self.contents) are: \(written)",
                 at: attribute,
                 fix: .replace(attribute, with: AttributeSyntax(stringLiteral: written), "write `\(written)`")
             )
@@ -41,14 +41,14 @@ struct BaseURL {
         }
         guard let text = argument.literalText else {
             reporter.report(
-                "the URL has to be a string literal without interpolation, since routes are checked while they are compiled",
+                "the URL must be a string literal without interpolation, because the compiler checks the routes",
                 at: argument
             )
             return nil
         }
         if let sign = text.first(where: { $0 == "?" || $0 == "#" }) {
             reporter.report(
-                "a \(self.owner)'s URL has no `\(sign)`: its \(self.contents) are below its path",
+                "a \(self.owner)'s URL cannot contain `\(sign)`: its \(self.contents) are below the path of the URL",
                 at: argument
             )
             return nil

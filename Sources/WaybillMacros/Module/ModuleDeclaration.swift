@@ -74,14 +74,14 @@ struct ModuleDeclaration {
     ) -> Bool {
         if let modifier = actor.modifiers.first(where: { $0.name.text == "distributed" }) {
             reporter.report(
-                "a module is reached by URLs, and cannot be a distributed actor too",
+                "a module cannot be a distributed actor: its callers use URLs",
                 at: modifier
             )
             return false
         }
         if let generics = actor.genericParameterClause {
             reporter.report(
-                "a module cannot be generic: for each type it would have the same routes once more",
+                "a module cannot be generic: each type argument would register the same routes again",
                 at: generics
             )
             return false
@@ -89,7 +89,7 @@ struct ModuleDeclaration {
         let outer = lexicalContext.lazy.compactMap { $0.asProtocol((any WithGenericParametersSyntax).self) }
         if outer.contains(where: { $0.genericParameterClause != nil }) {
             reporter.report(
-                "a module cannot be inside of something generic: for each type it would have the same routes once more",
+                "a module cannot be declared inside a generic type or function: each type argument would register the same routes again",
                 at: actor.name
             )
             return false
@@ -104,11 +104,11 @@ struct ModuleDeclaration {
     ) {
         let keyword = declaration.introducer
         guard declaration.is(ClassDeclSyntax.self) || declaration.is(StructDeclSyntax.self) else {
-            reporter.report("`@Module` stands on an actor", at: attribute)
+            reporter.report("`@Module` can be attached only to an actor", at: attribute)
             return
         }
         reporter.report(
-            "a module is an actor, so that it runs on the loop of its bus",
+            "a module must be an actor, so that it can run on the loop of its bus",
             at: keyword,
             fix: .replace(keyword, with: TokenSyntax.keyword(.actor), "change it to an actor")
         )

@@ -95,7 +95,7 @@ struct ModuleRoutes {
         for member in members {
             if let name = self.reservedName(member.decl) {
                 reporter.report(
-                    "`@Module` writes a `\(name.text)` of its own: call this something else",
+                    "`@Module` generates a member `\(name.text)`: give this one another name",
                     at: name
                 )
             }

@@ -8,7 +8,7 @@ extension RouteMethod {
     static func checkPlain(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         if let modifier = function.modifiers.first(where: { ["static", "class"].contains($0.name.text) }) {
             reporter.report(
-                "a route is a method of the module, and not of its type",
+                "a route must be an instance method of the module, not a static one",
                 at: modifier,
                 fix: .remove(modifier, from: function)
             )
@@ -17,7 +17,7 @@ extension RouteMethod {
         let hidden = function.modifiers.first { ["private", "fileprivate"].contains($0.name.text) }
         if let modifier = hidden {
             reporter.report(
-                "a route is reached by its URL from everywhere, so its method cannot be `\(modifier.name.text)`",
+                "every caller can use the URL of a route, so its method cannot be `\(modifier.name.text)`",
                 at: modifier,
                 fix: .remove(modifier, from: function)
             )
@@ -25,7 +25,7 @@ extension RouteMethod {
         }
         if let generics = function.genericParameterClause {
             reporter.report(
-                "a route cannot be generic: a URL does not say for which type it is",
+                "a route cannot be generic: a URL cannot name the type",
                 at: generics
             )
             return false
@@ -33,7 +33,7 @@ extension RouteMethod {
         if let output = function.signature.returnClause?.type, let some = ValueType.opaque(in: Syntax(output))
         {
             reporter.report(
-                "a route's caller names the type of the reply, so that cannot be opaque",
+                "a route cannot return an opaque type, because its caller names the type of the reply",
                 at: some
             )
             return false
@@ -55,7 +55,7 @@ extension RouteMethod {
             if words?.contains(where: { $0.hasPrefix("deprecated") }) == true {
                 reporter.report(
                     "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
-                        + "say it in the documentation comment",
+                        + "write it in the documentation comment",
                     at: attribute
                 )
                 return false

@@ -83,7 +83,7 @@ struct RouteMethod {
             place = Syntax(argument)
             guard let text = argument.literalText else {
                 reporter.report(
-                    "the path has to be a string literal without interpolation, since it is checked while it is compiled",
+                    "the path must be a string literal without interpolation, because the compiler checks it",
                     at: argument
                 )
                 return nil
@@ -102,7 +102,7 @@ struct RouteMethod {
     private func checkPath(_ reporter: Reporter) -> Bool {
         guard !self.takesMessage, let unread = self.unread.first else { return true }
         reporter.report(
-            "the path has a `\(unread.name)`, and `\(self.name)` has no parameter of that name",
+            "the path has the parameter `\(unread.name)`, but the method `\(self.name)` has no parameter of that name",
             at: self.place,
             fix: self.adding(unread)
         )

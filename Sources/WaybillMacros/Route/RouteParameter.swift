@@ -40,7 +40,7 @@ struct RouteParameter {
         let identifier = (parameter.secondName ?? parameter.firstName).text
         guard identifier != "_" else {
             reporter.report(
-                "the parameter needs a name, by which it is found in the URL",
+                "the parameter needs a name, by which the URL passes its value",
                 at: parameter.secondName ?? parameter.firstName
             )
             return nil
@@ -60,7 +60,7 @@ struct RouteParameter {
             let list = ArrayTypeSyntax(element: parameter.type.trimmed)
             let new = parameter.with(\.type, TypeSyntax(list)).with(\.ellipsis, nil)
             reporter.report(
-                "a route takes many values as an array, and not one by one",
+                "a route cannot have a variadic parameter: use an array",
                 at: dots,
                 fix: .replace(parameter, with: new, "make it an array")
             )
@@ -72,8 +72,8 @@ struct RouteParameter {
             guard word == "inout" || word == "isolated" else { continue }
             let reason =
                 word == "inout"
-                ? "what came with a message cannot be changed in place"
-                : "a route runs on its module's loop, and nowhere else"
+                ? "a value from a message cannot be `inout`"
+                : "a route runs on the loop of its module, so a parameter cannot be `isolated`"
             reporter.report(
                 reason,
                 at: specifier,
@@ -87,11 +87,14 @@ struct RouteParameter {
             return false
         }
         if let attribute = words?.attributes.first(named: "autoclosure") {
-            reporter.report("a message brings values, and not code that makes them", at: attribute)
+            reporter.report(
+                "a message contains values, so a parameter cannot be an autoclosure",
+                at: attribute
+            )
             return false
         }
         if let some = ValueType.opaque(in: Syntax(parameter.type)) {
-            reporter.report("a route's parameters have one type each, and no `some`", at: some)
+            reporter.report("a route's parameter must have one concrete type, not `some`", at: some)
             return false
         }
         return Self.checkClosure(parameter.type, reporter)
@@ -104,7 +107,7 @@ struct RouteParameter {
         let isEscaping = attributed?.attributes.first(named: "escaping") != nil
         let new: TypeSyntax = "\(raw: isEscaping ? "" : "@escaping ")@Sendable \(type.trimmed)"
         reporter.report(
-            "a closure that comes with a message has to be `@Sendable`",
+            "a closure that is passed in a message must be `@Sendable`",
             at: function,
             fix: .replace(type, with: new, "add `@Sendable`")
         )

@@ -20,7 +20,7 @@ struct ServiceDeclaration {
         lexicalContext: [Syntax]
     ) {
         guard let declaration = declaration.as(ProtocolDeclSyntax.self) else {
-            reporter.report("`@Service` stands on a protocol", at: attribute)
+            reporter.report("`@Service` can be attached only to a protocol", at: attribute)
             return nil
         }
         self.declaration = declaration
@@ -64,8 +64,8 @@ struct ServiceDeclaration {
         guard self.access != "public ", self.access != "package " else { return }
         let name = self.name
         reporter.report(
-            "make `\(name)` `package` or `public`: in an optimized build Swift takes the only module that provides it for "
-                + "every `any \(name)`, and calls it past the bus",
+            "make `\(name)` `package` or `public`: otherwise an optimized build replaces every "
+                + "`any \(name)` by the only module that provides it, and its calls bypass the bus",
             .warning,
             at: self.declaration.name
         )
@@ -78,7 +78,7 @@ struct ServiceDeclaration {
     ) -> Bool {
         if !lexicalContext.isEmpty {
             reporter.report(
-                "a service stands at file level, where the modules that provide it find its routes",
+                "a service must be declared at file level, where the modules that provide it can use its routes",
                 at: declaration.name
             )
             return false
@@ -105,8 +105,8 @@ struct ServiceDeclaration {
         if let other = types.first(where: { !["Sendable", "Swift.Sendable"].contains($0.trimmedDescription) })
         {
             reporter.report(
-                "a service inherits from `Sendable` only: "
-                    + "the macro cannot see what `\(other.trimmedDescription)` requires",
+                "a service can inherit only from `Sendable`: "
+                    + "the macro cannot see the requirements of `\(other.trimmedDescription)`",
                 at: other
             )
             return false
@@ -114,7 +114,7 @@ struct ServiceDeclaration {
         guard types.isEmpty else { return true }
         let name = declaration.name
         reporter.report(
-            "a service is shared by its callers, so it has to be `Sendable`",
+            "a service must inherit from `Sendable`, because all its callers share it",
             at: name,
             fix: FixIt(
                 message: Misuse("add `Sendable`"),

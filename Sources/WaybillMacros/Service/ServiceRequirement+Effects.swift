@@ -14,9 +14,8 @@ extension ServiceRequirement {
         if effects?.asyncSpecifier != nil, throwsAny { return true }
         let reason =
             clause != nil && !throwsAny
-            ? "a message may fail on its way, and not with this type of error only: "
-                + "a service's methods are `async throws`"
-            : "a message takes time and may fail: a service's methods are `async throws`"
+            ? "a service's methods must be `async throws`: a message may fail with other errors than this type"
+            : "a service's methods must be `async throws`: a message takes time and may fail"
         reporter.report(
             reason,
             at: function.name,

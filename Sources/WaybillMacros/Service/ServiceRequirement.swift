@@ -30,7 +30,7 @@ struct ServiceRequirement {
             ["Message", "Waybill.Message"].contains($0.type.trimmedDescription)
         }) {
             reporter.report(
-                "a caller of a service has no message: take what is needed as parameters",
+                "a service's method cannot take a `Message`, because its callers have none: take values as parameters",
                 at: message.type
             )
             return nil
@@ -49,8 +49,8 @@ struct ServiceRequirement {
 
     private static func checkPlain(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         let reasons = [
-            "static": "a message calls an instance, and not a type",
-            "mutating": "a proxy does not change when it sends a message",
+            "static": "a message calls an instance, so the method cannot be static",
+            "mutating": "a proxy does not change when it sends a message, so the method cannot be mutating",
         ]
         for modifier in function.modifiers {
             guard let reason = reasons[modifier.name.text] else { continue }
@@ -63,7 +63,7 @@ struct ServiceRequirement {
         }
         if let generics = function.genericParameterClause {
             reporter.report(
-                "a service's methods cannot be generic: a URL does not say for which type it is",
+                "a service's methods cannot be generic: a URL cannot name the type",
                 at: generics
             )
             return false
@@ -71,7 +71,10 @@ struct ServiceRequirement {
         if let token = function.signature.tokens(viewMode: .sourceAccurate).first(where: {
             $0.tokenKind == .keyword(.Self)
         }) {
-            reporter.report("`Self` is the proxy for one side and the module for the other", at: token)
+            reporter.report(
+                "`Self` cannot be used: it is the proxy for the caller and the module for the handler",
+                at: token
+            )
             return false
         }
         return true
@@ -85,7 +88,7 @@ struct ServiceRequirement {
         else { return true }
         let new: TypeSyntax = "@escaping \(parameter.type.trimmed)"
         reporter.report(
-            "a closure that travels with a message has to be `@escaping`",
+            "a closure that is passed in a message must be `@escaping`",
             at: parameter.type,
             fix: .replace(parameter.type, with: new, "add `@escaping`")
         )

@@ -11,7 +11,7 @@ enum ServiceURL {
         else { return nil }
         if let parameter = pattern.parameters.first {
             reporter.report(
-                "a service's URL has no parameters, and this one has a `\(parameter.name)`: "
+                "a service's URL cannot have parameters, but this one has `\(parameter.name)`: "
                     + "its callers would not know the value",
                 at: argument
             )

@@ -55,7 +55,7 @@ extension ClusterCore {
                 )
             }
         } else if self.eventsInFlight >= self.configuration.requestsPerNode {
-            let sentence = "too many events wait for their handlers"
+            let sentence = "too many events are waiting for their handlers"
             let error = RoutingError(.mailboxFull, url: request.url, message: sentence)
             return self.refuse(request.url, error: error, isPublication: isPublication, message: message)
         }

@@ -46,7 +46,7 @@ extension ClusterCore {
         if self.disputeLoggedAt.map({ self.now - $0 > .seconds(1) }) ?? true {
             self.disputeLoggedAt = self.now
             self.configuration.logger.warning(
-                "somebody else uses the ID of this node, which says again what it shares",
+                "another sender uses the ID of this node; announced the shared routes again",
                 metadata: [
                     "id": "\(self.id)", "kind": "\(announcement.kind)", "epoch": "\(announcement.epoch)",
                 ]

@@ -14,14 +14,20 @@ extension ClusterCore {
         case .remainder: return self.receiveRemainder()
         case .undelivered(let reply, let reason): self.noteUndelivered(reply, reason)
         case .overflow:
-            self.configuration.logger.error("messages are lost: the node is too slow for them")
-            self.loseAll("answers were lost, since this node is too slow for them")
+            self.configuration.logger.error(
+                "dropped messages of other nodes, because this node handles them too slowly"
+            )
+            self.loseAll("this node handles answers too slowly, so some were dropped")
             // Requests of other nodes, and notifications about them, may be among the dropped messages.
             // `hello` makes those nodes fail their requests to this one.
-            self.abandonSessions("may have lost what was said about the request, since it is too slow")
+            self.abandonSessions(
+                "handles messages too slowly, and may have dropped messages about the request"
+            )
             self.announce(.hello)
         case .publicationOverflow:
-            self.configuration.logger.error("publications are lost: the node is too slow for them")
+            self.configuration.logger.error(
+                "dropped publications of other nodes, because this node handles them too slowly"
+            )
         case .connected:
             self.isConnected = true
             self.reconnectedAt = self.now
@@ -30,10 +36,13 @@ extension ClusterCore {
             self.announce(.hello)
         case .disconnected(let reason):
             self.isConnected = false
-            self.configuration.logger.notice("the connection is lost", metadata: ["reason": "\(reason)"])
+            self.configuration.logger.notice(
+                "lost the connection to the server",
+                metadata: ["reason": "\(reason)"]
+            )
             self.loseAll("the connection to the server is lost: \(reason)")
         case .problem(let text):
-            self.configuration.logger.warning("the server objects", metadata: ["reason": "\(text)"])
+            self.configuration.logger.warning("the server reports a problem", metadata: ["reason": "\(text)"])
         case .lameDuck: self.configuration.logger.notice("the server is about to shut down")
         }
         return true
@@ -95,7 +104,9 @@ extension ClusterCore {
         }
         let bytes = service.response(to: verb, endpoints, self.tally.counts)
         guard bytes.count <= self.transport.payloadLimit else {
-            return self.configuration.logger.notice("the node shares more than a service can say")
+            return self.configuration.logger.notice(
+                "the description of the shared routes exceeds the server's limit of a message"
+            )
         }
         _ = self.transport.publish(reply, reply: nil, bytes, as: .dialog)
     }
@@ -150,7 +161,8 @@ extension ClusterCore {
             case .answer(let node): self.announce(.state, to: node)
             case .learned(let node): self.refreshed(node)
             case .left(let member): self.noteLeft(member)
-            case .returned(let member): self.lose(member, "was away for a moment, and has lost what it had")
+            case .returned(let member):
+                self.lose(member, "lost its connection for a moment, and its pending requests with it")
             case .greet(let node): self.announce(.hello, to: node)
             }
         }

@@ -250,7 +250,10 @@ extension ClusterCore {
     }
 
     func note(objection: String) {
-        self.configuration.logger.notice("a node objects", metadata: ["reason": "\(objection)"])
+        self.configuration.logger.notice(
+            "another node rejected a message",
+            metadata: ["reason": "\(objection)"]
+        )
     }
 }
 
@@ -272,7 +275,7 @@ extension ClusterCore {
             self.deliver(.lost(text), to: id)
         }
         // The node may still run, and may wait for replies to its own requests.
-        let lost = self.saying("has lost sight of the one that asked")
+        let lost = self.saying("no longer hears from the node that sent the request")
         self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
         self.loseUnclaimed(of: member, text)
     }

@@ -275,7 +275,7 @@ extension ClusterCore {
         let bytes = announcement.bytes
         guard bytes.count <= self.transport.payloadLimit else {
             self.configuration.logger.error(
-                "the node shares more than fits into a message",
+                "the announcement of the shared routes exceeds the server's limit of a message",
                 metadata: ["bytes": "\(bytes.count)"]
             )
             return
@@ -359,8 +359,8 @@ extension ClusterCore {
         self.announce(.beat)
         let (lost, gone) = self.state.withLock { $0.expire(at: self.now) }
         for member in lost {
-            self.noteLoss(of: member, "has not been heard of")
-            self.lose(member, "has not been heard of")
+            self.noteLoss(of: member, "has not sent a heartbeat in time")
+            self.lose(member, "has not sent a heartbeat in time")
         }
         for member in gone { self.lose(member, "has left") }
         self.sweepSessions()

@@ -68,7 +68,7 @@ struct ServiceDescription: Sendable {
     }
 }
 
-// The responses.
+// The answers to requests of the services API of NATS.
 extension ServiceDescription {
     func response(
         to verb: Verb,

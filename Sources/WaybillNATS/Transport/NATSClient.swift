@@ -175,7 +175,7 @@ final class NATSClient: @unchecked Sendable {
         guard status == NATS_OK else {
             unsafe box.release()
             let text = unsafe String(cString: natsStatus_GetText(status))
-            self.events.append(.problem("\(subject) could not be subscribed to: \(text)"))
+            self.events.append(.problem("could not subscribe to \(subject): \(text)"))
             return
         }
         _ = unsafe natsSubscription_SetOnCompleteCB(subscription, noteComplete, events)
@@ -319,7 +319,9 @@ private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
     unsafe Unmanaged<NATSEvents>.fromOpaque(closure).release()
 }
 
-/// Returns the headers of a message, with the first of several values of one name.
+/// Returns the headers of a message.
+///
+/// When a header occurs several times, only its first value is returned.
 private func headers(of message: OpaquePointer?) -> [(name: String, value: String)] {
     var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     var count: Int32 = 0

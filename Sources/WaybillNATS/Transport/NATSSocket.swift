@@ -34,7 +34,8 @@ final class NATSSocket: Sendable {
         guard status == 0 else {
             throw RoutingError(
                 .unreachable,
-                message: "the process has no file descriptor left for a connection"
+                message:
+                    "the process has no file descriptor left for a connection: raise its limit (ulimit -n)"
             )
         }
         self.wakeUps = (ends[0], ends[1])

@@ -78,21 +78,27 @@ struct ServerList {
     /// The reason to reject the configured servers, or nil when all are allowed.
     var objection: RoutingError? {
         guard !self.told.isEmpty else {
-            return RoutingError(.refused, message: "a transport needs the URL of a server")
+            return RoutingError(
+                .refused,
+                message: "the transport has no server: pass the URL of at least one"
+            )
         }
         return self.told.lazy.compactMap { self.objection(to: $0) }.first
     }
 
     private func objection(to text: String) -> RoutingError? {
         guard let server = ServerURL(text) else {
-            return RoutingError(.refused, message: "a server's URL is nats://host:port or tls://host:port")
+            return RoutingError(
+                .refused,
+                message: "the URL of a server must be nats://host:port or tls://host:port"
+            )
         }
         if server.isLoopback || server.isEncrypted || self.usesTLS || self.allowsPlaintext { return nil }
         return RoutingError(
             .refused,
             message:
-                "the server \(server.host) is not on this machine, and the connection would not be "
-                + "encrypted: use tls://, or `allowsPlaintext`"
+                "the server \(server.host) is not on this machine, and the connection to it would not be "
+                + "encrypted: use tls://, or set `allowsPlaintext`"
         )
     }
 }

@@ -159,7 +159,9 @@ extension PatternConstraint {
         do {
             return try RegexAutomaton(node, budget: &budget)
         } catch {
-            preconditionFailure("a type of the route language is too large: \(error.message)")
+            preconditionFailure(
+                "the automaton of a built-in parameter type exceeds its limit: \(error.message)"
+            )
         }
     }
 

@@ -96,7 +96,7 @@ package struct PendingRequests: Sendable {
         } else if request.events.count < Self.limit {
             request.events.append(event)
         } else {
-            request.events = [.lost("it sends progress replies that it does not have answered")]
+            request.events = [.lost("the server sends progress replies faster than this client answers them")]
         }
         return nil
     }

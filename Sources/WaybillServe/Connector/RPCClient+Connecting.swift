@@ -71,7 +71,7 @@ extension RPCClient {
         } catch {
             var generator = SystemRandomNumberGenerator()
             self.backoff.failed(at: self.eventLoop.time.instant, using: &generator)
-            if let channel = self.channel { self.lose(channel, "the server did not take the token") }
+            if let channel = self.channel { self.lose(channel, "the server rejected the token") }
             outcome = .failure(Self.error(of: error, at: self.address))
         }
         let waiting = self.waiting ?? [:]

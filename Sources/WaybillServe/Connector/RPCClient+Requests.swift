@@ -176,7 +176,7 @@ extension RPCRequestOptions {
         }
         if let members = parameters.members { return members }
         guard let elements = parameters.elements else {
-            throw Self.invalid("the parameters have to be a JSON object or array")
+            throw Self.invalid("the parameters must be a JSON object or array")
         }
         return elements.enumerated().map { (String($0.offset), $0.element) }
     }

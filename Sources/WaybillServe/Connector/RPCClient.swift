@@ -64,7 +64,7 @@ package actor RPCClient: RPCCaller {
     }
 
     package func note(objection: String) {
-        self.configuration.logger.notice("the server objects", metadata: ["reason": "\(objection)"])
+        self.configuration.logger.notice("the server reports a problem", metadata: ["reason": "\(objection)"])
     }
 
     package func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError {

@@ -50,7 +50,7 @@ package struct RPCFailure: Error, Sendable {
     }
 
     /// The failure that replaces a message when too many bytes wait to be sent.
-    package static let overflow = Self.limit("too much waits to be sent")
+    package static let overflow = Self.limit("too many bytes are waiting to be sent")
 }
 
 extension RoutingError.Code {
@@ -96,9 +96,9 @@ extension RoutingError.Code {
         case .invalidURL, .noRoute, .refused, .missingParameter, .invalidParameter, .deadlineExceeded,
             .cancelled, .hopLimitExceeded:
             nil
-        case .noHandler: "the handler is not there any more"
+        case .noHandler: "the handler no longer exists"
         case .mailboxFull: "too many messages wait for the handler"
-        case .unreachable: "what handles it cannot be reached"
+        case .unreachable: "the handler cannot be reached"
         case .shutDown: "the server is shutting down"
         case .handlerFailed: "the handler failed"
         case .deadlock, .infiniteRecursion: "the handler would wait for itself"

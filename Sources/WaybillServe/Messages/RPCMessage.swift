@@ -19,7 +19,7 @@ package struct RPCMessage: Sendable {
     fileprivate init(_ node: JSONNode) {
         self.size = node.text.range.count
         guard node.isObject else {
-            self.content = .invalid(.null, "a message is a JSON object")
+            self.content = .invalid(.null, "the message is not a JSON object")
             return
         }
         var envelope = RPCEnvelope()
@@ -66,7 +66,7 @@ private struct RPCEnvelope {
     var content: RPCMessage.Content {
         let id = self.id.map { RPCID($0.text) }
         let known = (id ?? nil) ?? .null
-        if self.isAmbiguous { return .invalid(known, "a member occurs twice") }
+        if self.isAmbiguous { return .invalid(known, "the message has a member twice") }
         guard let version, version.says("2.0") else {
             return .invalid(known, "`jsonrpc` is not \"2.0\"")
         }
@@ -74,7 +74,7 @@ private struct RPCEnvelope {
         if let method { return self.call(id ?? nil, method) }
         if let error { return .failure(known, error.text) }
         if let result { return .result(known, result.kept) }
-        return .invalid(known, "there is no `method`")
+        return .invalid(known, "the member `method` is missing")
     }
 
     private func call(_ id: RPCID?, _ method: JSONNode) -> RPCMessage.Content {

@@ -170,7 +170,7 @@ struct RPCAttachment: Sendable {
 
     private static func invalid(_ wanted: String, _ name: String? = nil) -> RPCFailure {
         let place = name.map { "`\($0)` in " } ?? ""
-        return .parameters("\(place)`\(RPCParameters.reservedKey)` has to be \(wanted)")
+        return .parameters("\(place)`\(RPCParameters.reservedKey)` must be \(wanted)")
     }
 }
 

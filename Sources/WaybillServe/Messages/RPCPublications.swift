@@ -35,7 +35,7 @@ package struct RPCPublications: Sendable {
             }
         }
         guard areObjects, (1...Self.limit).contains(elements.count) else {
-            throw .parameters("`messages` has to be an array of 1 to \(Self.limit) objects")
+            throw .parameters("`messages` must be an array of 1 to \(Self.limit) objects")
         }
         self.rest = elements[...]
     }

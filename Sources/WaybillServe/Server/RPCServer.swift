@@ -24,9 +24,9 @@ public final class RPCServer: Sendable {
 
     /// Creates a server, which does not listen yet.
     ///
-    /// The server builds the document for `$/document` here and after each change of the routes. To do so, it
-    /// runs the `init(from:)` of parameter and reply types with small values. A type that traps on them ends
-    /// the program here, and never when a peer sends a request.
+    /// This initializer builds the document for `$/document`, and each change of the routes builds it again. To
+    /// learn the properties of parameter and reply types, the server calls their `init(from:)` with small
+    /// values. If such a call traps, the program ends now or at the change, not when a peer sends a request.
     ///
     /// - Parameters:
     ///   - bus: the bus whose exposed routes the server answers.
@@ -130,7 +130,8 @@ actor RPCServerCore: LoopBound {
         return RoutingError(
             .refused,
             url: "\(address)",
-            message: "a server on TCP needs a token, or `admitsLoopbackWithoutToken` on a loopback address"
+            message:
+                "a server on TCP must have a token: set `token`, or `admitsLoopbackWithoutToken` on a loopback address"
         )
     }
 
@@ -162,7 +163,7 @@ actor RPCServerCore: LoopBound {
         if let refusal = self.refusal(of: connection) {
             self.ledger.note { $0.refusedConnections += 1 }
             self.configuration.logger.notice(
-                "a connection is refused",
+                "rejected a connection",
                 metadata: ["reason": "\(refusal.message)", "peer": "\(PeerName(connection))"]
             )
             RPCSession.refuse(connection, refusal)

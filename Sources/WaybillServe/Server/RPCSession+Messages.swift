@@ -103,7 +103,7 @@ extension RPCSession {
     func authenticate(_ token: String?) throws(RPCFailure) {
         guard let expected = self.token else { return }
         guard let token, expected.matches(token) else {
-            self.logger.notice("a peer is refused", metadata: self.metadata("its token is wrong"))
+            self.logger.notice("rejected a peer", metadata: self.metadata("the token is wrong"))
             self.drain()
             throw self.refused("the token is wrong")
         }
@@ -166,7 +166,7 @@ extension RPCSession {
             let limit = self.limits.batchAnswerBytes
             return self.finish(
                 number,
-                with: .limit("the answers of a batch may have \(limit) bytes together")
+                with: .limit("the answers of the batch exceed the limit of \(limit) bytes together")
             )
         }
         self.finish(number, id: id, answer: writer.bytes, failure: nil)

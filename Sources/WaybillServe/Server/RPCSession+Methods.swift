@@ -241,12 +241,12 @@ extension RPCSession {
 extension RPCParameters {
     func text(_ name: String) throws(RPCFailure) -> String {
         if let text = self[name]?.string { return text }
-        throw .parameters("`\(name)` has to be a text")
+        throw .parameters("`\(name)` must be a text")
     }
 
     func number(_ name: String) throws(RPCFailure) -> Int {
         if let number = self[name]?.text.int { return number }
-        throw .parameters("`\(name)` has to be a whole number")
+        throw .parameters("`\(name)` must be a whole number")
     }
 
     /// The ID of the request that a notification is about.

@@ -154,7 +154,10 @@ package actor RPCSession: LoopBound {
                 if self.phase == .closed { break }
             }
         } catch let error as FrameError {
-            self.logger.notice("a peer is cut off", metadata: self.metadata(error.message))
+            self.logger.notice(
+                "closed the connection of a peer that broke the protocol",
+                metadata: self.metadata(error.message)
+            )
             let code = error.isTooLarge ? RPCFailure.invalidRequest : RPCFailure.parseError
             self.send(Self.answer(to: .null, RPCFailure(code: code, message: error.message)), to: .null)
             await self.channel.flush()
@@ -282,13 +285,14 @@ extension RPCSession {
         guard let connection = self.connection else { return nil }
         if let since = connection.stalledSince(at: now) {
             // While bytes wait, nothing is read from the peer either, so the other time limits do not apply.
-            return now - since > self.limits.stallTime ? "it does not read" : nil
+            return now - since > self.limits.stallTime ? "the peer does not read" : nil
         }
         if let wait = connection.partialFrameWait, wait > self.limits.messageTime {
-            return "it has not sent the end of its message"
+            return "the peer has not sent the end of a message in time"
         }
         if self.phase == .unauthenticated || self.phase == .silent {
-            return now - self.openedAt > self.limits.messageTime ? "it has not sent a message" : nil
+            return now - self.openedAt > self.limits.messageTime
+                ? "the peer has not sent a message in time" : nil
         }
         guard let idleTime = self.limits.idleTime, self.requests.isEmpty, self.subscriptions.isEmpty else {
             return nil

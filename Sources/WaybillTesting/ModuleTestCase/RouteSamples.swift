@@ -48,7 +48,7 @@ struct RouteSamples {
         {
             texts[parameter.name] = self.values.text(of: parameter.type)
         }
-        // A route gets only the given values that it declares. A plain closure declares no query parameters,
+        // A route gets only the given values that it declares. A closure does not declare query parameters,
         // so it gets all given values.
         let isPlain = route.description.action == nil
         let declared = Set(route.description.parameters.map(\.name))

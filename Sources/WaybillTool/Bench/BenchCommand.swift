@@ -37,7 +37,7 @@ struct BenchCommand: AsyncParsableCommand {
     func validate() throws {
         _ = try self.connection.address
         guard self.requests > 0, self.inFlight > 0 else {
-            throw ValidationError("--requests and --in-flight have to be at least 1.")
+            throw ValidationError("--requests and --in-flight must be at least 1.")
         }
     }
 

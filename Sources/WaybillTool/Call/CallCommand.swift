@@ -48,7 +48,7 @@ struct CallCommand: AsyncParsableCommand {
         options.timeLeft = self.deadline?.duration
         for header in self.header {
             guard let equals = header.firstIndex(of: "="), equals != header.startIndex else {
-                throw ValidationError("A header is NAME=VALUE, not \(header).")
+                throw ValidationError("A header must be NAME=VALUE, not \(header).")
             }
             options.headers[String(header[..<equals])] = String(header[header.index(after: equals)...])
         }

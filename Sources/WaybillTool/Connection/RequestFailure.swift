@@ -64,10 +64,10 @@ struct RequestFailure {
         switch error.code {
         case .noRoute where !hasNodes: "no other node is in the realm \(realm)"
         case .noRoute where !error.message.contains("did you mean"):
-            "what is not shared looks the same: `waybill nodes` lists what is"
-        case .unreachable where !hasNodes: "is a server of NATS running there, and is the URL right?"
+            "a route that is not shared gives the same error; list the shared ones with `waybill nodes`"
+        case .unreachable where !hasNodes: "check that a NATS server runs at this URL"
         case .refused where !hasNodes:
-            "a server that wants a user is given --credentials, or nats://USER:PASSWORD@HOST:PORT"
+            "if the server requires a user, pass --credentials or nats://USER:PASSWORD@HOST:PORT"
         case .mailboxFull: "try again later"
         default: nil
         }
@@ -77,7 +77,7 @@ struct RequestFailure {
         switch error.code {
         case .unreachable:
             if let code = error.streamError?.code, code == .system || code == .refused {
-                return "nothing listens there: is the server running, and is the address right?"
+                return "no server listens at this address: check that the program runs, and check the address"
             }
             return error.streamError?.code.advice
         case .refused:

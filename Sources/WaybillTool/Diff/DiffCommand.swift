@@ -7,7 +7,7 @@ internal import WaybillDocuments
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Says what has changed between two documents of routes, and what breaks callers.",
+        abstract: "Lists the changes between two documents of routes, and marks those that break callers.",
         discussion: """
             The documents are what `routes --document` prints. The exit code is 1 if a change breaks callers: a route or \
             a parameter is gone, one is required or takes less than before, or a reply is another.
@@ -18,7 +18,7 @@ struct DiffCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Hides changes that break no caller.")
+    @Flag(help: "Hides changes that do not break callers.")
     var breaking = false
 
     @Argument(help: "The older document.")

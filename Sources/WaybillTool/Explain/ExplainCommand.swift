@@ -6,7 +6,7 @@ internal import Foundation
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Says which route a URL leads to, with which values, and why.",
+        abstract: "Prints which route a URL matches, with which values, and why.",
         discussion: """
             Prints a JSON object with `matched`, `parameters`, `error` and `trace`. With --cases, reads a JSON list of \
             objects with `id`, `routes` and `url`, and prints one line of `id`, `matched`, `parameters` and `error` \

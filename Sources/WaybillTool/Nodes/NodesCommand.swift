@@ -7,7 +7,7 @@ internal import WaybillNATS
 struct NodesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nodes",
-        abstract: "Lists the nodes of a cluster, and what each of them shares.",
+        abstract: "Lists the nodes of a cluster, and the routes that each of them shares.",
         discussion: """
             A pattern of a route stands on a line of its own; before one that takes publications stands `publish`.
 

@@ -57,7 +57,7 @@ struct RoutesCommand: AsyncParsableCommand {
         let reply = try await self.connection.report { try await client.request("$/routes") }
         if self.json { return try Output.write(json: reply) }
         let served = try JSONDecoder().decode(ServedRoutes.self, from: Data(reply.utf8))
-        if served.routes.isEmpty { Output.complain("the server exposes nothing") }
+        if served.routes.isEmpty { Output.complain("the server exposes no routes") }
         try Output.write(served.lines.map { $0 + "\n" }.joined())
     }
 

@@ -29,7 +29,7 @@ struct WatchCommand: AsyncParsableCommand {
     var count: Int?
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count has to be at least 1.") }
+        if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
     }
 
     func run() async throws {

@@ -5,7 +5,7 @@ import WaybillTestSupport
 
 @testable import WaybillConsole
 
-/// A module whose route replaces one of a plain closure.
+/// A module whose route replaces the route of a closure.
 private actor Kiosk: Waybill.Module {
     static let url = "app://news"
     nonisolated let context = ModuleContext.current

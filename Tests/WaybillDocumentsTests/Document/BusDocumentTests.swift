@@ -42,7 +42,7 @@ struct BusDocumentTests {
         let files = try #require(document.routes.first { $0.action == "files" })
         #expect(files.parameters.map(\.name) == ["path"])
         let watch = try #require(document.routes.first { $0.action == "watch" })
-        #expect(watch.parameters[0].schema.json.contains("within the process alone"))
+        #expect(watch.parameters[0].schema.json.contains("only callers in the same process"))
         #expect(watch.reply.json == #"{"type":"null"}"#)
         await bus.shutDown()
     }

@@ -41,7 +41,7 @@ struct UnixSocketFileTests {
                 try await StreamListener.bind(address, on: self.loop)
             }
             #expect(error?.code == .addressInUse)
-            #expect(error?.message == "could not listen at \(address): a server answers there")
+            #expect(error?.message == "could not listen at \(address): another server listens at this path")
             _ = try await StreamConnection.connect(to: address, on: self.loop)
             first.close()
         }

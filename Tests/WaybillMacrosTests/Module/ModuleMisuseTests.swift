@@ -11,7 +11,7 @@ struct ModuleMisuseTests {
             of: "@Module(\"app://a\")\n\(keyword) A {\n    @Route func x() {}\n}",
             [
                 DiagnosticSpec(
-                    message: "a module is an actor, so that it runs on the loop of its bus",
+                    message: "a module must be an actor, so that it can run on the loop of its bus",
                     line: 2,
                     column: 1,
                     fixIts: [FixItSpec(message: "change it to an actor")]
@@ -25,7 +25,7 @@ struct ModuleMisuseTests {
     func `an enumeration cannot become an actor`() {
         expectMisuse(
             of: "@Module(\"app://a\")\nenum A {}",
-            [DiagnosticSpec(message: "`@Module` stands on an actor", line: 1, column: 1)]
+            [DiagnosticSpec(message: "`@Module` can be attached only to an actor", line: 1, column: 1)]
         )
     }
 
@@ -35,7 +35,7 @@ struct ModuleMisuseTests {
             of: "@Module\nactor UserModule {}",
             [
                 DiagnosticSpec(
-                    message: "say which URL the module's routes are below: @Module(\"app://user\")",
+                    message: "give the URL below which the module's routes are: @Module(\"app://user\")",
                     line: 1,
                     column: 1,
                     fixIts: [FixItSpec(message: "write `@Module(\"app://user\")`")]
@@ -47,8 +47,8 @@ struct ModuleMisuseTests {
 
     @Test(arguments: [
         (#""app://\(x)""#, Sentence.literal), ("url", Sentence.literal),
-        (#""app://a?x""#, "a module's URL has no `?`: its routes are below its path"),
-        (#""app://a#x""#, "a module's URL has no `#`: its routes are below its path"),
+        (#""app://a?x""#, "a module's URL cannot contain `?`: its routes are below the path of the URL"),
+        (#""app://a#x""#, "a module's URL cannot contain `#`: its routes are below the path of the URL"),
         (#""""#, "an empty text is not a pattern"),
         (#""app://<foo:x>""#, "`foo` is not a type; the types are string, int, double, bool, uuid and path"),
     ])
@@ -69,7 +69,8 @@ struct ModuleMisuseTests {
             of: "struct Box<T> {\n    @Module(\"app://a\")\n    actor A {}\n}",
             [
                 DiagnosticSpec(
-                    message: "a module cannot be inside of something generic: \(Sentence.again)",
+                    message:
+                        "a module cannot be declared inside a generic type or function: \(Sentence.again)",
                     line: 3,
                     column: 11
                 )
@@ -83,7 +84,7 @@ struct ModuleMisuseTests {
             of: "@Module(\"app://a\")\ndistributed actor A {}",
             [
                 DiagnosticSpec(
-                    message: "a module is reached by URLs, and cannot be a distributed actor too",
+                    message: "a module cannot be a distributed actor: its callers use URLs",
                     line: 2,
                     column: 1
                 )
@@ -101,7 +102,7 @@ struct ModuleMisuseTests {
             ofMember: member,
             [
                 DiagnosticSpec(
-                    message: "`@Module` writes a `\(name)` of its own: call this something else",
+                    message: "`@Module` generates a member `\(name)`: give this one another name",
                     line: 3,
                     column: column
                 )
@@ -150,8 +151,8 @@ struct ModuleMisuseTests {
 
 private enum Sentence {
     static let literal =
-        "the URL has to be a string literal without interpolation, since routes are checked while they are compiled"
-    static let again = "for each type it would have the same routes once more"
+        "the URL must be a string literal without interpolation, because the compiler checks the routes"
+    static let again = "each type argument would register the same routes again"
 }
 
 #endif

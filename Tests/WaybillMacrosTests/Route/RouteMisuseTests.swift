@@ -51,7 +51,7 @@ struct RouteMisuseTests {
             [
                 DiagnosticSpec(
                     message:
-                        "a route is reached by its URL from everywhere, so its method cannot be `\(modifier)`",
+                        "every caller can use the URL of a route, so its method cannot be `\(modifier)`",
                     line: 3,
                     column: 8,
                     fixIts: [FixItSpec(message: "remove `\(modifier)`")]
@@ -64,11 +64,11 @@ struct RouteMisuseTests {
     @Test(arguments: [
         (
             "@Route(path) func x() {}", 8,
-            "the path has to be a string literal without interpolation, since it is checked while it is compiled"
+            "the path must be a string literal without interpolation, because the compiler checks it"
         ),
         (
             "@Route(\"/\\(x)\") func x() {}", 8,
-            "the path has to be a string literal without interpolation, since it is checked while it is compiled"
+            "the path must be a string literal without interpolation, because the compiler checks it"
         ),
         (
             "@Route(\"/<foo:x>\") func x() {}", 8,
@@ -76,22 +76,25 @@ struct RouteMisuseTests {
         ),
         (
             "@Route(\"app://other/:x(\") func x() {}", 8,
-            "the path has a `x`, and `x` has no parameter of that name"
+            "the path has the parameter `x`, but the method `x` has no parameter of that name"
         ),
-        ("@Route func x<T>() {}", 14, "a route cannot be generic: a URL does not say for which type it is"),
+        ("@Route func x<T>() {}", 14, "a route cannot be generic: a URL cannot name the type"),
         (
             "@Route func x() -> [some Sendable] { [1] }", 21,
-            "a route's caller names the type of the reply, so that cannot be opaque"
+            "a route cannot return an opaque type, because its caller names the type of the reply"
         ),
-        ("@Route func x(y: some Sendable) {}", 18, "a route's parameters have one type each, and no `some`"),
-        ("@Route func x(_: Int) {}", 15, "the parameter needs a name, by which it is found in the URL"),
+        (
+            "@Route func x(y: some Sendable) {}", 18,
+            "a route's parameter must have one concrete type, not `some`"
+        ),
+        ("@Route func x(_: Int) {}", 15, "the parameter needs a name, by which the URL passes its value"),
         (
             "@Route func x(y: @autoclosure () -> Int) {}", 18,
-            "a message brings values, and not code that makes them"
+            "a message contains values, so a parameter cannot be an autoclosure"
         ),
         (
             "@Route func x(y: isolated (any Actor)?) {}", 18,
-            "a route runs on its module's loop, and nowhere else"
+            "a route runs on the loop of its module, so a parameter cannot be `isolated`"
         ),
         (
             "@available(*, unavailable) @Route func x() {}", 1,
@@ -100,11 +103,11 @@ struct RouteMisuseTests {
         (
             "@available(*, deprecated, message: \"\") @Route func x() {}", 1,
             "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
-                + "say it in the documentation comment"
+                + "write it in the documentation comment"
         ),
     ])
     func `a method that no message can call is reported`(member: String, column: Int, message: String) {
-        let hasFix = message.hasPrefix("the path has a")
+        let hasFix = message.hasPrefix("the path has the parameter")
         expectMisuse(
             ofMember: member,
             [
@@ -123,49 +126,49 @@ struct RouteMisuseTests {
             "@Route static func x() {}",
             "@Route func x() {}",
             8,
-            "a route is a method of the module, and not of its type",
+            "a route must be an instance method of the module, not a static one",
             "remove `static`"
         ),
         Fixed(
             "@Route func x(y: inout Int) {}",
             "@Route func x(y: Int) {}",
             18,
-            "what came with a message cannot be changed in place",
+            "a value from a message cannot be `inout`",
             "remove `inout`"
         ),
         Fixed(
             "@Route func x(y: Int...) {}",
             "@Route func x(y: [Int]) {}",
             21,
-            "a route takes many values as an array, and not one by one",
+            "a route cannot have a variadic parameter: use an array",
             "make it an array"
         ),
         Fixed(
             "@Route func x(y: (Int) -> Void) {}",
             "@Route func x(y: @escaping @Sendable (Int) -> Void) {}",
             18,
-            "a closure that comes with a message has to be `@Sendable`",
+            "a closure that is passed in a message must be `@Sendable`",
             "add `@Sendable`"
         ),
         Fixed(
             "@Route func x(y: @escaping () -> Void) {}",
             "@Route func x(y: @Sendable @escaping () -> Void) {}",
             28,
-            "a closure that comes with a message has to be `@Sendable`",
+            "a closure that is passed in a message must be `@Sendable`",
             "add `@Sendable`"
         ),
         Fixed(
             "@Route(\"/:uid/<int:n>\") func x(n: Int) {}",
             "@Route(\"/:uid/<int:n>\") func x(n: Int, uid: String) {}",
             8,
-            "the path has a `uid`, and `x` has no parameter of that name",
+            "the path has the parameter `uid`, but the method `x` has no parameter of that name",
             "add a parameter `uid`"
         ),
         Fixed(
             "@Route(\"/<int:n>\") func x() {}",
             "@Route(\"/<int:n>\") func x(n: Int) {}",
             8,
-            "the path has a `n`, and `x` has no parameter of that name",
+            "the path has the parameter `n`, but the method `x` has no parameter of that name",
             "add a parameter `n`"
         ),
     ])

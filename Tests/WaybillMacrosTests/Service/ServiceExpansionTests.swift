@@ -143,8 +143,8 @@ struct ServiceExpansionTests {
             warning: [
                 DiagnosticSpec(
                     message:
-                        "make `Nothing` `package` or `public`: in an optimized build Swift takes the only module "
-                        + "that provides it for every `any Nothing`, and calls it past the bus",
+                        "make `Nothing` `package` or `public`: otherwise an optimized build replaces every "
+                        + "`any Nothing` by the only module that provides it, and its calls bypass the bus",
                     line: 2,
                     column: 18,
                     severity: .warning

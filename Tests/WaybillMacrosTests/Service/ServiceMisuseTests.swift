@@ -10,7 +10,7 @@ struct ServiceMisuseTests {
     func `a service is a protocol`(kind: String) {
         expectMisuse(
             of: "@Service(\"app://a\")\n\(kind) A {\n}",
-            [DiagnosticSpec(message: "`@Service` stands on a protocol", line: 1, column: 1)]
+            [DiagnosticSpec(message: "`@Service` can be attached only to a protocol", line: 1, column: 1)]
         )
     }
 
@@ -24,7 +24,7 @@ struct ServiceMisuseTests {
             of: "@Service\npublic protocol \(name): Sendable {\n}",
             [
                 DiagnosticSpec(
-                    message: "say which URL the service's methods are below: \(written)",
+                    message: "give the URL below which the service's methods are: \(written)",
                     line: 1,
                     column: 1,
                     fixIts: [FixItSpec(message: "write `\(written)`")]
@@ -40,7 +40,7 @@ struct ServiceMisuseTests {
             of: "@Service(\"app://a\")\nprotocol A {\n}",
             [
                 DiagnosticSpec(
-                    message: "a service is shared by its callers, so it has to be `Sendable`",
+                    message: "a service must inherit from `Sendable`, because all its callers share it",
                     line: 2,
                     column: 10,
                     fixIts: [FixItSpec(message: "add `Sendable`")]
@@ -57,8 +57,8 @@ struct ServiceMisuseTests {
             [
                 DiagnosticSpec(
                     message:
-                        "make `A` `package` or `public`: in an optimized build Swift takes the only module that "
-                        + "provides it for every `any A`, and calls it past the bus",
+                        "make `A` `package` or `public`: otherwise an optimized build replaces every "
+                        + "`any A` by the only module that provides it, and its calls bypass the bus",
                     line: 2,
                     column: 10 + access.count,
                     severity: .warning
@@ -74,7 +74,7 @@ struct ServiceMisuseTests {
             [
                 DiagnosticSpec(
                     message:
-                        "a service inherits from `Sendable` only: the macro cannot see what `B` requires",
+                        "a service can inherit only from `Sendable`: the macro cannot see the requirements of `B`",
                     line: 2,
                     column: 23
                 )
@@ -89,7 +89,7 @@ struct ServiceMisuseTests {
             [
                 DiagnosticSpec(
                     message:
-                        "a service stands at file level, where the modules that provide it find its routes",
+                        "a service must be declared at file level, where the modules that provide it can use its routes",
                     line: 3,
                     column: 10
                 )
@@ -98,14 +98,14 @@ struct ServiceMisuseTests {
     }
 
     @Test(arguments: [
-        ("\"app://a?b\"", "a service's URL has no `?`: its methods are below its path"),
+        ("\"app://a?b\"", "a service's URL cannot contain `?`: its methods are below the path of the URL"),
         (
             "\"app://:id/a\"",
-            "a service's URL has no parameters, and this one has a `id`: its callers would not know the value"
+            "a service's URL cannot have parameters, but this one has `id`: its callers would not know the value"
         ),
         (
             "url",
-            "the URL has to be a string literal without interpolation, since routes are checked while they are compiled"
+            "the URL must be a string literal without interpolation, because the compiler checks the routes"
         ),
     ])
     func `the URL of an example can be called`(url: String, message: String) {
@@ -124,7 +124,7 @@ struct ServiceMisuseTests {
     func `methods are async and may throw`(method: String, fixed: String) {
         self.expectRefusal(
             ofRequirement: method,
-            "a message takes time and may fail: a service's methods are `async throws`",
+            "a service's methods must be `async throws`: a message takes time and may fail",
             column: 6,
             fix: ("make it `async throws`", fixed)
         )
@@ -134,7 +134,7 @@ struct ServiceMisuseTests {
     func `methods may throw more than their own type of error`() {
         self.expectRefusal(
             ofRequirement: "func a() async throws(Oops) -> Int",
-            "a message may fail on its way, and not with this type of error only: a service's methods are `async throws`",
+            "a service's methods must be `async throws`: a message may fail with other errors than this type",
             column: 6,
             fix: ("make it `async throws`", "func a() async throws -> Int")
         )
@@ -153,16 +153,18 @@ struct ServiceMisuseTests {
         ("init()", "a service can have only methods", 1),
         (
             "func a<T>(b: T) async throws",
-            "a service's methods cannot be generic: a URL does not say for which type it is", 7
+            "a service's methods cannot be generic: a URL cannot name the type", 7
         ),
         (
-            "func a() async throws -> Self", "`Self` is the proxy for one side and the module for the other",
+            "func a() async throws -> Self",
+            "`Self` cannot be used: it is the proxy for the caller and the module for the handler",
             26
         ),
-        ("func a(b: inout Int) async throws", "what came with a message cannot be changed in place", 11),
+        ("func a(b: inout Int) async throws", "a value from a message cannot be `inout`", 11),
         (
             "func a(_ b: Message) async throws",
-            "a caller of a service has no message: take what is needed as parameters", 13
+            "a service's method cannot take a `Message`, because its callers have none: take values as parameters",
+            13
         ),
     ])
     func `a method that no message can call is rejected`(member: String, message: String, column: Int) {
@@ -174,8 +176,8 @@ struct ServiceMisuseTests {
     }
 
     @Test(arguments: [
-        ("static", "a message calls an instance, and not a type"),
-        ("mutating", "a proxy does not change when it sends a message"),
+        ("static", "a message calls an instance, so the method cannot be static"),
+        ("mutating", "a proxy does not change when it sends a message, so the method cannot be mutating"),
     ])
     func `methods are those of an instance that stays as it is`(word: String, message: String) {
         self.expectRefusal(
@@ -190,13 +192,13 @@ struct ServiceMisuseTests {
     func `closures outlive the call's beginning, and cross to the provider`() {
         self.expectRefusal(
             ofRequirement: "func a(b: @Sendable () -> Void) async throws",
-            "a closure that travels with a message has to be `@escaping`",
+            "a closure that is passed in a message must be `@escaping`",
             column: 11,
             fix: ("add `@escaping`", "func a(b: @escaping @Sendable () -> Void) async throws")
         )
         self.expectRefusal(
             ofRequirement: "func a(b: () -> Void) async throws",
-            "a closure that comes with a message has to be `@Sendable`",
+            "a closure that is passed in a message must be `@Sendable`",
             column: 11,
             fix: ("add `@Sendable`", "func a(b: @escaping @Sendable () -> Void) async throws")
         )

@@ -303,7 +303,7 @@ struct ServerTests {
                 #"{"jsonrpc":"2.0","id":1,"method":"$/publish","params":\#(params)}"#
             )
             #expect(code(lines.first) == -32602)
-            #expect(lines.first?.contains("`messages` has to be an array of 1 to 1024 objects") == true)
+            #expect(lines.first?.contains("`messages` must be an array of 1 to 1024 objects") == true)
             #expect(heard.entries.isEmpty)
         }
     }

@@ -12,7 +12,7 @@ struct ReadinessTests {
         #expect(await self.bus.readiness().isReady)
         _ = await self.bus.shutDown()
         let problems = await self.bus.readiness().problems
-        #expect(problems.map(\.name) == ["bus"] && problems.map(\.reason) == ["it has been shut down"])
+        #expect(problems.map(\.name) == ["bus"] && problems.map(\.reason) == ["the bus has been shut down"])
     }
 
     @Test func `a check that fails or does not end is a problem until it is cancelled`() async {

@@ -93,7 +93,7 @@ struct ValidateTests {
         #expect(problems.map(\.code) == (isProblem ? [.missingParameter] : []))
         guard isProblem else { return }
         #expect(problems[0].url == pattern)
-        #expect(problems[0].message == "`\(target)` needs `id`, and the pattern gives `sku` (shop.yaml:2)")
+        #expect(problems[0].message == "`\(target)` needs `id`, and the pattern provides `sku` (shop.yaml:2)")
     }
 }
 

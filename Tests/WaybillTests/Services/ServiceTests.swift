@@ -70,7 +70,7 @@ struct ServiceTests {
     func `the error names a protocol without a provider, and the provided protocols`() async throws {
         let none = await failure { try self.bus.service((any TimeService).self) }
         #expect(none?.code == .noHandler)
-        #expect(none?.message.contains("`TimeService`; there is none at all") == true)
+        #expect(none?.message.contains("`TimeService`; no service is provided") == true)
         try await self.bus.install(named: "utc") { ClockModule() }
         let error = await failure { try self.bus.service((any TimeService).self) }
         #expect(error?.message.contains("there are `Alarms named utc`, `TimeService named utc`") == true)
@@ -117,7 +117,10 @@ struct ServiceTests {
         #expect(await failure { try self.bus.service((any TimeService).self) }?.code == .noHandler)
         let error = await failure { try await clock.time(in: "Oslo") }
         #expect(error?.code == .noRoute)
-        #expect(error?.message == "no module provides the service at app://time, or not any more")
+        #expect(
+            error?.message
+                == "no module provides the service at app://time: it was never installed, or was uninstalled"
+        )
         try await self.bus.install { ClockModule(zone: "new") }
         installation.cancel()
         #expect(try await clock.time(in: "Oslo") == "noon in Oslo, new")

@@ -79,7 +79,7 @@ import WaybillTestSupport
         let failure = try #require(try await failure(of: connection, "app://a"))
         #expect(failure.status == RequestFailure.unavailable)
         #expect(failure.line.hasPrefix("unreachable: "))
-        #expect(failure.line.contains("nothing listens there"))
+        #expect(failure.line.contains("no server listens at this address"))
         #expect(failure.line.contains("/tmp/waybill-of-no-server"))
     }
 

@@ -107,7 +107,7 @@ struct ClusterPeerTests {
     @Test(arguments: [
         (RPCRequestError(.noRoute, "none"), false, "no other node is in the realm shop"),
         (RPCRequestError(.noRoute, "none"), true, "waybill nodes"),
-        (RPCRequestError(.unreachable, "none"), false, "is a server of NATS running"),
+        (RPCRequestError(.unreachable, "none"), false, "check that a NATS server runs"),
         (RPCRequestError(.refused, "none"), false, "--credentials"),
     ])
     func `an error suggests where to look`(error: RPCRequestError, hasNodes: Bool, advice: String) {

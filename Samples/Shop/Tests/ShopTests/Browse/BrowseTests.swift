@@ -58,7 +58,7 @@ struct BrowseTests {
         try shop.type("h")
         try self.wait(shop, for: "screen://home")
         try shop.type(Self.back)
-        try self.wait(shop, showing: "1 to go back, and there are 0")
+        try self.wait(shop, showing: "cannot go back by 1: 0 destinations are below")
         try shop.type("q")
         #expect(try shop.waitForEnd() == 0)
         #expect(!shop.screen.isWhole && shop.screen.hasCursor && shop.isCooked)
@@ -151,7 +151,7 @@ struct BrowseTests {
                 "# Nakiri 菜切包丁 17 cm <screen://product/nakiri-17-cm>", "  Price: 119.00", "  Stock: 3 left",
                 "  - Put into the cart <app://cart/add?product=nakiri-17-cm>",
                 "  - Cart <screen://push/cart>",
-                "! refused screen://back: 1 to go back, and there are 0",
+                "! refused screen://back: cannot go back by 1: 0 destinations are below",
             ]
         )
         #expect(shop.lines.last?.hasPrefix("! noRoute screen://nowhere: no pattern matches") == true)
