@@ -79,7 +79,7 @@ final class Exchange: Sendable {
 
     /// Creates the exchange of one attempt to deliver a message.
     ///
-    /// The exchange does not end the message. The caller of the attempt does.
+    /// The caller of this initializer settles the message. The exchange does not.
     init(attempting message: Message, caller: DeliveryContext?, core: BusCore) {
         self.id = message.id
         self.url = message.parameters.url

@@ -34,8 +34,8 @@ final class ClientBudget: Sendable {
     /// Creates a budget.
     ///
     /// - Parameters:
-    ///   - countLimit: The most requests in flight.
-    ///   - sizeLimit: The most bytes of their messages together.
+    ///   - countLimit: The maximum number of requests in flight.
+    ///   - sizeLimit: The maximum number of bytes of their messages together.
     init(countLimit: Int, sizeLimit: Int) {
         self.countLimit = countLimit
         self.sizeLimit = sizeLimit

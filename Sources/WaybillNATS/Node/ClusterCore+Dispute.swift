@@ -19,7 +19,7 @@ struct EpochBudget {
     private var left = Self.most
     private var filledAt: ContinuousClock.Instant?
 
-    /// Returns how far the epoch may grow now.
+    /// Returns the number by which the epoch may grow at a time.
     mutating func allowance(at now: ContinuousClock.Instant) -> Int {
         if let filledAt {
             self.left = min(Self.most, self.left + (now - filledAt) / .milliseconds(1) * Self.perMillisecond)

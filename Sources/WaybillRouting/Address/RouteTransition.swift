@@ -13,19 +13,19 @@ public struct RouteTransition: RawRepresentable, Hashable, Sendable, Expressible
     /// Creates a transition from a string literal.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-    /// On top of the current content.
+    /// Shows the content on top of the current content.
     public static let push: Self = "push"
-    /// In front of all content, until it is dismissed.
+    /// Shows the content in front of all other content, until it is dismissed.
     public static let present: Self = "present"
-    /// Back to the previous content.
+    /// Returns to the previous content.
     public static let back: Self = "back"
-    /// In place of all current content.
+    /// Replaces all current content.
     public static let root: Self = "root"
-    /// In the way that the presenting container chooses.
+    /// Shows the content in the way that the presenting container chooses.
     public static let show: Self = "show"
-    /// As a part of the current content.
+    /// Shows the content as a part of the current content.
     public static let embed: Self = "embed"
-    /// Removed, wherever it appears.
+    /// Removes the content, wherever it is shown.
     public static let remove: Self = "remove"
 }
 

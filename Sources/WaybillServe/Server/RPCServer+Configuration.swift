@@ -50,19 +50,19 @@ extension RPCServer {
 
     /// The counts of a server since it was created.
     public struct Statistics: Sendable, Hashable {
-        /// Connections that are open.
+        /// The number of open connections.
         public internal(set) var openConnections = 0
-        /// Connections that were admitted.
+        /// The number of connections that the server admitted.
         public internal(set) var connections = 0
-        /// Connections that were refused.
+        /// The number of connections that the server rejected.
         public internal(set) var refusedConnections = 0
-        /// Requests that were admitted, without notifications.
+        /// The number of requests that the server admitted, without notifications.
         public internal(set) var requests = 0
-        /// Requests that were answered, with a result or an error.
+        /// The number of requests that the server answered, with a result or an error.
         public internal(set) var answers = 0
-        /// Requests whose connection was closed before they were answered; they were cancelled.
+        /// The number of requests that were cancelled because their connection closed before the answer.
         public internal(set) var abandoned = 0
-        /// Requests that are being handled: always `requests - answers - abandoned`.
+        /// The number of requests that are being handled: `requests - answers - abandoned`.
         public var requestsInFlight: Int { self.requests - self.answers - self.abandoned }
     }
 }
