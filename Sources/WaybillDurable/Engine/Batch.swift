@@ -109,7 +109,13 @@ extension Batch {
         } else {
             self.lanes.wait(in: lane, until: StoreClock.adding(message.delay, to: self.now))
         }
-        try self.tables.insert(message, details: details, as: state, id: id, lane: lane, at: self.now)
+        do throws(DurableError) {
+            try self.tables.insert(message, details: details, as: state, id: id, lane: lane, at: self.now)
+        } catch {
+            // The program may catch the error and commit the rest of its transaction.
+            if state == .begun { self.lanes.freeSlot(in: lane) }
+            throw error
+        }
         if let key = message.key {
             let expiry = StoreClock.adding(
                 message.keyLifetime ?? self.settings.configuration.keyLifetime,

@@ -154,6 +154,8 @@ actor StoreEngine: LoopBound {
         )
         self.stop(with: DurableError(.stopped, message: "the store has stopped after \(error)", cause: error))
         for work in works { work.reject(error) }
+        // The functions that called this one still hold the connection.
+        self.eventLoop.execute { self.assumeOnLoop { $0.lock = nil } }
     }
 
     /// The pause before work is tried again that could not be written.
@@ -239,6 +241,7 @@ extension StoreEngine {
         }
         self.runBatch()
         self.stop(with: DurableError(.closed, message: "the store is closed"))
+        self.lock = nil
     }
 
     /// Closes the file, and rejects all work from now on.
@@ -251,7 +254,6 @@ extension StoreEngine {
         // The log is still there. If the process ends before the file is closed, the next one reads the log.
         if error.code == .closed { self.lock?.mark(.closed) }
         self.tables = nil
-        self.lock = nil
         self.bus = nil
         self.resumeDrainWaiters()
         for work in self.inbox.close(with: error) { work.reject(error) }

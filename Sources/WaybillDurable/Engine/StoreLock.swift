@@ -10,7 +10,10 @@ internal import Glibc
 /// The lock file is named after the store's file with `-lock` at the end. It contains the ID of the process and
 /// whether the store was closed. The system releases the lock when the process ends, however it ends.
 final class StoreLock {
+    private let path: String
     private let descriptor: CInt
+    /// The state that this process has written; nil until it holds the lock.
+    private var state: State?
 
     /// Locks a file.
     ///
@@ -28,6 +31,7 @@ final class StoreLock {
                     "\(file) cannot be created: \(reason); check that the folder exists and can be written"
             )
         }
+        self.path = path
         self.descriptor = descriptor
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let owner = Self.content(of: descriptor).prefix { $0 != " " }
@@ -48,7 +52,11 @@ final class StoreLock {
         self.mark(wasOpen ? .open : .closed)
     }
 
-    deinit { close(self.descriptor) }
+    deinit {
+        // SQLite deletes the log when it has copied all of it, also after a failure of the store.
+        if self.state == .open, unsafe access("\(self.path)-wal", F_OK) != 0 { self.mark(.closed) }
+        close(self.descriptor)
+    }
 
     enum State: String {
         /// The file may need its write-ahead log, which exists.
@@ -58,6 +66,7 @@ final class StoreLock {
 
     /// Writes the state of the store into the lock file.
     func mark(_ state: State) {
+        self.state = state
         let text = "\(getpid()) \(state)"
         // The content is for people and for the check above; a store works without it.
         _ = ftruncate(self.descriptor, 0)
