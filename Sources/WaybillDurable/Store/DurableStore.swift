@@ -18,7 +18,7 @@ internal import WaybillRouting
 ///
 /// A handler may be called more than once for a message: the process may end after the handler has returned
 /// and before that is on disk. Rows that
-/// the handler writes with ``/Waybill/Message/complete(_:)`` are written exactly once, together with the
+/// the handler writes with `message.complete` are written exactly once, together with the
 /// completion.
 ///
 /// One store of one process can open a file. All methods can be called from any isolation. They wait without
