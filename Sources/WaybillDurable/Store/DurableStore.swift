@@ -17,9 +17,8 @@ internal import WaybillRouting
 /// policy of the URL says, until the message becomes a dead letter in the file.
 ///
 /// A handler may be called more than once for a message: the process may end after the handler has returned
-/// and before that is on disk. Rows that
-/// the handler writes with `message.complete` are written exactly once, together with the
-/// completion.
+/// and before that is on disk. Rows that the handler writes with `message.complete` are written exactly once,
+/// together with the completion.
 ///
 /// One store of one process can open a file. All methods can be called from any isolation. They wait without
 /// blocking a thread; the store has its own thread for the file.
