@@ -28,6 +28,8 @@ final class Batch {
         self.lanes = lanes
         self.numbers = numbers
         self.now = now
+        // A commit that failed has reported its failure already.
+        _ = tables.database.takeFailure()
     }
 
     /// Runs work, and records a failure that concerns the whole batch.

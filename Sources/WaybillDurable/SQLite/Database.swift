@@ -145,7 +145,7 @@ final class Database {
     }
 
     func error(_ status: CInt, while action: String) -> DurableError {
-        if let denial = self.observer.takeDenial() {
+        if status & 0xFF == SQLITE_AUTH, let denial = self.observer.takeDenial() {
             return DurableError(.invalidStatement, message: "\(denial): \(action)")
         }
         let detail = unsafe String(cString: sqlite3_errmsg(self.connection))
