@@ -31,12 +31,7 @@ public struct RouteList: Sendable {
             ]
         }
         let all = [["PATTERN", "PARAMETERS", "REPLY", "HANDLED BY"]] + rows
-        let widths = (0..<4).map { column in all.map { $0[column].count }.max() ?? 0 }
-        return all.map { row in
-            let line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-                .joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
-        }.joined(separator: "\n")
+        return AlignedRows.lines(all).joined(separator: "\n")
     }
 
     private var json: String {

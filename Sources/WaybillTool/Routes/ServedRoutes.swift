@@ -1,5 +1,6 @@
 #if Tool
 internal import Foundation
+internal import WaybillCommands
 
 /// The routes that a server exposes, decoded from its reply to `$/routes`.
 struct ServedRoutes: Decodable {
@@ -29,14 +30,7 @@ struct ServedRoutes: Decodable {
                 String(route.documentation?.prefix { !$0.isNewline } ?? ""),
             ].map(Output.printable)
         }
-        let widths = (0..<2).map { column in rows.map(\.[column].count).max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths + [0]).map { cell, width in
-                cell + String(repeating: " ", count: max(0, width - cell.count))
-            }
-            let line = cells.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
-        }
+        return AlignedRows.lines(rows)
     }
 }
 #endif

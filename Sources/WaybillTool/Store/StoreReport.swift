@@ -1,5 +1,6 @@
 #if Tool && Durable
 internal import Foundation
+internal import WaybillCommands
 internal import WaybillDurable
 
 /// The output of `waybill store`, as tables and as JSON.
@@ -72,12 +73,7 @@ enum StoreReport {
     }
 
     private static func table(_ rows: [[String]]) -> String {
-        let rows = rows.map { $0.map(Output.printable) }
-        let widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
-            return cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces) + "\n"
-        }.joined()
+        AlignedRows.lines(rows.map { $0.map(Output.printable) }).map { $0 + "\n" }.joined()
     }
 
     private static func time(_ milliseconds: Int) -> String {
