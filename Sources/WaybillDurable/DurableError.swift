@@ -29,7 +29,7 @@ public struct DurableError: Error, CustomStringConvertible {
 }
 
 extension DurableError {
-    /// Wraps an error that no code of the store throws.
+    /// Creates the error for a failure of a type that the store does not expect.
     static func unexpected(_ error: any Error) -> DurableError {
         DurableError(.statementFailed, message: "the transaction failed: \(error)", cause: error)
     }

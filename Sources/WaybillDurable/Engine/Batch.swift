@@ -42,21 +42,18 @@ final class Batch {
     /// Runs code of the program in a savepoint, so that its failure affects no other work of the batch.
     func attemptProgram<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         self.attempt {
-            try self.tables.database.execute("SAVEPOINT program")
+            try self.tables.beginProgram()
             let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
             do {
                 let limit = self.settings.configuration.transactionLimit
                 let value = try self.tables.database.withProgramAccess(limit: limit, body)
                 // The closure may have ignored the failure of a statement.
                 try self.checkTransaction()
-                try self.tables.database.execute("RELEASE program")
+                try self.tables.endProgram()
                 return value
             } catch {
                 (self.lanes, self.numbers, self.begun) = (lanes, numbers, begun)
-                if self.tables.database.isInTransaction {
-                    try self.tables.database.execute("ROLLBACK TO program")
-                    try self.tables.database.execute("RELEASE program")
-                }
+                if self.tables.database.isInTransaction { try self.tables.undoProgram() }
                 throw error
             }
         }
@@ -85,18 +82,12 @@ extension Batch {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - details: The encoded details of the message.
-    ///   - lane: The lane of the message's URL.
     ///   - isFollowUp: Whether the message follows from one that the store has accepted, so that the limit on
     ///     the size of the file does not apply.
     /// - Returns: The number of the message, or of the message that was sent with the same key.
     /// - Throws: `sizeLimitReached`, or a failure of the file.
-    func send(
-        _ message: NewMessage,
-        details: String?,
-        in lane: String,
-        isFollowUp: Bool = false
-    ) throws(DurableError) -> DurableReceipt {
+    func send(_ message: NewMessage, isFollowUp: Bool = false) throws(DurableError) -> DurableReceipt {
+        let lane = message.lane
         if let key = message.key, let id = try self.tables.message(withKey: key, at: self.now) {
             return DurableReceipt(id: id, isDuplicate: true)
         }
@@ -112,7 +103,7 @@ extension Batch {
             self.lanes.wait(in: lane, until: StoreClock.adding(message.delay, to: self.now))
         }
         do throws(DurableError) {
-            try self.tables.insert(message, details: details, as: state, id: id, lane: lane, at: self.now)
+            try self.tables.insert(message, as: state, id: id, at: self.now)
         } catch {
             // The program may catch the error and commit the rest of its transaction.
             if state == .begun { self.lanes.freeSlot(in: lane) }
@@ -132,7 +123,7 @@ extension Batch {
                     url: message.url,
                     lane: lane,
                     order: message.order,
-                    details: details,
+                    details: message.details,
                     attempts: 1,
                     expires: message.lifetime.map { StoreClock.adding($0, to: self.now) }
                 )
@@ -144,12 +135,10 @@ extension Batch {
     /// Deletes a message that has been handled, and sends the value for its return URL.
     ///
     /// - Returns: Whether the attempt was underway. If it was not, nothing is written.
-    func complete(_ message: BegunMessage, returning value: EncodedReturn?) throws(DurableError) -> Bool {
+    func complete(_ message: BegunMessage, returning value: NewMessage?) throws(DurableError) -> Bool {
         guard try self.tables.delete(message.id, attempt: message.attempts) else { return false }
         try self.follow(message.order)
-        if let value {
-            _ = try self.send(value.message, details: value.details, in: value.lane, isFollowUp: true)
-        }
+        if let value { _ = try self.send(value, isFollowUp: true) }
         return true
     }
 
@@ -168,7 +157,7 @@ extension Batch {
         }
     }
 
-    /// Ends an attempt that did not take place because the bus has shut down, and stops delivery.
+    /// Ends an attempt without counting it, because the bus has shut down, and stops delivery.
     func release(_ message: BegunMessage) throws(DurableError) {
         let attempts = message.attempts - 1
         _ = try self.tables.retry(message, at: self.now, attempts: attempts, failure: nil)
@@ -192,7 +181,7 @@ extension Batch {
     private func follow(_ order: String?) throws(DurableError) {
         guard let order, let lane = try self.tables.follow(order) else { return }
         self.addLane(lane)
-        // The message may have a delay of its own; the lane reads its time from the file.
+        // The message may be delayed, so the lane reads its time from the file.
         self.lanes.wait(in: lane, until: try self.tables.nextDue(of: lane) ?? self.now)
     }
 
@@ -201,17 +190,17 @@ extension Batch {
         for (lane, slots) in self.lanes.ready(at: self.now) {
             let messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
             var begun = 0
-            for message in messages {
-                guard let expires = message.expires, expires <= self.now else {
-                    try self.tables.begin(message.id, attempt: message.attempts)
+            for var message in messages {
+                let isExpired = message.expires.map { $0 <= self.now } ?? false
+                // The attempt of an expired message does not take place, so it does not count.
+                if isExpired { message.attempts -= 1 }
+                try self.tables.begin(message.id, attempt: message.attempts)
+                if isExpired {
+                    try self.kill(message, with: .deadlineExceeded(of: message.url))
+                } else {
                     self.begun.append(message)
                     begun += 1
-                    continue
                 }
-                // The attempt does not take place, so it does not count.
-                let expired = message.with(attempts: message.attempts - 1)
-                try self.tables.begin(expired.id, attempt: expired.attempts)
-                try self.kill(expired, with: .deadlineExceeded(of: expired.url))
             }
             self.lanes.begin(begun, in: lane, nextDue: try self.tables.nextDue(of: lane))
         }
@@ -259,13 +248,6 @@ struct MessageNumbers {
         defer { self.following += 1 }
         return self.following
     }
-}
-
-/// The value of a reply, encoded as a message to the return URL.
-struct EncodedReturn: Sendable {
-    let message: NewMessage
-    let details: String?
-    let lane: String
 }
 
 extension RoutingError {

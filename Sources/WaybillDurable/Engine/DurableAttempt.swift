@@ -14,7 +14,7 @@ final class DurableAttempt: MessageSource {
 
     private struct State {
         /// The value for the return URL, encoded; nil when no value was returned.
-        var returned: Result<EncodedReturn, RoutingError>?
+        var returned: Result<NewMessage, RoutingError>?
         /// Whether the handler has completed the message in a transaction.
         var isCompleted = false
     }
@@ -79,19 +79,18 @@ final class DurableAttempt: MessageSource {
         _ value: any Sendable,
         for url: String,
         headers: [String: String]
-    ) throws(RoutingError) -> EncodedReturn {
-        let details = MessageDetails(headers: headers, payload: value, answers: self.message.id)
-        return EncodedReturn(
-            message: NewMessage(url: url, details: details),
-            details: try details.encoded(for: url),
-            lane: try self.engine.settings.value.policies.lane(of: url)
+    ) throws(RoutingError) -> NewMessage {
+        try NewMessage(
+            url: url,
+            details: MessageDetails(headers: headers, payload: value, answers: self.message.id),
+            by: self.engine.settings.value.policies
         )
     }
 
     /// Records that a transaction has completed the message.
     func noteCompletion() { self.state.withLock { $0.isCompleted = true } }
 
-    private func end(_ returned: EncodedReturn?) {
+    private func end(_ returned: NewMessage?) {
         let isCompleted = self.state.withLock { $0.isCompleted }
         self.end { batch in
             if !isCompleted { _ = try batch.complete(self.message, returning: returned) }

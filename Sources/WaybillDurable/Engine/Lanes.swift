@@ -1,9 +1,9 @@
 #if Durable
 /// The decisions about when an attempt may begin.
 ///
-/// A lane is a queue of messages that share a limit on concurrent attempts. Each policy has one lane, messages
-/// without a policy share one, and messages that were twice underway when their process ended have one for
-/// themselves. The value performs no I/O: the engine copies it for each batch, and keeps the copy when the
+/// A lane is a queue of messages that share a limit on concurrent attempts. Each policy has one lane, and
+/// messages without a policy share a lane. Messages that were underway when two processes ended share another
+/// lane. The value performs no I/O: the engine copies it for each batch, and keeps the copy when the
 /// batch has been committed.
 struct Lanes {
     private var lanes: [String: Lane] = [:]

@@ -1,9 +1,5 @@
 #if Durable
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import WaybillJSON
 
 /// The clock of a store, in milliseconds since 1970.
 ///
@@ -26,11 +22,7 @@ struct StoreClock {
         return self.last
     }
 
-    static var wallTime: Int {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
-    }
+    static var wallTime: Int { Int(Timestamp.now * 1_000) }
 
     /// Returns a time after a delay.
     ///

@@ -12,8 +12,8 @@ internal import WaybillRouting
 ///
 /// ```
 /// send, transaction, complete --> inbox --> Batch: BEGIN, work ..., due messages begin, COMMIT
-///                                                                                         |
-///            inbox <-- outcome <-- DurableAttempt: bus.route <-- begun messages <---------+--> callers resume
+///                                                                                        |
+///            inbox <-- outcome <-- DurableAttempt: bus.route <-- begun messages <--------+--> callers resume
 /// ```
 actor StoreEngine: LoopBound {
     nonisolated let eventLoop: EventLoop
@@ -48,7 +48,7 @@ actor StoreEngine: LoopBound {
     /// Opens the file.
     func open(_ path: String) throws(DurableError) {
         let configuration = self.settings.value.configuration
-        // A test's file system has no folder for a lock. If opening fails, the lock is released with this value.
+        // A test's file system has no folder for a lock. If opening fails, this value releases the lock.
         let lock = configuration.vfs == nil ? try StoreLock(path) : nil
         let database = try Database(path, vfs: configuration.vfs)
         // With the exclusive mode first, the index of the log is in memory and no other process can write.
@@ -226,7 +226,7 @@ extension StoreEngine {
         )
     }
 
-    /// Begins no further attempts, waits until those that are underway have ended, and closes the file.
+    /// Begins no further attempts, waits for the attempts that are underway, and closes the file.
     func close(drainingFor limit: Duration) async {
         self.isClosing = true
         self.lanes.isDelivering = false

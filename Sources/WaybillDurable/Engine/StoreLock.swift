@@ -7,8 +7,8 @@ internal import Glibc
 
 /// The lock that keeps a second process, or a second store of this process, away from the file.
 ///
-/// The lock file is named after the store's file with `-lock` at the end. It contains the ID of the process and
-/// whether the store was closed. The system releases the lock when the process ends, however it ends.
+/// The lock file is named after the store's file with `-lock` at the end. It contains the ID of the process
+/// and whether the store was closed. The system releases the lock when the process ends, however it ends.
 final class StoreLock {
     private let path: String
     private let descriptor: CInt

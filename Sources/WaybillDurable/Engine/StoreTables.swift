@@ -11,7 +11,8 @@ final class StoreTables {
     private let insertStatement, deleteStatement, beginStatement, retryStatement, followStatement: Statement
     private let orderStatement, keyStatement, keepKeyStatement, dropKeysStatement: Statement
     private let buryStatement: Statement
-    private let transactionStatement, commitStatement: Statement
+    private let transactionStatement, commitStatement, savepointStatement, releaseStatement: Statement
+    private let rollbackStatement: Statement
     private let dueStatement, nextDueStatement, pagesStatement, freePagesStatement: Statement
 
     /// Prepares the statements.
@@ -67,6 +68,9 @@ final class StoreTables {
         )
         self.transactionStatement = try database.prepare("BEGIN IMMEDIATE")
         self.commitStatement = try database.prepare("COMMIT")
+        self.savepointStatement = try database.prepare("SAVEPOINT program")
+        self.releaseStatement = try database.prepare("RELEASE program")
+        self.rollbackStatement = try database.prepare("ROLLBACK TO program")
         self.buryStatement = try database.prepare(
             """
             INSERT INTO waybill_dead (id, url, order_key, details, sent, died, attempts, code, failure)
@@ -82,6 +86,17 @@ final class StoreTables {
 
     func commit() throws(DurableError) { try self.commitStatement.run() }
 
+    /// Begins the savepoint around a transaction of the program.
+    func beginProgram() throws(DurableError) { try self.savepointStatement.run() }
+
+    func endProgram() throws(DurableError) { try self.releaseStatement.run() }
+
+    /// Undoes a transaction of the program, and ends its savepoint.
+    func undoProgram() throws(DurableError) {
+        try self.rollbackStatement.run()
+        try self.releaseStatement.run()
+    }
+
     /// The states of a message that has not ended.
     enum State: Int64 {
         case waiting = 0
@@ -92,23 +107,21 @@ final class StoreTables {
 
     func insert(
         _ message: NewMessage,
-        details: String?,
         as state: State,
         id: Int,
-        lane: String,
         at now: Int
     ) throws(DurableError) {
         try self.insertStatement.run(
             id.sqlValue,
             .int(state.rawValue),
             .text(message.url),
-            .text(lane),
+            .text(message.lane),
             .int(Int64(StoreClock.adding(message.delay, to: now))),
             now.sqlValue,
             .int(state == .begun ? 1 : 0),
             message.lifetime.map { .int(Int64(StoreClock.adding($0, to: now))) } ?? .null,
             message.order.sqlValue,
-            details.sqlValue
+            message.details.sqlValue
         )
     }
 
@@ -154,7 +167,7 @@ final class StoreTables {
         )
     }
 
-    /// Lets the next message of an order wait for its attempt.
+    /// Makes the first message of an order ready for an attempt, because its predecessor has ended.
     ///
     /// - Returns: The lane of that message; nil if the order has none.
     func follow(_ order: String) throws(DurableError) -> String? {
@@ -176,7 +189,9 @@ final class StoreTables {
         try self.dropKeysStatement.run(now.sqlValue)
     }
 
-    /// Returns the waiting messages of a lane that are due, as if their next attempt had begun.
+    /// Returns the waiting messages of a lane that are due.
+    ///
+    /// Their number of attempts includes the attempt that is going to begin.
     func dueMessages(of lane: String, at now: Int, limit: Int) throws(DurableError) -> [BegunMessage] {
         var messages: [BegunMessage] = []
         try self.dueStatement.forEachRow([.text(lane), now.sqlValue, limit.sqlValue]) {
@@ -209,7 +224,7 @@ final class StoreTables {
 }
 
 extension StoreTables {
-    /// Creates the tables, unless the file has them, and returns the number of the next message.
+    /// Creates the tables, unless the file has them.
     ///
     /// - Throws: `newerSchema` if a later version has written the file.
     static func prepare(_ database: Database) throws(DurableError) {

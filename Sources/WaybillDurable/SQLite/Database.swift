@@ -117,7 +117,7 @@ final class Database {
     /// Returns the last failure that concerns the whole transaction, and forgets it.
     func takeFailure() -> DurableError? { self.observer.failure.take() }
 
-    /// Runs code of the store inside of ``withProgramAccess(_:)``.
+    /// Runs code of the store inside of ``withProgramAccess(limit:_:)``.
     func withStoreAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = self.observer.isProgram
         self.observer.isProgram = false
@@ -168,16 +168,21 @@ private final class ConnectionObserver {
 
     func takeDenial() -> String? { self.denial.take() }
 
+    /// Returns the observer that SQLite passes to a callback.
+    private static func observer(_ context: UnsafeMutableRawPointer?) -> ConnectionObserver? {
+        // The context is the observer, which lives longer than the connection.
+        unsafe context.map { unsafe Unmanaged<ConnectionObserver>.fromOpaque($0).takeUnretainedValue() }
+    }
+
     /// Refuses statements of the program that would break the store.
     static let authorize:
         @convention(c) (
             UnsafeMutableRawPointer?, CInt, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
             UnsafePointer<CChar>?, UnsafePointer<CChar>?
         ) -> CInt = { context, action, first, second, _, _ in
-            // The context is the observer, which lives longer than the connection.
-            guard let context = unsafe context else { return SQLITE_OK }
-            let observer = unsafe Unmanaged<ConnectionObserver>.fromOpaque(context).takeUnretainedValue()
-            guard observer.isProgram else { return SQLITE_OK }
+            guard let observer = unsafe ConnectionObserver.observer(context), observer.isProgram else {
+                return SQLITE_OK
+            }
             switch action {
             case SQLITE_READ, SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
             case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
@@ -197,10 +202,7 @@ private final class ConnectionObserver {
         }
 
     static let interrupt: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
-        // The context is the observer, which lives longer than the connection.
-        guard let context = unsafe context else { return 0 }
-        let observer = unsafe Unmanaged<ConnectionObserver>.fromOpaque(context).takeUnretainedValue()
-        guard let deadline = observer.deadline else { return 0 }
+        guard let deadline = unsafe ConnectionObserver.observer(context)?.deadline else { return 0 }
         return deadline < .now ? 1 : 0
     }
 
@@ -210,10 +212,7 @@ private final class ConnectionObserver {
             _,
             _,
             pages in
-            // The context is the observer, which lives longer than the connection.
-            guard let context = unsafe context else { return SQLITE_OK }
-            let observer = unsafe Unmanaged<ConnectionObserver>.fromOpaque(context).takeUnretainedValue()
-            observer.logPages = Int(pages)
+            unsafe ConnectionObserver.observer(context)?.logPages = Int(pages)
             return SQLITE_OK
         }
 }

@@ -65,7 +65,7 @@ struct CronCalendar {
 
     /// Returns the first time that has a local time, or the end of the gap that contains the local time.
     private func time(ofLocal local: Int) -> Int {
-        // Offsets lie within a day of UTC, so the two are the offsets before and after any change near by.
+        // These are the offsets before and after a change of the clock near the local time.
         let before = self.offset(local - Self.secondsPerDay)
         let after = self.offset(local + Self.secondsPerDay)
         let candidates = [local - max(before, after), local - min(before, after)]

@@ -28,9 +28,9 @@ public struct DurableRule: Sendable {
 
     /// A rule with the five fields of cron: minute, hour, day of the month, month, day of the week.
     ///
-    /// A field is `*`, a number, a range `1-5`, or a list `1,15`. A `*` or a range can have a step: `*/10`. Months and
-    /// days have English names of three letters as well; 0 and 7 are Sunday. When both days are restricted, a
-    /// day that matches either of them counts, as in cron.
+    /// A field is `*`, a number, a range `1-5`, or a list `1,15`. A `*` or a range can have a step: `*/10`.
+    /// Months and days have English names of three letters as well; 0 and 7 are Sunday. When both days are
+    /// restricted, a day that matches either of them counts, as in cron.
     ///
     /// When a clock is set forward, a time that the day does not have counts as the first instant after the
     /// gap. When a clock is set back, a time that the day has twice counts once, at its first occurrence.

@@ -41,31 +41,29 @@ extension DurableStore {
             headers: ["waybill-schedule": name]
         ).encoded(for: url)
         try await self.engine.perform { batch in
-            batch.attempt {
-                batch.schedulesChanged = true
-                guard let next = rule.next(after: batch.now) else {
-                    throw DurableError(
-                        .invalidArgument,
-                        message: "the rule of the schedule \(name) has no time"
-                    )
-                }
-                try batch.tables.database.execute(
-                    """
-                    INSERT INTO waybill_schedules (name, url, details, rule, zone, misfire, next)
-                    VALUES (?,?,?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET
-                    url = excluded.url, details = excluded.details, misfire = excluded.misfire,
-                    next = iif(rule = excluded.rule AND zone = excluded.zone, next, excluded.next),
-                    rule = excluded.rule, zone = excluded.zone
-                    """,
-                    .text(name),
-                    .text(url),
-                    details.sqlValue,
-                    .text(rule.text),
-                    .text(rule.zone),
-                    .text(misfire.rawValue),
-                    next.sqlValue
+            batch.schedulesChanged = true
+            guard let next = rule.next(after: batch.now) else {
+                throw DurableError(
+                    .invalidArgument,
+                    message: "the rule of the schedule \(name) has no time"
                 )
             }
+            try batch.tables.database.execute(
+                """
+                INSERT INTO waybill_schedules (name, url, details, rule, zone, misfire, next)
+                VALUES (?,?,?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET
+                url = excluded.url, details = excluded.details, misfire = excluded.misfire,
+                next = iif(rule = excluded.rule AND zone = excluded.zone, next, excluded.next),
+                rule = excluded.rule, zone = excluded.zone
+                """,
+                .text(name),
+                .text(url),
+                details.sqlValue,
+                .text(rule.text),
+                .text(rule.zone),
+                .text(misfire.rawValue),
+                next.sqlValue
+            )
         }
     }
 
@@ -75,35 +73,31 @@ extension DurableStore {
     @discardableResult
     public func unschedule(_ name: String) async throws -> Bool {
         try await self.engine.perform { batch in
-            batch.attempt {
-                batch.schedulesChanged = true
-                try batch.tables.database.execute("DELETE FROM waybill_schedules WHERE name = ?", .text(name))
-                return batch.tables.database.changes > 0
-            }
+            batch.schedulesChanged = true
+            try batch.tables.database.execute("DELETE FROM waybill_schedules WHERE name = ?", .text(name))
+            return batch.tables.database.changes > 0
         }
     }
 
     /// The schedules of the store, in the order of their names.
     public func schedules() async throws -> [DurableSchedule] {
         try await self.engine.perform { batch in
-            batch.attempt {
-                let select = try batch.tables.database.prepare(
-                    "SELECT name, url, rule, zone, next FROM waybill_schedules ORDER BY name"
-                )
-                var schedules: [DurableSchedule] = []
-                try select.forEachRow([]) {
-                    let zone = select.text(3).flatMap { $0.isEmpty ? nil : " \($0)" } ?? ""
-                    schedules.append(
-                        DurableSchedule(
-                            name: select.text(0) ?? "",
-                            url: select.text(1) ?? "",
-                            rule: (select.text(2) ?? "") + zone,
-                            next: select.int(4)
-                        )
+            let select = try batch.tables.database.prepare(
+                "SELECT name, url, rule, zone, next FROM waybill_schedules ORDER BY name"
+            )
+            var schedules: [DurableSchedule] = []
+            try select.forEachRow([]) {
+                let zone = select.text(3).flatMap { $0.isEmpty ? nil : " \($0)" } ?? ""
+                schedules.append(
+                    DurableSchedule(
+                        name: select.text(0) ?? "",
+                        url: select.text(1) ?? "",
+                        rule: (select.text(2) ?? "") + zone,
+                        next: select.int(4)
                     )
-                }
-                return schedules
+                )
             }
+            return schedules
         }
     }
 }

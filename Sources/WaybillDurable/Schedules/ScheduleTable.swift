@@ -57,11 +57,9 @@ struct ScheduleTable {
                 continue
             }
             let (ticks, following) = rule.ticks(from: entry.next, to: batch.now, misfire: entry.misfire)
-            for _ in ticks {
-                let message = NewMessage(url: entry.url, details: MessageDetails())
-                let lane = (try? batch.settings.policies.lane(of: entry.url)) ?? DurablePolicies.commonLane
-                _ = try batch.send(message, details: entry.details, in: lane, isFollowUp: true)
-            }
+            let lane = batch.settings.policies.lane(ofStored: entry.url)
+            let message = NewMessage(url: entry.url, details: entry.details, lane: lane)
+            for _ in ticks { _ = try batch.send(message, isFollowUp: true) }
             if let following {
                 try update.run(following.sqlValue, .text(entry.name))
             } else {
@@ -73,7 +71,7 @@ struct ScheduleTable {
 }
 
 extension DurableRule {
-    /// How late a message may be sent that skips missed times, in milliseconds.
+    /// How late a message of a schedule with the policy `skip` may be sent, in milliseconds.
     private static let grace = 60_000
     /// The most messages that a schedule sends for missed times.
     private static let mostMissed = 1_000

@@ -54,6 +54,7 @@ public struct DurableReceiver: Middleware {
                     headers: headers,
                     payload: message.payload
                 ),
+                by: self.store.engine.settings.value.policies,
                 key: "\(Self.header) \(number)",
                 keyLifetime: self.memory
             )

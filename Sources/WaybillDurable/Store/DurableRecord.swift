@@ -80,7 +80,7 @@ extension DurableStore {
     ) async throws -> [DurableRecord] {
         let scope = try self.scope(of: pattern)
         return try await self.engine.perform { batch in
-            batch.attempt { try batch.tables.records(in: state, scope: scope, id: id, limit: limit) }
+            try batch.tables.records(in: state, scope: scope, id: id, limit: limit)
         }
     }
 
@@ -106,7 +106,7 @@ extension DurableStore {
 }
 
 extension StoreTables {
-    /// Returns messages, of which a table matches the URLs.
+    /// Returns the messages whose URLs a table matches.
     func records(
         in state: DurableRecord.State?,
         scope: RouteTable<Void>?,

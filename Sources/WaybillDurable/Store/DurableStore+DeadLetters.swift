@@ -27,13 +27,8 @@ extension DurableStore {
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
     public func retry(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
-        let scope = try self.scope(of: pattern)
-        return try await self.engine.perform { batch in
-            batch.attempt {
-                let letters = try batch.tables.records(in: .dead, scope: scope, id: id)
-                for letter in letters { try batch.revive(letter) }
-                return letters.count
-            }
+        try await self.forEachDeadLetter(matching: pattern, id: id) { letter, batch in
+            try batch.revive(letter)
         }
     }
 
@@ -46,20 +41,14 @@ extension DurableStore {
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
     public func drop(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
-        let scope = try self.scope(of: pattern)
-        return try await self.engine.perform { batch in
-            batch.attempt {
-                let letters = try batch.tables.records(in: .dead, scope: scope, id: id)
-                for letter in letters { try batch.tables.dropDeadLetter(letter.id) }
-                return letters.count
-            }
+        try await self.forEachDeadLetter(matching: pattern, id: id) { letter, batch in
+            try batch.tables.dropDeadLetter(letter.id)
         }
     }
 
     /// The figures of the store, which are counted in the file.
     public func statistics() async throws -> DurableStatistics {
-        try await self.engine.perform { batch in batch.attempt { try batch.tables.statistics(at: batch.now) }
-        }
+        try await self.engine.perform { batch in try batch.tables.statistics(at: batch.now) }
     }
 
     /// Checks the whole file for damage.
@@ -69,12 +58,24 @@ extension DurableStore {
     /// - Returns: The problems, each in one line; empty if there are none.
     public func check() async throws -> [String] {
         try await self.engine.perform { batch in
-            batch.attempt {
-                var problems: [String] = []
-                let statement = try batch.tables.database.prepare("PRAGMA integrity_check")
-                try statement.forEachRow([]) { problems.append(statement.text(0) ?? "") }
-                return problems == ["ok"] ? [] : problems
-            }
+            var problems: [String] = []
+            let statement = try batch.tables.database.prepare("PRAGMA integrity_check")
+            try statement.forEachRow([]) { problems.append(statement.text(0) ?? "") }
+            return problems == ["ok"] ? [] : problems
+        }
+    }
+
+    /// Calls a closure for each dead letter, all in one commit, and returns their number.
+    private func forEachDeadLetter(
+        matching pattern: String?,
+        id: Int?,
+        _ body: @escaping @Sendable (DurableRecord, Batch) throws -> Void
+    ) async throws -> Int {
+        let scope = try self.scope(of: pattern)
+        return try await self.engine.perform { batch in
+            let letters = try batch.tables.records(in: .dead, scope: scope, id: id)
+            for letter in letters { try body(letter, batch) }
+            return letters.count
         }
     }
 }
@@ -82,7 +83,7 @@ extension DurableStore {
 extension Batch {
     /// Makes a dead letter wait for its first attempt, with its number.
     fileprivate func revive(_ letter: DurableRecord) throws(DurableError) {
-        let lane = (try? self.settings.policies.lane(of: letter.url)) ?? DurablePolicies.commonLane
+        let lane = self.settings.policies.lane(ofStored: letter.url)
         self.addLane(lane)
         let isBehind = try self.tables.revive(letter.id, in: lane, at: self.now)
         if !isBehind { self.updateLanes { $0.wait(in: lane, until: self.now) } }

@@ -37,8 +37,8 @@ extension DurableStore {
     ///   - order: A name. Messages with the same name are handled one after the other.
     ///   - lifetime: How long the message is valid. It then becomes a dead letter.
     /// - Returns: The number of the message.
-    /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError`` with
-    ///   `sizeLimitReached`, `diskFull`, `stopped` or `closed`.
+    /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``
+    ///   with `sizeLimitReached`, `diskFull`, `stopped` or `closed`.
     @discardableResult
     public func send(
         _ url: String,
@@ -53,6 +53,7 @@ extension DurableStore {
             NewMessage(
                 url: url,
                 details: MessageDetails(parameters: parameters, headers: headers),
+                by: self.engine.settings.value.policies,
                 key: key,
                 delay: after,
                 order: order,
@@ -63,11 +64,7 @@ extension DurableStore {
 
     @discardableResult
     func send(_ message: NewMessage) async throws -> DurableReceipt {
-        let details = try message.details.encoded(for: message.url)
-        let lane = try self.engine.settings.value.policies.lane(of: message.url)
-        return try await self.engine.perform { batch in
-            batch.attempt { try batch.send(message, details: details, in: lane) }
-        }
+        try await self.engine.perform { batch in try batch.send(message) }
     }
 
     /// Runs a transaction on the store's file: its writes and its messages take effect together, or not at
@@ -105,9 +102,16 @@ extension DurableStore {
 }
 
 extension StoreEngine {
-    /// Performs work in a batch, and waits until it is on disk.
+    /// Performs work of the store in a batch, and waits until it is on disk.
     nonisolated func perform<Value: Sendable>(
-        _ work: @escaping @Sendable (Batch) -> Result<Value, any Error>
+        _ work: @escaping @Sendable (Batch) throws -> Value
+    ) async throws -> Value {
+        try await self.result { batch in batch.attempt { try work(batch) } }
+    }
+
+    /// Performs work in a batch, and waits until its result is on disk.
+    private nonisolated func result<Value: Sendable>(
+        of work: @escaping @Sendable (Batch) -> Result<Value, any Error>
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
             self.enqueue(
@@ -125,7 +129,7 @@ extension StoreEngine {
     nonisolated func performTransaction<Value: Sendable>(
         _ body: @escaping @Sendable (DurableTransaction, Batch) throws -> Value
     ) async throws -> Value {
-        try await self.perform { batch in
+        try await self.result { batch in
             let transaction = DurableTransaction(batch)
             let clock = ContinuousClock()
             let start = clock.now

@@ -28,7 +28,7 @@ public final class DurableStore: Sendable {
     /// Opens a store, and creates its file if it is missing.
     ///
     /// The file can be a database of the program, with other tables. The store's tables have the prefix
-    /// `waybill_`. Beside the file there are `-wal` and `-lock`, with the same name before.
+    /// `waybill_`. Beside the file there are two files with its name and `-wal` or `-lock` at the end.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
@@ -59,7 +59,7 @@ public final class DurableStore: Sendable {
 extension DurableStore {
     /// The limits of a store.
     public struct Configuration: Sendable {
-        /// The size of the file, in bytes, from which on sends fail with `sizeLimitReached`; 10 GB by default.
+        /// The size of the file in bytes at which sends fail with `sizeLimitReached`; 10 GB by default.
         public var sizeLimit = 10_000_000_000
 
         /// How long a key makes a repeated send have no effect; one day by default.
@@ -98,13 +98,13 @@ extension DurableStore {
 }
 
 extension MessageBus {
-    /// Begins to deliver the messages of a store, including the messages that an earlier process left in its file.
+    /// Begins to deliver the messages of a store, including those of an earlier process.
     ///
     /// Declare the policies of the store before. A store delivers to one bus.
     ///
     /// - Parameter store: The store.
     /// - Throws: ``DurableError`` with `alreadyAttached` if the store delivers to a bus already, or
-    ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid by the conventions of the bus.
+    ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid on the bus.
     public func attach(_ store: DurableStore) async throws {
         try await store.engine.attach(self.unowned, configuration: self.configuration)
     }

@@ -64,8 +64,8 @@ public final class DurableTransaction {
     ///   - order: A name. Messages with the same name are handled one after the other.
     ///   - lifetime: How long the message is valid.
     /// - Returns: The number of the message.
-    /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError`` with
-    ///   `sizeLimitReached`.
+    /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``
+    ///   with `sizeLimitReached`.
     @discardableResult
     public func send(
         _ url: String,
@@ -77,19 +77,16 @@ public final class DurableTransaction {
         lifetime: Duration? = nil
     ) throws -> DurableReceipt {
         let batch = try self.current()
-        let message = NewMessage(
+        let message = try NewMessage(
             url: url,
             details: MessageDetails(parameters: parameters, headers: headers),
+            by: batch.settings.policies,
             key: key,
             delay: after,
             order: order,
             lifetime: lifetime
         )
-        let details = try message.details.encoded(for: url)
-        let lane = try batch.settings.policies.lane(of: url)
-        return try batch.tables.database.withStoreAccess {
-            try batch.send(message, details: details, in: lane)
-        }
+        return try batch.tables.database.withStoreAccess { try batch.send(message) }
     }
 
     /// Calls a closure with the connection of SQLite, for a library such as GRDB.

@@ -12,8 +12,8 @@ extension Message {
 
     /// Completes a durable message in one commit with writes and further messages.
     ///
-    /// The writes take effect exactly once, however often the handler is called: either the commit is on disk,
-    /// and the message is never delivered again, or nothing of it is.
+    /// The writes take effect exactly once, however often the handler is called: either the commit is on
+    /// disk, and the message is never delivered again, or nothing of it is.
     ///
     /// ```swift
     /// @Route func ship(order: Int, message: Message) async throws {
@@ -31,8 +31,8 @@ extension Message {
     /// - Parameter body: A closure that writes and sends. It runs on the thread of the store, and other sends
     ///   wait meanwhile. If it throws, nothing of it takes effect, and the message is not completed.
     /// - Returns: The result of the closure.
-    /// - Throws: ``DurableError`` with `notDurable` if no store delivers the message, and `attemptEnded` if the
-    ///   message is completed, or its timeout has passed; the error of the closure; the errors of
+    /// - Throws: ``DurableError`` with `notDurable` if no store delivers the message, and `attemptEnded` if
+    ///   the message is completed, or its timeout has passed; the error of the closure; the errors of
     ///   ``DurableStore/transaction(_:)``.
     @discardableResult
     public func complete<Value: Sendable>(

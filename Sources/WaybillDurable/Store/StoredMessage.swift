@@ -5,7 +5,10 @@ internal import WaybillRouting
 /// A message before it is written to the file.
 struct NewMessage: Sendable {
     let url: String
-    let details: MessageDetails
+    /// The encoded details; nil when there are none.
+    let details: String?
+    /// The lane of the URL.
+    let lane: String
     /// The text that makes a repeated send have no effect; nil for none.
     var key: String?
     /// How long the key has this effect; nil for the setting of the store.
@@ -16,6 +19,33 @@ struct NewMessage: Sendable {
     var order: String?
     /// How long the message stays valid; nil without a limit.
     var lifetime: Duration?
+}
+
+extension NewMessage {
+    /// Creates a message by encoding its details.
+    ///
+    /// - Throws: `invalidURL`, or `notTransferable` with the name of the value that cannot be encoded.
+    init(
+        url: String,
+        details: MessageDetails,
+        by policies: DurablePolicies,
+        key: String? = nil,
+        keyLifetime: Duration? = nil,
+        delay: Duration = .zero,
+        order: String? = nil,
+        lifetime: Duration? = nil
+    ) throws(RoutingError) {
+        self.init(
+            url: url,
+            details: try details.encoded(for: url),
+            lane: try policies.lane(of: url),
+            key: key,
+            keyLifetime: keyLifetime,
+            delay: delay,
+            order: order,
+            lifetime: lifetime
+        )
+    }
 }
 
 /// The parts of a message beside its URL, as a column of the file.
@@ -115,20 +145,8 @@ struct BegunMessage: Sendable {
     let order: String?
     let details: String?
     /// The number of attempts that have begun, including this one.
-    let attempts: Int
+    var attempts: Int
     /// The time, in milliseconds of the store's clock, at which the message expires.
     let expires: Int?
-
-    func with(attempts: Int) -> BegunMessage {
-        BegunMessage(
-            id: self.id,
-            url: self.url,
-            lane: self.lane,
-            order: self.order,
-            details: self.details,
-            attempts: attempts,
-            expires: self.expires
-        )
-    }
 }
 #endif
