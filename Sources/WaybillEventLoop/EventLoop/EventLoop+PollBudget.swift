@@ -5,7 +5,6 @@ extension EventLoop {
     /// ``yield()``: the loop then polls before it runs other work.
     ///
     /// - Returns: Whether the caller may continue without suspending.
-    @inline(__always)
     package func consumeDeliveryBudget() -> Bool {
         precondition(self.isInEventLoop, "internal error: the budget of a loop was used on another thread")
         return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })

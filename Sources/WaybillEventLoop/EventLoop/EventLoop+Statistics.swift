@@ -61,7 +61,6 @@ struct LoopCounters: ~Copyable {
     /// The time at which the loop went to sleep; zero while it is awake.
     private let parkedAt = Atomic<Int64>(0)
 
-    @inline(__always)
     static func increment(_ counter: borrowing Atomic<UInt>) {
         counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }

@@ -81,7 +81,6 @@ final class LoopCore: @unchecked Sendable {
     var isOnThread: Bool { self.thread.load(ordering: .relaxed) == ThreadID.current }
 
     /// Enqueues work, from any thread.
-    @inline(__always)
     func submit(_ item: WorkItem) {
         if self.isOnThread {
             self.pushLocal(item)

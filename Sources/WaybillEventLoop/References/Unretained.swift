@@ -12,11 +12,6 @@ package struct Unretained<Object: AnyObject & Sendable>: Sendable {
     @inlinable
     package init(_ object: Object) { unsafe self.reference = .passUnretained(object) }
 
-    /// The object, retained; it must be alive at the time of the access.
-    @unsafe
-    @inlinable
-    package var unsafeObject: Object { unsafe self.reference.takeUnretainedValue() }
-
     /// Calls a closure with the object, without retaining it.
     ///
     /// The object must be alive until the closure has returned.

@@ -36,7 +36,6 @@ public struct Address: Sendable {
         }
     }
 
-    @inline(__always)
     init(text: String, layout: AddressLayout, rules: RoutingRules) {
         self.text = text
         self.layout = layout

@@ -4,14 +4,12 @@ struct AddressLayout: Sendable, Hashable {
     private var offsets: UInt64 = 0
     private var flags: UInt8 = 0
 
-    @inline(__always)
     init() {}
 
     /// Creates a layout by building the packed word in registers.
     ///
     /// Writing the fields one by one would be four narrow stores. Reading the word right after them would
     /// stall until they reach the cache.
-    @inline(__always)
     init(schemeEnd: Int, pathStart: Int, pathEnd: Int, queryEnd: Int, flags: Flags) {
         self.offsets =
             UInt64(truncatingIfNeeded: schemeEnd) | UInt64(truncatingIfNeeded: pathStart) &<< 16
@@ -30,18 +28,14 @@ struct AddressLayout: Sendable, Hashable {
         static let defaultScheme = Self(rawValue: 4)
     }
 
-    @inline(__always)
     private func offset(_ shift: UInt64) -> Int { Int(truncatingIfNeeded: self.offsets &>> shift & 0xffff) }
 
-    @inline(__always)
     private func has(_ flag: Flags) -> Bool { self.flags & flag.rawValue != 0 }
 
     /// The end of the scheme; 0 when there is none.
-    @inline(__always)
     var schemeEnd: Int { self.offset(0) }
 
     /// The start of the segments: after the scheme, and after a host or verb that is not a segment.
-    @inline(__always)
     var pathStart: Int {
         get { self.offset(16) }
         set {
@@ -49,28 +43,22 @@ struct AddressLayout: Sendable, Hashable {
         }
     }
 
-    @inline(__always)
     var pathEnd: Int { self.offset(32) }
 
     /// The end of the query, which begins at `pathEnd + 1`; equal to `pathEnd` without a query.
-    @inline(__always)
     var queryEnd: Int { self.offset(48) }
 
     /// Whether the text contains a `%`, which may begin an encoded byte.
-    @inline(__always)
     var hasEscapes: Bool { self.has(.escapes) }
 
-    @inline(__always)
     var hasFragment: Bool { self.has(.fragment) }
 
     /// Whether the URL is known to contain the default scheme.
     ///
     /// False is inconclusive: the scheme may be missing, or have a form that the fast comparison does not
     /// recognise.
-    @inline(__always)
     var hasDefaultScheme: Bool { self.has(.defaultScheme) }
 
-    @inline(__always)
     var hasQuery: Bool { self.queryEnd != self.pathEnd }
 }
 
@@ -81,26 +69,20 @@ struct URLRange: Sendable, Hashable {
 
     var bits: UInt32 = 0
 
-    @inline(__always)
     init() {}
 
-    @inline(__always)
     init(bits: UInt32) { self.bits = bits }
 
-    @inline(__always)
     init(_ start: Int, _ end: Int) {
         self.bits = UInt32(truncatingIfNeeded: start) | UInt32(truncatingIfNeeded: end) &<< 16
     }
 
     init(_ range: Range<Int>) { self.init(range.lowerBound, range.upperBound) }
 
-    @inline(__always)
     var start: Int { Int(self.bits & 0xffff) }
 
-    @inline(__always)
     var end: Int { Int(self.bits &>> 16) }
 
-    @inline(__always)
     var count: Int { self.end &- self.start }
 
     var range: Range<Int> { self.start..<self.end }

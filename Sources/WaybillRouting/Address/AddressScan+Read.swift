@@ -44,7 +44,6 @@ extension AddressScan where Self: ~Copyable {
     /// eight bytes; otherwise 0.
     ///
     /// One comparison of words decides, and the root of the trie is then known without a lookup.
-    @inline(__always)
     private static func endOfDefaultScheme(_ bytes: Span<UInt8>, _ rules: RoutingRules) -> Int {
         let word = ByteWord.load(bytes, 0)
         let colons = ByteWord.mask(word, UInt8(ascii: ":"))
@@ -71,7 +70,6 @@ extension AddressScan where Self: ~Copyable {
     }
 
     /// Reads the segments, collects the marks of `%` bytes, and returns the end of the path.
-    @inline(__always)
     private mutating func readSegments(
         _ bytes: Span<UInt8>,
         from start: Int,

@@ -40,7 +40,6 @@ struct InlineScan: AddressScan, ~Copyable {
     private var ranges: InlineArray<16, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     private var keys: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-    @inline(__always)
     init() {}
 
     @inline(__always)
@@ -54,15 +53,12 @@ struct InlineScan: AddressScan, ~Copyable {
         self.count &+= 1
     }
 
-    @inline(__always)
     mutating func segment(_ index: Int) -> ScannedSegment {
         ScannedSegment(range: URLRange(bits: self.ranges[index]), key: self.keys[index])
     }
 
-    @inline(__always)
     mutating func range(_ index: Int) -> URLRange { URLRange(bits: self.ranges[index]) }
 
-    @inline(__always)
     mutating func replace(_ index: Int, with segment: ScannedSegment) {
         self.ranges[index] = segment.range.bits
         self.keys[index] = segment.key

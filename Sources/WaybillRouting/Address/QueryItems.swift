@@ -6,7 +6,6 @@ enum UnescapedQuery {
     /// none.
     ///
     /// No value begins at offset 0. The name's bytes and the byte after them are compared in one word.
-    @inline(__always)
     static func value(of name: Span<UInt8>, in bytes: Span<UInt8>, _ layout: AddressLayout) -> URLRange {
         let count = name.count
         guard count < 8 else { return Self.value(ofLong: name, in: bytes, layout) }
@@ -68,7 +67,6 @@ enum UnescapedQuery {
     }
 
     /// Returns the end of an item whose first word has been loaded.
-    @inline(__always)
     private static func end(ofItem word: UInt64, _ start: Int, end: Int, bytes: Span<UInt8>) -> Int {
         let ends = ByteWord.mask(word, UInt8(ascii: "&"))
         if ends == 0, start &+ 8 < end { return Self.end(from: start &+ 8, end, bytes) }

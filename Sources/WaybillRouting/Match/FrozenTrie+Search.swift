@@ -252,7 +252,6 @@ extension FrozenTrie {
         }
     }
 
-    @inline(__always)
     private func equals(
         _ child: UInt32,
         segment: ScannedSegment,

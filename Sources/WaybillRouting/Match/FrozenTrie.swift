@@ -79,7 +79,6 @@ extension FrozenTrie {
         )
     }
 
-    @inline(__always)
     private func scanAndSearch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
         var scan = InlineScan()
         var state = InlineMatchState()
@@ -172,7 +171,6 @@ extension FrozenTrie {
     }
 
     /// Returns the root node for the scheme of an address.
-    @inline(__always)
     func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
         layout.hasDefaultScheme || layout.schemeEnd == 0
             ? self.trie.defaultRoot : self.nonDefaultRoot(bytes, layout.schemeEnd)

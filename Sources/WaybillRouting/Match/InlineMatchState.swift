@@ -23,7 +23,6 @@ struct InlineMatchState: MatchState, ~Copyable {
         set { self.hasOverflowed = newValue != nil }
     }
 
-    @inline(__always)
     init() {}
 
     @inline(__always)
@@ -57,7 +56,6 @@ struct InlineMatchState: MatchState, ~Copyable {
 extension InlineMatchState {
     mutating func trackVisits() { self.tracksVisits = true }
 
-    @inline(__always)
     mutating func markVisited(_ position: TriePosition) -> Bool { !self.tracksVisits || self.countVisit() }
 
     @inline(never)
@@ -89,12 +87,10 @@ extension InlineMatchState {
 
     mutating func truncateCaptures(to count: Int) { self.captureCount = count }
 
-    @inline(__always)
     mutating func firstCaptures() -> Captures {
         Captures(self.word(0), second: self.word(2), third: self.word(4), fourth: self.word(6))
     }
 
-    @inline(__always)
     private mutating func word(_ index: Int) -> UInt64 {
         UInt64(self.captures[index]) | UInt64(self.captures[index &+ 1]) &<< 32
     }

@@ -37,7 +37,6 @@ protocol MatchState: ~Copyable {
 }
 
 extension MatchState where Self: ~Copyable {
-    @inline(__always)
     static var collectsAll: Bool { false }
 
     mutating func collect(_ leaf: UInt32) -> Bool { false }
@@ -70,7 +69,6 @@ struct ChoicePoint {
 
 extension ChoicePoint {
     /// Creates the choice point of all non-literal edges of a position.
-    @inline(__always)
     init(_ position: TriePosition, _ captureCount: Int) {
         self.node = position.node
         self.index = UInt16(truncatingIfNeeded: position.index)
@@ -86,6 +84,5 @@ enum Branch: UInt8, Comparable {
     case rest
     case longerRest
 
-    @inline(__always)
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

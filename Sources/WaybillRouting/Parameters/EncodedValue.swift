@@ -55,7 +55,6 @@ package enum EncodedValues {
     ///
     /// The function compares addresses, because every successful cast calls it. At run time `any Sendable` is
     /// the same type as `Any`.
-    @inline(__always)
     package static func isUnconstrained<Value>(_ type: Value.Type) -> Bool {
         Value.self == Any.self || Value.self == Any?.self || Value.self == Any??.self
             || Value.self == Any???.self

@@ -97,12 +97,10 @@ struct Captures: Sendable {
     private let third: UInt64
     private let fourth: UInt64
 
-    @inline(__always)
     init(_ first: UInt64 = 0, second: UInt64 = 0, third: UInt64 = 0, fourth: UInt64 = 0) {
         (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
     }
 
-    @inline(__always)
     subscript(index: Int) -> URLRange {
         let word =
             switch index &>> 1 {

@@ -53,7 +53,6 @@ extension Parameters {
     }
 
     /// Returns whether the decoded name of a query item equals `name`.
-    @inline(__always)
     func isName(_ bytes: Span<UInt8>, range: Range<Int>, name: Span<UInt8>) -> Bool {
         if self.layout.hasEscapes { return Self.isDecoded(bytes, range: range, name: name) }
         guard range.count == name.count else { return false }

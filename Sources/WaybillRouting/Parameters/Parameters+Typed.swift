@@ -91,7 +91,6 @@ extension Parameters {
         return Self.reading(bytes, range)
     }
 
-    @inline(__always)
     private static func reading(_ bytes: Span<UInt8>, _ range: URLRange) -> IntReading {
         let (start, end) = (range.start, range.end)
         guard

@@ -53,7 +53,6 @@ public struct Parameters: Sendable {
         case passed(PassedValues)
         indirect case both(ParameterNames, PassedValues)
 
-        @inline(__always)
         init(_ names: ParameterNames?, _ passed: PassedValues?) {
             switch (names, passed) {
             case (nil, nil): self = .nothing
@@ -66,7 +65,6 @@ public struct Parameters: Sendable {
 
     /// The names of the pattern's captures; nil when the pattern captures nothing and the rules are the
     /// default rules.
-    @inline(__always)
     var names: ParameterNames? {
         get {
             switch self.attachment {
@@ -78,7 +76,6 @@ public struct Parameters: Sendable {
     }
 
     /// The values that were passed with the call; nil if there are none.
-    @inline(__always)
     package var passed: PassedValues? {
         switch self.attachment {
         case .nothing, .names: nil
@@ -208,11 +205,7 @@ extension Parameters {
     @inlinable package var url: String { self.text }
 
     /// The value that means "no parameters"; the runtime would copy an optional.
-    @inline(__always)
     package static var none: Self { RouteMatch.none.parameters }
-
-    /// The matched route.
-    package var routeID: RouteID { RouteID(bits: self.route) }
 
     /// Whether the address has a fragment.
     package var hasFragment: Bool { self.layout.hasFragment }

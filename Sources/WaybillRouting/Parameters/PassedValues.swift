@@ -43,7 +43,6 @@ package final class PassedValues: Sendable {
     }
 
     /// Creates a list from the values of a dictionary; returns `older` if the dictionary is empty.
-    @inline(__always)
     package static func make(
         _ values: [String: any Sendable],
         over older: PassedValues? = nil

@@ -65,7 +65,6 @@ package enum PlainPattern {
     }
 
     /// Returns the start of the first segment; nil without a scheme, or if the scheme is not in lower case.
-    @inline(__always)
     private static func endOfScheme(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count, ASCII.isLetter(bytes[index]), bytes[index] & 0x20 != 0 { index &+= 1 }

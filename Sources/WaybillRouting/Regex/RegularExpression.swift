@@ -114,7 +114,6 @@ struct CharacterSet: Sendable, Hashable {
 
     init(_ scalar: Unicode.Scalar) { self.init([scalar.value...scalar.value]) }
 
-    @inline(__always)
     func contains(_ value: UInt32) -> Bool {
         if value < 64 { return self.low >> UInt64(value) & 1 != 0 }
         if value < 128 { return self.high >> UInt64(value - 64) & 1 != 0 }

@@ -47,10 +47,6 @@ extension RouteTable {
     /// The handler of a match; the match must come from this table, which must not have changed since.
     @inlinable
     public subscript(match: RouteMatch) -> Handler? { self.handlers[match.route.index] }
-
-    /// The handler of a route that this table has matched; the table must not have changed since.
-    @inlinable
-    package subscript(route: RouteID) -> Handler? { self.handlers[route.index] }
 }
 
 extension RouteTable {

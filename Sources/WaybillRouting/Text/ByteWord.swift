@@ -4,7 +4,6 @@ package enum ByteWord {
     static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
     /// Loads the eight bytes at `index`, the first byte lowest; bytes beyond the end are zero.
-    @inline(__always)
     static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 { self.loadWithEnd(bytes, index).word }
 
     /// Loads the eight bytes at `index`, and a mask of the end of the span.
@@ -31,7 +30,6 @@ package enum ByteWord {
     }
 
     /// Returns the last eight bytes of a span, which must have at least eight.
-    @inline(__always)
     static func last(_ bytes: Span<UInt8>) -> UInt64 { self.eight(bytes, at: bytes.count &- 8) }
 
     @inline(never)
@@ -53,7 +51,6 @@ package enum ByteWord {
             | UInt64(bytes[count &- 1]) &<< UInt64((count &- 1) &* 8)
     }
 
-    @inline(__always)
     private static func four(_ bytes: Span<UInt8>) -> UInt64 {
         guard bytes.count >= 4 else { return 0 }
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16 | UInt64(bytes[3]) &<< 24
@@ -75,45 +72,37 @@ package enum ByteWord {
     /// Returns a mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
     ///
     /// Only the lowest set bit is exact.
-    @inline(__always)
     static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         self.zeros(word ^ (Self.ones &* UInt64(byte)))
     }
 
     /// Returns a mask whose lowest set bit is in the first byte below `limit`; `limit` must be at most 128.
-    @inline(__always)
     static func mask(_ word: UInt64, below limit: UInt8) -> UInt64 {
         (word &- Self.ones &* UInt64(limit)) & ~word & Self.highs
     }
 
     /// Returns a mask whose lowest set bit is in the first `/` or `?`, the delimiters of a segment.
-    @inline(__always)
     static func segmentEnds(_ word: UInt64) -> UInt64 {
         self.zeros((word | (Self.ones &* 0x10)) ^ (Self.ones &* UInt64(UInt8(ascii: "?"))))
     }
 
     /// Marks the bytes `#` and `%`; `!` and `'` are marked too, because they differ only in ignored bits.
-    @inline(__always)
     static func signs(_ word: UInt64) -> UInt64 {
         let signs = (word | (Self.ones &* 0x06)) ^ (Self.ones &* 0x27)
         return (signs &- Self.ones) & ~word
     }
 
     /// Marks the bytes that equal `byte`.
-    @inline(__always)
     static func signs(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         ((word ^ (Self.ones &* UInt64(byte))) &- Self.ones) & ~word
     }
 
     /// Returns whether any byte is marked in the marks of one word, or of several words combined by `|`.
-    @inline(__always)
     static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
 
-    @inline(__always)
     static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
 
     /// Returns the index of the byte that contains the lowest set bit of a non-zero mask.
-    @inline(__always)
     static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
 
     /// Returns the number of bytes before the first control character or the first of two other ASCII bytes.
@@ -144,7 +133,6 @@ package enum ByteWord {
         return index
     }
 
-    @inline(__always)
     private static func ends(
         _ bytes: Span<UInt8>,
         index: Int,
@@ -156,7 +144,6 @@ package enum ByteWord {
     }
 
     /// Keeps the first `count` bytes, fewer than eight, and clears the others.
-    @inline(__always)
     static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
 }
 
@@ -165,7 +152,6 @@ private struct VectorEnds {
     private let first: SIMD4<UInt64>
     private let second: SIMD4<UInt64>
 
-    @inline(__always)
     init(_ first: UInt8, _ second: UInt8) {
         self.first = SIMD4(repeating: ByteWord.ones &* UInt64(first))
         self.second = SIMD4(repeating: ByteWord.ones &* UInt64(second))
@@ -173,13 +159,11 @@ private struct VectorEnds {
 
     /// Returns whether any of the 64 bytes at an index is a searched byte; the process traps if there are
     /// fewer.
-    @inline(__always)
     func isAny(in bytes: Span<UInt8>, at index: Int) -> Bool {
         let marks = self.marks(Self.four(bytes, index)) | self.marks(Self.four(bytes, index &+ 32))
         return ByteWord.isAny(marks[0] | marks[1] | marks[2] | marks[3])
     }
 
-    @inline(__always)
     private func marks(_ words: SIMD4<UInt64>) -> SIMD4<UInt64> {
         let ones = SIMD4(repeating: ByteWord.ones)
         // Bytes that are not ASCII never match, because all searched bytes have a highest bit of zero.
@@ -187,7 +171,6 @@ private struct VectorEnds {
             & ~words
     }
 
-    @inline(__always)
     private static func four(_ bytes: Span<UInt8>, _ index: Int) -> SIMD4<UInt64> {
         // The call is unsafe only for types with invalid bits. Any 32 bytes are four words, and the bounds
         // are checked.

@@ -73,14 +73,11 @@ enum PercentCoding {
 
 /// Classification of ASCII bytes.
 enum ASCII {
-    @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    @inline(__always)
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
 
     /// Returns whether the byte is an unreserved character of RFC 3986.
-    @inline(__always)
     static func isUnreserved(_ byte: UInt8) -> Bool {
         byte != UInt8(ascii: "/") && self.isUnreservedOrSlash(byte)
     }
@@ -88,33 +85,27 @@ enum ASCII {
     /// Returns whether the byte is an unreserved character or a slash, the characters of a path.
     ///
     /// The test uses a bit mask, because it runs for each byte of a URL that is printed.
-    @inline(__always)
     static func isUnreservedOrSlash(_ byte: UInt8) -> Bool {
         let characters: UInt64 = byte < 64 ? 0x03ff_e000_0000_0000 : 0x47ff_fffe_87ff_fffe
         return byte < 128 && characters &>> UInt64(byte & 63) & 1 != 0
     }
 
     /// Returns whether the byte may follow the first letter of a scheme (RFC 3986, 3.1).
-    @inline(__always)
     static func isSchemeTail(_ byte: UInt8) -> Bool {
         self.isLetter(byte) || self.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 
     /// Returns whether the byte may begin a parameter's name.
-    @inline(__always)
     static func isNameHead(_ byte: UInt8) -> Bool { self.isLetter(byte) || byte == UInt8(ascii: "_") }
 
     /// Returns whether the byte may continue a parameter's name.
-    @inline(__always)
     static func isNameTail(_ byte: UInt8) -> Bool { self.isNameHead(byte) || self.isDigit(byte) }
 
     /// Returns the byte in lower case.
-    @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 
     /// Returns the value of a hexadecimal digit; nil for another byte.
-    @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if self.isDigit(byte) { return byte &- UInt8(ascii: "0") }
         let lower = byte | 0x20

@@ -3,7 +3,6 @@ enum UTF8Decoder {
     static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
 
     /// Returns the character at an index and its length in bytes.
-    @inline(__always)
     static func scalar(_ text: Span<UInt8>, index: Int, end: Int) -> (UInt32, Int) {
         let byte = text[index]
         if byte < 0x80 { return (UInt32(byte), 1) }

@@ -7,13 +7,10 @@ struct LiteralEdge: TableSlot {
     /// The child; 0 marks a free slot.
     var child: UInt32 = 0
 
-    @inline(__always)
     var isFree: Bool { self.child == RouteTrie.none }
 
-    @inline(__always)
     var hash: UInt64 { Self.hash(self.parent, self.key) }
 
-    @inline(__always)
     static func hash(_ parent: UInt32, _ key: UInt64) -> UInt64 {
         (key ^ (UInt64(parent) &* 0x9e37_79b9_7f4a_7c15)) &* 0xd6e8_feb8_6659_fd93
     }
@@ -21,7 +18,6 @@ struct LiteralEdge: TableSlot {
 
 extension SlotTable<LiteralEdge> {
     /// Returns the first slot to probe.
-    @inline(__always)
     func start(_ parent: UInt32, _ key: UInt64) -> Int { self.start(LiteralEdge.hash(parent, key)) }
 
     mutating func insert(parent: UInt32, key: UInt64, child: UInt32) {

@@ -25,10 +25,8 @@ struct LiteralPaths: Sendable {
         /// The flags of the layout that a scan finds for the scheme.
         var flags: UInt8 = 0
 
-        @inline(__always)
         var isFree: Bool { self.leaf == RouteTrie.none }
 
-        @inline(__always)
         var hash: UInt64 { UInt64(self.key) &<< 32 }
     }
 
@@ -87,13 +85,10 @@ struct PathBeginnings: Sendable {
         self.bits[Self.word(hash)] |= Self.bit(hash)
     }
 
-    @inline(__always)
     func mayContain(_ hash: UInt64) -> Bool { self.bits[Self.word(hash)] & Self.bit(hash) != 0 }
 
-    @inline(__always)
     private static func word(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & 63) }
 
-    @inline(__always)
     private static func bit(_ hash: UInt64) -> UInt64 { 1 &<< (hash &>> 58) }
 }
 
@@ -132,7 +127,6 @@ struct ScannedPath {
         self.init(hash, word, from: index, length: ByteWord.firstIndex(ends))
     }
 
-    @inline(__always)
     private init(_ hash: UInt64, _ word: UInt64, from index: Int, length: Int) {
         self.end = index &+ length
         let hash = SegmentKey.mix(hash, ByteWord.prefix(word, length))

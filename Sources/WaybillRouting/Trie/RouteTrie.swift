@@ -57,7 +57,6 @@ struct RouteTrie: Sendable {
         var text = TextRange()
 
         /// Whether the node has an edge that is not literal.
-        @inline(__always)
         var hasNonLiteralEdges: Bool { self.compound | self.placeholder | self.any | self.rest != 0 }
         var hasChildren: Bool { self.hasNonLiteralEdges || self.literals != 0 }
     }

@@ -13,15 +13,12 @@ struct SegmentKey {
     private var word: UInt64 = 0
 
     /// Returns whether the key is a hash, so that equal keys need not mean equal segments.
-    @inline(__always)
     static func isHash(_ key: UInt64) -> Bool { key & Self.longFlag != 0 }
 
     /// Returns the key of fewer than eight bytes.
-    @inline(__always)
     static func short(_ word: UInt64, _ count: Int) -> UInt64 { word | UInt64(count) &<< 56 }
 
     /// Returns a hash mixed with the next word, or with the bytes after the last full word.
-    @inline(__always)
     static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let mixed = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
         return mixed ^ (mixed &>> 32)

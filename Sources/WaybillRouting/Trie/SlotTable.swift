@@ -7,10 +7,8 @@ struct SlotTable<Slot: TableSlot>: Sendable {
     private var shift: UInt64 = 60
 
     /// Returns the first slot to probe.
-    @inline(__always)
     func start(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> self.shift) }
 
-    @inline(__always)
     func next(_ slot: Int) -> Int { (slot &+ 1) & (self.slots.count &- 1) }
 
     mutating func insert(_ slot: Slot) {

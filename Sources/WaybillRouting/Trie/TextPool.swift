@@ -82,7 +82,6 @@ struct TextRange: Sendable, Hashable {
 }
 
 extension TextRange {
-    @inline(__always)
     init(_ range: Range<Int>) {
         self.init(
             start: UInt32(truncatingIfNeeded: range.lowerBound),
