@@ -63,11 +63,11 @@ extension TypedURL {
     ) -> Self {
         // The compiler removes these casts where the function is inlined and the type is known.
         if Parameter.self == Int.self, let number = value as? Int {
-            self.draft.add(name, number.description)
+            self.draft.addText(name, number.description)
         } else if Parameter.self == String.self, let text = value as? String {
-            self.draft.add(name, text)
+            self.draft.addText(name, text)
         } else {
-            self.draft.add(name, value, hasDefault: hasDefault)
+            self.draft.addValue(name, value, hasDefault: hasDefault)
         }
         return self
     }
@@ -86,7 +86,7 @@ extension TypedURL {
         _ value: Parameter?,
         hasDefault: Bool = false
     ) -> Self {
-        self.draft.add(name, optional: value, hasDefault: hasDefault)
+        self.draft.addOptional(name, value, hasDefault: hasDefault)
         return self
     }
 }

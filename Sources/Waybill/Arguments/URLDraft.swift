@@ -67,7 +67,7 @@ struct URLDraft: Sendable {
 
     /// Adds a parameter that has a text.
     @usableFromInline
-    mutating func add(_ name: String, _ text: String) {
+    mutating func addText(_ name: String, _ text: String) {
         if self.isURL {
             self.append(Address.encode(name), Address.encode(text))
         } else {
@@ -77,10 +77,10 @@ struct URLDraft: Sendable {
 
     /// Adds a value of any type.
     @usableFromInline
-    mutating func add<Parameter: Sendable>(_ name: String, _ value: Parameter, hasDefault: Bool) {
+    mutating func addValue<Parameter: Sendable>(_ name: String, _ value: Parameter, hasDefault: Bool) {
         switch ArgumentText(value) {
-        case .one(let text): self.add(name, text)
-        case .several(let texts): for text in texts { self.add(name, text) }
+        case .one(let text): self.addText(name, text)
+        case .several(let texts): for text in texts { self.addText(name, text) }
         case .absent where !hasDefault: return
         case .absent, .none: self.pass(name, value)
         }
@@ -92,14 +92,14 @@ struct URLDraft: Sendable {
     }
 
     /// Adds a value unless it is nil.
-    mutating func add<Parameter: Sendable>(_ name: String, optional value: Parameter?, hasDefault: Bool) {
+    mutating func addOptional<Parameter: Sendable>(_ name: String, _ value: Parameter?, hasDefault: Bool) {
         guard let content = value else {
             if hasDefault { self.pass(name, value) }
             return
         }
         switch ArgumentText(content) {
-        case .one(let text): self.add(name, text)
-        case .several(let texts): for text in texts { self.add(name, text) }
+        case .one(let text): self.addText(name, text)
+        case .several(let texts): for text in texts { self.addText(name, text) }
         case .absent, .none:
             // In a nested Optional, the type shows which level is nil, so pass the Optional itself.
             if content is any AnyOptional { self.pass(name, value) } else { self.pass(name, content) }

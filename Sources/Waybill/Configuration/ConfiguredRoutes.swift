@@ -67,7 +67,7 @@ extension BusCore {
         _ found: Targets.Found?
     ) -> Handler.Description {
         guard let found else { return .unbound(entry) }
-        let route = found.target.routeDescription?.with(pattern: entry.pattern, target: found.configured)
+        let route = found.target.routeDescription?.described(by: entry.pattern, target: found.configured)
         return route.map { .route($0) } ?? .pattern(entry.pattern)
     }
 

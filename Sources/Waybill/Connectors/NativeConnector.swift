@@ -114,13 +114,13 @@ final class ModuleActions: Sendable {
         // Read the generation before the actions: if they change meanwhile, the next call reads them again.
         let generation = self.core.registry.generation.load(ordering: .acquiring)
         if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
-        let actions = self.read()
+        let actions = self.loadActions()
         self.cache.withLock { $0 = (generation, actions) }
         return actions
     }
 
-    private func read() -> Actions {
-        let routes = try? self.core.registry.read { table throws(RoutingError) in
+    private func loadActions() -> Actions {
+        let routes = try? self.core.registry.withTable { table throws(RoutingError) in
             table.routes.compactMap { route -> (RouteID, RouteDescription)? in
                 guard let description = table.handler(for: route.id)?.routeDescription else {
                     return nil
@@ -155,12 +155,12 @@ extension BusCore {
         _ route: RouteID,
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
-        let target = try self.registry.read { table throws(RoutingError) in table.handler(for: route) }
+        let target = try self.registry.withTable { table throws(RoutingError) in table.handler(for: route) }
         let member = target?.group?.resolve(message.parameters, nil, on: self.currentShard?.loop)
         guard let handler = member?.target.handler ?? target?.handler else {
             throw .unregistered(url: message.parameters.url)
         }
-        return try await handler.handle(message).value()
+        return try await handler.runInTurn(message).value()
     }
 }
 

@@ -24,44 +24,35 @@ struct BorrowedShard: Sendable {
 
     var eventLoop: EventLoop { self.with { $0.eventLoop } }
 
-    @inline(__always)
     var loop: ObjectIdentifier { self.with { $0.loop } }
 
     var isolation: LoopIsolation { self.with { $0.isolation } }
 
     var currentSnapshot: RouteSnapshot? { self.with { $0.currentSnapshot } }
 
-    @inline(__always)
     var isCurrent: Bool { self.with { $0.isCurrent } }
 
-    @inline(__always)
     var isCalling: Bool { self.with { $0.isCalling } }
 
     var handledMessage: CorrelationID? { self.with { $0.handledMessage } }
 
     /// Counts a message as sent, and returns its ID.
-    @inline(__always)
     func nextMessage() -> CorrelationID {
         self.with {
-            Counters.increment($0.counters.sent)
+            OutcomeCounters.increment($0.counters.sent)
             return $0.nextID()
         }
     }
 
     /// Counts the outcome of a message.
-    @inline(__always)
-    func close(_ kind: Outcome.Kind) { self.with { $0.counters.close(kind) } }
+    func count(_ kind: Outcome.Kind) {
+        self.with { $0.counters.ended.count(kind, by: OutcomeCounters.increment) }
+    }
 
     /// Counts one delivery, and returns whether the caller may continue without suspending.
-    @inline(__always)
     func admitsDelivery() -> Bool { self.with { $0.heldLoop.admitsDelivery() } }
 
-    @inline(__always)
     func enter(_ frame: LoopShard.Frame) -> LoopShard.Frame { self.with { $0.enter(frame) } }
 
-    @inline(__always)
-    func leave(to outer: LoopShard.Frame) { self.with { $0.leave(to: outer) } }
-
-    @inline(__always)
-    func resolve(_ request: borrowing Request) -> ResolvedRoute { self.with { $0.resolve(request) } }
+    func setFrame(_ frame: LoopShard.Frame) { self.with { $0.setFrame(frame) } }
 }

@@ -12,7 +12,7 @@ final class LoopShard: Sendable {
     let heldLoop: HeldEventLoop
     let counters = Counters()
     let isolation: LoopIsolation
-    private let registry: RouteRegistry
+    let registry: RouteRegistry
     private let snapshot: LoopLocal<RouteSnapshot>
     private let topics: Topics
     private let topicSnapshot: LoopLocal<TopicSnapshot>
@@ -43,10 +43,8 @@ final class LoopShard: Sendable {
     }
 
     /// Whether the calling thread runs the shard's loop.
-    @inline(__always)
     var isCurrent: Bool { self.heldLoop.isInEventLoop }
 
-    @inline(__always)
     func nextID() -> CorrelationID {
         let id = self.lastID.load(ordering: .relaxed) &+ 1
         self.lastID.store(id, ordering: .relaxed)
@@ -90,32 +88,29 @@ extension LoopShard {
 
     /// Enters a frame.
     ///
-    /// - Returns: The outer frame, for ``leave(to:)``.
+    /// - Returns: The outer frame, for ``setFrame(_:)``.
     @inline(__always)
     func enter(_ frame: Frame) -> Frame {
         let outer = Frame(of: self)
-        self.leave(to: frame)
+        self.setFrame(frame)
         return outer
     }
 
-    /// Restores the frame that ``enter(_:)`` returned.
+    /// Replaces the current frame, for example by the one that ``enter(_:)`` returned.
     @inline(__always)
-    func leave(to outer: Frame) {
-        self.frameHops.store(outer.hops, ordering: .relaxed)
-        self.frameExpiry.store(outer.expiry.nanoseconds, ordering: .relaxed)
-        self.handled.store(outer.id, ordering: .relaxed)
+    func setFrame(_ frame: Frame) {
+        self.frameHops.store(frame.hops, ordering: .relaxed)
+        self.frameExpiry.store(frame.expiry.nanoseconds, ordering: .relaxed)
+        self.handled.store(frame.id, ordering: .relaxed)
     }
 
     /// Whether a handler is being called in place, below the calling code on the stack.
-    @inline(__always)
     var isCalling: Bool { self.hops != Frame.noHandlerHops }
 
     /// The number of routes that led to the message of the handler that is being called in place.
-    @inline(__always)
     var hops: Int { self.frameHops.load(ordering: .relaxed) }
 
     /// The deadline of the message whose handler is being called in place.
-    @inline(__always)
     var expiry: Deadline { Deadline(nanoseconds: self.frameExpiry.load(ordering: .relaxed)) }
 
     /// The ID of the message whose handler is being called in place, or nil.
@@ -127,22 +122,12 @@ extension LoopShard {
 
 // The snapshots of the routes and the subscribers. Only the loop's thread may use these members.
 extension LoopShard {
-    /// Returns the target and the parameters of a request, from the current routes.
-    func resolve(_ request: borrowing Request) -> ResolvedRoute {
-        if self.isCurrentSnapshot || self.catchUp() {
-            return self.snapshot.load().resolve(request.url, request.passed, on: self.loop)
-        }
-        return self.registry.resolve(request.url, request.passed, on: self.loop)
-    }
-
     /// The current routes, or nil when the table has changed so recently that a copy costs more than the
     /// lock.
-    @inline(__always)
     var currentSnapshot: RouteSnapshot? {
         self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil
     }
 
-    @inline(__always)
     private var isCurrentSnapshot: Bool {
         self.snapshot.load().generation == self.registry.generation.load(ordering: .acquiring)
     }
@@ -197,7 +182,7 @@ extension LoopShard {
     }
 
     private func address(of url: String) throws(RoutingError) -> Address {
-        try self.registry.read { table throws(RoutingError) in try table.address(of: url) }
+        try self.registry.withTable { table throws(RoutingError) in try table.address(of: url) }
     }
 
     private func replaceTopics(with snapshot: TopicSnapshot) {

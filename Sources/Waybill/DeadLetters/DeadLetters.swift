@@ -89,7 +89,6 @@ final class DeadLetterObservers: Sendable {
     /// Whether there is an observer.
     ///
     /// Without one, a dead letter costs only this check.
-    @inline(__always)
     var isWatched: Bool { self.count.load(ordering: .acquiring) > 0 }
 
     func watch(limit: Int) -> DeadLetters {
@@ -101,7 +100,7 @@ final class DeadLetterObservers: Sendable {
         let id = ObjectIdentifier(watcher)
         // The ID is unique: no other observer can be allocated at this address while the bus holds this one.
         continuation.onTermination = { [weak self] _ in self?.forget(id) }
-        self.add(watcher)
+        self.observe(with: watcher)
         return DeadLetters(stream: stream, watcher: watcher)
     }
 
@@ -113,11 +112,11 @@ final class DeadLetterObservers: Sendable {
             observer(letter)
             return true
         })
-        self.add(watcher)
+        self.observe(with: watcher)
         return { [weak self] in self?.forget(ObjectIdentifier(watcher)) }
     }
 
-    private func add(_ watcher: DeadLetterObserver) {
+    private func observe(with watcher: DeadLetterObserver) {
         let isOpen = self.state.withLock { state in
             guard !state.isClosed else { return false }
             state.watchers[ObjectIdentifier(watcher)] = watcher

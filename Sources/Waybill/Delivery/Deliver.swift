@@ -67,7 +67,7 @@ extension BusCore {
 
         // Admit.
         if let error = self.rejection(of: request) {
-            return self.fail(ticket, of: request, with: error, on: shard)
+            return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
 
         // Resolve.
@@ -80,7 +80,7 @@ extension BusCore {
 
         switch consume target {
         case .handler(let handler), .connector(let handler):
-            return self.handle(
+            return self.placeAndInvoke(
                 request,
                 ticket: ticket,
                 parameters: parameters,
@@ -88,7 +88,7 @@ extension BusCore {
                 on: shard,
                 call
             )
-        case .missing(let error): return self.fail(ticket, of: request, with: error, on: shard)
+        case .missing(let error): return .ended(self.fail(ticket, of: request, with: error, on: shard))
         case .instances:
             preconditionFailure("internal error: no instance was chosen for a route of several instances")
         }
@@ -98,7 +98,7 @@ extension BusCore {
     ///
     /// The function is separate and not inlined, because a function does not need to retain its parameters.
     @inline(never)
-    private func handle(
+    private func placeAndInvoke(
         _ request: borrowing Request,
         ticket: consuming MessageTicket,
         parameters: consuming Parameters,
@@ -109,7 +109,7 @@ extension BusCore {
         // Place.
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
-        guard case .here = place, isImmediate else {
+        guard case .inPlace = place, isImmediate else {
             return self.start(request, ticket: ticket, parameters: parameters, at: handler, place: place)
         }
 
@@ -121,19 +121,6 @@ extension BusCore {
         let id = ticket.id
         self.settle(ticket, as: outcome, of: message, for: .caller, at: handler, on: shard)
         return .ended(DeliveryResult(id: id, outcome: consume outcome, returnPath: message.returnPath))
-    }
-
-    /// Ends a message that does not reach a handler.
-    @inline(never)
-    private func fail(
-        _ ticket: consuming MessageTicket,
-        of request: borrowing Request,
-        with error: RoutingError,
-        on shard: BorrowedShard?
-    ) -> Delivery {
-        let id = ticket.id
-        self.settle(ticket, as: .failed(error), of: request, for: .caller, at: nil, on: shard)
-        return .ended(DeliveryResult(id: id, outcome: .failed(error)))
     }
 
     /// Starts a handler that may suspend, or enqueues a message that must wait.
@@ -199,7 +186,6 @@ extension BusCore {
     /// Returns the loop whose timer watches a deadline.
     ///
     /// This is the caller's loop, because the handler may block its own loop.
-    @inline(__always)
     func watcher(of expiry: Deadline) -> EventLoop? { expiry.exists ? self.currentShard?.eventLoop : nil }
 
     /// Delivers a message through middlewares.
@@ -217,7 +203,7 @@ extension BusCore {
     ) -> Delivery {
         // Middlewares do not receive invalid URLs.
         if case .missing(let error) = route.target, error.code != .noRoute {
-            return self.fail(ticket, of: request, with: error, on: shard)
+            return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
         let request = chain.isObserved ? request.noting(.request, on: self) : request
         let isImmediate = route.target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
@@ -271,7 +257,7 @@ extension BusCore {
 // The part of a delivery that may suspend the caller.
 extension BusCore {
     /// Delivers a request and waits for its outcome, with the isolation of the caller.
-    nonisolated(nonsending) func route(
+    nonisolated(nonsending) func deliverAndWait(
         _ request: Request,
         listener: Listener = noListener
     ) async -> DeliveryResult {
@@ -292,7 +278,7 @@ extension BusCore {
             return DeliveryResult(id: exchange.id, outcome: outcome, returnPath: exchange.returnPath)
         case .queued(let task):
             task.handler.counters.begin()
-            let outcome = await task.handle()
+            let outcome = await task.run()
             return self.settle(task.takeTicket(), as: outcome, of: task.message, at: task.handler)
         case .intercepted(let interception):
             let handler = interception.target.handler

@@ -43,8 +43,8 @@ struct DeliveryContext: Sendable {
     var inherited: Inherited { Inherited(context: self) }
 
     /// Runs code in a context.
-    static func with<Result>(
-        _ context: DeliveryContext,
+    static func run<Result>(
+        in context: DeliveryContext,
         _ body: () throws -> Result
     ) rethrows -> Result {
         try self.$task.withValue(context.inherited) { try body() }
@@ -82,22 +82,18 @@ struct DeliveryContext: Sendable {
         )
     }
 
+    /// This context and the contexts that it is nested in, innermost first.
+    private var chain: some Sequence<DeliveryContext> { sequence(first: self, next: \.outer) }
+
     /// Returns whether this context is the given context, or is nested in it.
-    func isInside(_ context: DeliveryContext) -> Bool {
-        var next: DeliveryContext? = self
-        while let inner = next {
-            if inner.object == context.object { return true }
-            next = inner.outer
-        }
-        return false
-    }
+    func isInside(_ context: DeliveryContext) -> Bool { self.chain.contains { $0.object == context.object } }
 
     /// Runs the caller's code for a reply, in the context of the handler and with the isolation of the
     /// caller.
     ///
     /// A `nonisolated(nonsending)` caller must pass its isolation, because the default would be nil.
-    static func with<Result>(
-        _ context: DeliveryContext?,
+    static func run<Result>(
+        in context: DeliveryContext?,
         isolation: isolated (any Actor)?,
         _ body: () async throws -> Result
     ) async rethrows -> Result {
@@ -110,27 +106,14 @@ struct DeliveryContext: Sendable {
     }
 
     /// The IDs of the messages whose handlers wait for the code in this context.
-    var messages: Set<CorrelationID> {
-        var ids: Set<CorrelationID> = []
-        var context: DeliveryContext? = self
-        while let inner = context {
-            if let id = inner.id { ids.insert(id) }
-            context = inner.outer
-        }
-        return ids
-    }
+    var messages: Set<CorrelationID> { Set(self.chain.lazy.compactMap(\.id)) }
 
     /// The exchanges of the messages whose handlers wait for the code in this context, innermost first.
     var exchanges: [Exchange] {
-        var exchanges: [Exchange] = []
-        var context: DeliveryContext? = self
-        while let inner = context {
-            if let exchange = inner.source.counted, !exchanges.contains(where: { $0 === exchange }) {
-                exchanges.append(exchange)
-            }
-            context = inner.outer
+        self.chain.reduce(into: []) { exchanges, context in
+            guard let exchange = context.source.counted else { return }
+            if !exchanges.contains(where: { $0 === exchange }) { exchanges.append(exchange) }
         }
-        return exchanges
     }
 }
 

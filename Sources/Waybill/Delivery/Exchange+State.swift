@@ -110,7 +110,7 @@ extension Exchange {
         }
 
         /// Returns the next event, or nil when the reader has to wait for it.
-        mutating func read(_ reader: Reader) -> Event? {
+        mutating func takeEvent(orAdd reader: Reader) -> Event? {
             if let outcome = self.takeOutcome() { return .finished(outcome) }
             if let progress = self.waiting.unread.first {
                 self.waiting.unread.removeFirst()
@@ -143,7 +143,7 @@ extension Exchange {
         /// Removes a progress reply that has not been answered.
         ///
         /// - Returns: false when the progress reply has been answered or removed.
-        mutating func withdraw(_ answer: Answer) -> Bool {
+        mutating func abandon(_ answer: Answer) -> Bool {
             if self.waiting.seen?.answer === answer {
                 self.waiting.seen = nil
                 return true

@@ -97,7 +97,7 @@ final class Exchange: Sendable {
     var task: UInt { self.runner.load(ordering: .relaxed) }
 
     /// Returns the context of the handler, which the calling task is about to run.
-    func context() -> DeliveryContext {
+    func beginRunning() -> DeliveryContext {
         self.runner.store(CurrentTask.id, ordering: .relaxed)
         return .exchange(self)
     }
@@ -148,7 +148,7 @@ final class Exchange: Sendable {
     private func release(_ waiting: State.Waiting, from handler: Handler?, isReply: Bool) {
         waiting.watch?.cancel()
         if waiting.isAttached { handler?.detach(self) }
-        waiting.queued?.withdraw()
+        waiting.queued?.leaveQueue()
         if !isReply { waiting.task?.cancel() }
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
@@ -180,7 +180,7 @@ final class Exchange: Sendable {
         // When an attached exchange ends, it is subtracted from the messages in flight.
         handler.counters.begin()
         if self.state.withLock({ $0.attach(queued) }) {
-            handler.counters.forget()
+            handler.counters.revertBegin()
             handler.detach(self)
         }
         return true
@@ -243,13 +243,13 @@ extension Exchange {
     /// Waits for the next event of the handler: a progress reply or the end.
     ///
     /// A caller that is cancelled while it waits ends the exchange.
-    nonisolated(nonsending) func next() async -> Event {
+    nonisolated(nonsending) func nextEvent() async -> Event {
         // Most handlers have ended before the caller asks for the outcome.
         if let outcome = self.takeOutcome() { return .finished(outcome) }
         let reader = Reader(on: .current)
         return await reader.wait(isolation: #isolation) {
             let event = self.state.withLock { state in
-                state.isRead ? .finished(.failed(.cancelled(url: self.url))) : state.read(reader)
+                state.isRead ? .finished(.failed(.cancelled(url: self.url))) : state.takeEvent(orAdd: reader)
             }
             if let event { reader.resume(returning: event) }
         } onCancel: {
@@ -266,7 +266,7 @@ extension Exchange {
     nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
         var untold: RoutingError?
         while true {
-            switch await self.next() {
+            switch await self.nextEvent() {
             case .finished(let outcome):
                 if let untold, outcome.isReply { return .failed(untold) }
                 return outcome
@@ -274,7 +274,7 @@ extension Exchange {
                 do {
                     // The handler waits for the listener, so messages of the listener belong to the context
                     // of the handler.
-                    let answer = try await DeliveryContext.with(progress.context, isolation: #isolation) {
+                    let answer = try await DeliveryContext.run(in: progress.context, isolation: #isolation) {
                         try await listener(progress.value)
                     }
                     self.answer(.success(answer))
@@ -329,15 +329,15 @@ extension Exchange {
             case .keep: break
             case .refuse: throw NotListening()
             }
-            if Task.isCancelled { self.withdraw(answer) }
+            if Task.isCancelled { self.abandon(answer) }
         } onCancel: {
-            self.withdraw(answer)
+            self.abandon(answer)
         }.get()
     }
 
     /// Removes a progress reply that has not been answered, and resumes its handler with an error.
-    private func withdraw(_ answer: Answer) {
-        guard self.state.withLock({ $0.withdraw(answer) }) else { return }
+    private func abandon(_ answer: Answer) {
+        guard self.state.withLock({ $0.abandon(answer) }) else { return }
         answer.resume(returning: .failure(NotListening()))
     }
 }

@@ -142,13 +142,13 @@ extension Interception {
             endsTurn: false
         )
         let task = exchange.startAttempt(work)
-        self.attempts?.add(task)
+        self.attempts?.append(task)
         return try await exchange.listen(noListener).value()
     }
 
-    /// Calls the handler without suspending, or returns nil when ``handle(_:)`` must handle the message.
+    /// Calls the handler without suspending, or returns nil when ``callHandler(_:)`` must handle the message.
     @inline(__always)
-    func handleAtOnce(_ message: Message) -> Outcome? {
+    func handleInPlace(_ message: Message) -> Outcome? {
         guard case .handler(let handler) = self.target, handler.isImmediate, let shard = handler.shard,
             shard.isCurrent, !handler.isGone, !message.hasDeadline,
             self.hasWaited || !handler.mailbox.isOccupied, self.earlier.isEmpty
@@ -158,14 +158,14 @@ extension Interception {
     }
 
     /// Calls the handler on its loop when its turn comes.
-    nonisolated(nonsending) func handle(_ message: Message) async throws(RoutingError) -> any Sendable {
+    nonisolated(nonsending) func callHandler(_ message: Message) async throws(RoutingError) -> any Sendable {
         guard let handler = self.target.handler else {
             throw self.target.failure
         }
         // A serial module handles one attempt after another.
         for task in self.earlier { _ = await task.result }
         message.arrive()
-        let outcome = await handler.handle(message, hasWaited: self.hasWaited)
+        let outcome = await handler.runInTurn(message, hasWaited: self.hasWaited)
         if outcome.isReply, self.isLate(message) {
             // A wiretap must report the outcome that the caller receives.
             self.core.countLateReply(at: handler)
@@ -200,7 +200,7 @@ extension Interception {
 
         fileprivate var all: [HandlerTask] { self.tasks.withLock { $0 } }
 
-        fileprivate func add(_ task: HandlerTask) { self.tasks.withLock { $0.append(task) } }
+        fileprivate func append(_ task: HandlerTask) { self.tasks.withLock { $0.append(task) } }
 
         nonisolated(nonsending) func end() async {
             while let task = self.tasks.withLock({ $0.popLast() }) { _ = await task.result }

@@ -19,7 +19,7 @@ extension Handler {
         guard let shard = self.shard else { return self.invokeElsewhere(message, call) }
         // Messages of the handler inherit from its message. A frame is cheaper than a task-local value.
         let outer = shard.enter(LoopShard.Frame(of: message))
-        defer { shard.leave(to: outer) }
+        defer { shard.setFrame(outer) }
         do {
             return .replied(try call(self, message))
         } catch {
@@ -33,13 +33,31 @@ extension Handler {
         _ message: Message,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Outcome {
-        DeliveryContext.with(.record(ContextRecord(message, inside: nil))) {
+        DeliveryContext.run(in: .record(ContextRecord(message, inside: nil))) {
             do {
                 return .replied(try call(self, message))
             } catch {
                 return .failed(self.failure(error, of: message))
             }
         }
+    }
+
+    /// Calls the code of a handler that cannot suspend, and stores a value of the expected type unboxed.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - value: Receives the value, if the handler returns the type `Value`.
+    /// - Returns: The value in a box, if it has another type or a return URL also receives it; otherwise nil.
+    /// - Throws: The error of the handler.
+    @inlinable
+    @inline(__always)
+    func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> (any Sendable)? {
+        guard Value.self != Reply.self, let code = self.immediate, type(of: code) == ImmediateBody<Value>.self
+        else { return try self.callBoxed(message) }
+        // The condition above has compared the types. A checked cast would also retain the object.
+        let answer = try unsafe unsafeDowncast(code, to: ImmediateBody<Value>.self).call(message)
+        value = answer
+        return message.hasReturnURL ? answer : nil
     }
 
     /// Calls the code of a handler that cannot suspend, and returns the value in a box.
@@ -65,6 +83,21 @@ extension Handler {
         } catch {
             return .failed(self.failure(error, of: message))
         }
+    }
+
+    /// Handles a message in the calling task, immediately or when its turn comes.
+    ///
+    /// The caller must end the message.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - hasWaited: Whether it is already the message's turn.
+    /// - Returns: The outcome of the handler.
+    nonisolated(nonsending) func runInTurn(_ message: Message, hasWaited: Bool = false) async -> Outcome {
+        if self.isImmediate, !hasWaited {
+            return await QueuedTask(message, for: self, takesSlot: self.mailbox.takesSlot).run()
+        }
+        return await self.mailbox.runInTurn(message, by: self, hasWaited: hasWaited)
     }
 
     /// The actor of the handler's task.
@@ -94,6 +127,26 @@ extension Handler {
         }
         return error is CancellationError && Task.isCancelled && self.isGone ? self.reason(url) : nil
     }
+}
+
+/// Code of a handler that cannot suspend, with the type of its value.
+///
+/// A caller that expects this type calls the body directly, so that the value is neither boxed nor cast.
+@usableFromInline
+final class ImmediateBody<Value: Sendable>: ImmediateCode {
+    @usableFromInline let body: @Sendable (Message) throws -> Value
+
+    @inlinable
+    init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
+
+    @inlinable
+    @inline(never)  // or the closure would be retained for the call
+    func call(_ message: Message) throws -> Value { try self.body(message) }
+
+    @usableFromInline var replyType: (any Any.Type)? { Value.self }
+
+    @usableFromInline
+    func callBoxed(_ message: Message) throws -> any Sendable { try self.body(message) }
 }
 
 /// The task of a handler.
@@ -144,8 +197,8 @@ extension Exchange {
             let task = self.startTask(work, in: nil)
             if self.isOver { return }
             self.bind(task: task)
-            self.wait(for: work, on: watcher)
-        } else if self.wait(for: work, on: watcher) {
+            self.watchForEarlyEnd(of: work, on: watcher)
+        } else if self.watchForEarlyEnd(of: work, on: watcher) {
             self.bind(task: self.startTask(work, in: nil))
         }
     }
@@ -163,7 +216,7 @@ extension Exchange {
     ///
     /// - Returns: false when the exchange has ended.
     @discardableResult
-    private func wait(for work: TaskWork, on watcher: EventLoop?) -> Bool {
+    private func watchForEarlyEnd(of work: TaskWork, on watcher: EventLoop?) -> Bool {
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
             // A task that has started ends the turn itself.
             if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
@@ -226,7 +279,7 @@ extension Exchange {
         // Until the task suspends, its messages must not inherit from a handler that was called in place and
         // is below it on the stack.
         let outer = shard?.enter(.noHandler)
-        defer { if let outer { shard?.leave(to: outer) } }
+        defer { if let outer { shard?.setFrame(outer) } }
         return Self.startIsolatedTask(self, work, actor)
     }
 
@@ -263,7 +316,7 @@ extension Exchange {
             if work.endsTurn { work.handler?.mailbox.endTurn() }
             return
         }
-        let outcome = await DeliveryContext.local.withValue(self.context().inherited) {
+        let outcome = await DeliveryContext.local.withValue(self.beginRunning().inherited) {
             // The closure is isolated to the actor because it captures the parameter.
             _ = isolation
             return await work.outcome(isolation: isolation)

@@ -16,15 +16,12 @@ struct Outcome: Sendable {
     /// Creates the outcome of a reply.
     ///
     /// `value` is nil when the caller already has the value of the reply.
-    @inline(__always)
     static func replied(_ value: consuming (any Sendable)?) -> Self { Self(box: value, failure: nil) }
 
     /// Creates the outcome of a failure.
-    @inline(__always)
     static func failed(_ error: RoutingError) -> Self { Self(box: nil, failure: error) }
 
     /// Whether the outcome is a reply.
-    @inline(__always)
     var isReply: Bool { self.failure == nil }
 
     /// The value of the reply in a box, or the failure.
@@ -35,7 +32,6 @@ struct Outcome: Sendable {
     /// Returns the value in a box.
     ///
     /// - Throws: The failure.
-    @inline(__always)
     func value() throws(RoutingError) -> any Sendable {
         if let failure { throw failure }
         return self.box ?? ()

@@ -119,7 +119,7 @@ struct Request: Sendable {
             parameters: parameters,
             hops: self.hops,
             expiry: self.expiry,
-            extras: path.map { (self.extras ?? .empty).with(returnPath: $0) } ?? self.extras,
+            extras: path.map { (self.extras ?? .empty).replacing(returnPath: $0) } ?? self.extras,
             exchange: hasListener ? exchange : nil
         )
     }

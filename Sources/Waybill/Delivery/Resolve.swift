@@ -33,7 +33,7 @@ extension BusCore {
     @inline(__always)
     func resolve(_ request: borrowing Request, on shard: BorrowedShard?) -> ResolvedRoute {
         guard let shard else { return self.registry.resolve(request.url, request.passed, on: nil) }
-        return shard.resolve(request)
+        return shard.with { $0.resolve(request) }
     }
 
     /// Returns the message of an unmatched request, for observers and the uncaught handler.
@@ -41,7 +41,7 @@ extension BusCore {
     /// The message has the arguments of the caller and the parameters of the closest pattern. Returns nil
     /// when the URL is invalid.
     func unmatched(_ request: Request, id: CorrelationID) -> Message? {
-        let closest = try? self.registry.read { table throws(RoutingError) in
+        let closest = try? self.registry.withTable { table throws(RoutingError) in
             table.closestParameters(of: request.url)
         }
         let parameters =
@@ -53,7 +53,43 @@ extension BusCore {
     ///
     /// - Throws: `invalidURL`.
     func address(of url: String) throws(RoutingError) -> Address {
-        try self.registry.read { table throws(RoutingError) in try table.address(of: url) }
+        try self.registry.withTable { table throws(RoutingError) in try table.address(of: url) }
+    }
+}
+
+extension LoopShard {
+    /// Returns the destination of a request, without a lock unless the routes have just changed.
+    func resolve(_ request: borrowing Request) -> ResolvedRoute {
+        guard let snapshot = self.currentSnapshot else {
+            return self.registry.resolve(request.url, request.passed, on: self.loop)
+        }
+        return snapshot.resolve(request.url, request.passed, on: self.loop)
+    }
+}
+
+extension RouteSnapshot {
+    /// Returns the target of a URL.
+    ///
+    /// The fast path covers handlers, which most URLs lead to.
+    @inline(__always)
+    func resolve(
+        _ url: String,
+        _ passed: PassedValues?,
+        on loop: ObjectIdentifier?
+    ) -> ResolvedRoute {
+        if let match = try? self.table.match(url), case .handler(let handler) = self.table[match] {
+            return (.handler(handler), match.take())
+        }
+        return self.resolveOther(url, passed, on: loop)
+    }
+
+    @inline(never)
+    private func resolveOther(
+        _ url: String,
+        _ passed: PassedValues?,
+        on loop: ObjectIdentifier?
+    ) -> ResolvedRoute {
+        self.table.resolve(url, passed, on: loop, connections: self.connections)
     }
 }
 
@@ -121,7 +157,6 @@ extension RouteTable where Handler == Target {
 
 // Properties of a target for registrations, documents and the console.
 extension Target {
-    @inline(__always)
     var handler: Handler? {
         switch self {
         case .handler(let handler), .connector(let handler): handler

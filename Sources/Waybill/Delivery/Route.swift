@@ -56,7 +56,7 @@ extension MessageBus {
             timeout: timeout,
             by: self.core.time
         )
-        return try await self.core.route(request).reply(from: url)
+        return try await self.core.deliverAndWait(request).reply(from: url)
     }
 
     /// Routes a URL with parameters, headers or a deadline, and waits for the value of the reply.
@@ -98,7 +98,7 @@ extension MessageBus {
 
     /// Routes a call of a service.
     @inlinable
-    nonisolated(nonsending) func route<Value: Sendable>(
+    nonisolated(nonsending) func callService<Value: Sendable>(
         _ url: String,
         _ arguments: ServiceArguments,
         timeout: Duration?,
@@ -141,7 +141,7 @@ extension MessageBus {
     /// Delivers a message that consists of a URL, as far as possible without suspending.
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> (any Sendable)?) -> Delivery {
-        self.deliver(Request(url: url), call)
+        self.core.deliverHere(Request(url: url), call)
     }
 
     /// Delivers a message with arguments, as far as possible without suspending.
@@ -162,7 +162,7 @@ extension MessageBus {
             timeout: timeout,
             by: self.core.time
         )
-        return self.deliver(request, call)
+        return self.core.deliverHere(request, call)
     }
 
     /// Delivers a call of a service, as far as possible without suspending.
@@ -175,15 +175,7 @@ extension MessageBus {
     ) -> Delivery {
         var request = Request(url: url, passed: arguments)
         request.limit(to: timeout, by: self.core.time)
-        return self.deliver(request, call)
-    }
-
-    @inline(__always)
-    private func deliver(
-        _ request: consuming Request,
-        _ call: (Handler, Message) throws -> (any Sendable)?
-    ) -> Delivery {
-        self.core.deliverHere(request, call)
+        return self.core.deliverHere(request, call)
     }
 
     /// Waits for the outcome of a message, and returns its value as the type that the caller needs.
@@ -243,25 +235,5 @@ extension BusCore {
             return .unadmitted(PendingRequest(request, by: access, on: self))
         }
         return self.deliver(request.inheriting(on: shard), on: shard, call)
-    }
-}
-
-extension Handler {
-    /// Calls the code of a handler that cannot suspend, and stores a value of the expected type unboxed.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - value: Receives the value, if the handler returns the type `Value`.
-    /// - Returns: The value in a box, if it has another type or a return URL also receives it; otherwise nil.
-    /// - Throws: The error of the handler.
-    @inlinable
-    @inline(__always)
-    func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> (any Sendable)? {
-        guard Value.self != Reply.self, let code = self.immediate, type(of: code) == ImmediateBody<Value>.self
-        else { return try self.callBoxed(message) }
-        // The condition above has compared the types. A checked cast would also retain the object.
-        let answer = try unsafe unsafeDowncast(code, to: ImmediateBody<Value>.self).call(message)
-        value = answer
-        return message.hasReturnURL ? answer : nil
     }
 }

@@ -20,12 +20,14 @@ extension BusCore {
         let request = isOwn ? request.inheriting(on: shard) : request
         let ticket = self.open(on: shard)
         if let error = self.rejection(of: request) {
-            return self.fail(ticket, of: request, with: error, for: sender, on: shard)
+            self.fail(ticket, of: request, with: error, for: sender, on: shard)
+            return error
         }
         let (target, parameters) = self.resolve(request, on: shard)
         let chain = self.chain(on: shard)
         guard let mailbox = self.mailbox(of: target, chain) else {
-            return self.fail(ticket, of: request, with: target.failure, for: sender, on: shard)
+            self.fail(ticket, of: request, with: target.failure, for: sender, on: shard)
+            return target.failure
         }
         return mailbox.post(
             self.envelope(request, ticket: ticket, to: target, parameters: parameters, by: chain),
@@ -93,7 +95,6 @@ extension BusCore {
         }
     }
 
-    @inline(__always)
     private func envelope(
         _ request: borrowing Request,
         ticket: consuming MessageTicket,
@@ -106,20 +107,6 @@ extension BusCore {
         return Envelope(message: message, ticket: ticket, target: target, core: self, chain: chain)
     }
 
-    /// Ends a message that no mailbox accepted.
-    @inline(never)
-    private func fail(
-        _ ticket: consuming MessageTicket,
-        of request: Request,
-        with error: RoutingError,
-        at handler: Handler? = nil,
-        for recipient: Recipient,
-        on shard: BorrowedShard?
-    ) -> RoutingError {
-        self.settle(ticket, as: .failed(error), of: request, for: recipient, at: handler, on: shard)
-        return error
-    }
-
     private nonisolated(nonsending) func failAwaited(
         _ ticket: consuming MessageTicket,
         of request: Request,
@@ -127,24 +114,9 @@ extension BusCore {
         at handler: Handler? = nil
     ) async -> RoutingError {
         let error = error.at(handler)
-        let shard = self.currentShard
-        _ = self.fail(ticket, of: request, with: error, at: handler, for: .caller, on: shard)
+        self.fail(ticket, of: request, with: error, at: handler, on: self.currentShard)
         await self.yieldThread()
         return error
-    }
-
-    /// Counts a message that cannot be delivered, and ends it.
-    @discardableResult
-    func fail(
-        _ content: some SettledContent,
-        _ error: RoutingError,
-        for recipient: Recipient
-    ) -> DeliveryResult {
-        let shard = self.currentShard
-        let ticket = self.open(on: shard)
-        let id = ticket.id
-        self.settle(ticket, as: .failed(error), of: content, for: recipient, at: nil, on: shard)
-        return DeliveryResult(id: id, outcome: .failed(error))
     }
 
     /// Waits until the mailbox of a handler has a slot for a message.

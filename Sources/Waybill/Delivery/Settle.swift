@@ -42,7 +42,6 @@ enum Recipient: Sendable {
     }
 
     /// Whether the return URL of the message receives the value of the reply.
-    @inline(__always)
     var hasReturnLeg: Bool {
         switch self {
         case .caller, .peer, .nobody: true
@@ -106,7 +105,7 @@ extension BusCore {
     @inline(__always)
     func open(on shard: BorrowedShard?) -> MessageTicket {
         guard let shard else {
-            Counters.add(self.statistics.shared.sent)
+            OutcomeCounters.incrementShared(self.statistics.shared.sent)
             return MessageTicket(id: self.statistics.nextID())
         }
         return MessageTicket(id: shard.nextMessage())
@@ -148,6 +147,42 @@ extension BusCore {
         self.count(kind, on: shard)
         if !recipient.isAwaited { content.extras?.isReturnOf?.end(.failed(error)) }
         self.close(ticket)
+    }
+
+    /// Ends a message that fails before a handler begins.
+    ///
+    /// - Parameters:
+    ///   - ticket: The obligation to end the message.
+    ///   - content: The message, or the request when no message was created.
+    ///   - error: The failure.
+    ///   - handler: The handler that the message was for; nil if it has none.
+    ///   - recipient: The recipient of the outcome.
+    ///   - shard: The shard of the calling thread.
+    /// - Returns: The ID of the message, and the failure.
+    @discardableResult
+    @inline(never)
+    func fail(
+        _ ticket: consuming MessageTicket,
+        of content: some SettledContent,
+        with error: RoutingError,
+        at handler: Handler? = nil,
+        for recipient: Recipient = .caller,
+        on shard: BorrowedShard?
+    ) -> DeliveryResult {
+        let id = ticket.id
+        self.settle(ticket, as: .failed(error), of: content, for: recipient, at: handler, on: shard)
+        return DeliveryResult(id: id, outcome: .failed(error))
+    }
+
+    /// Counts a message that cannot be delivered, and ends it.
+    @discardableResult
+    func fail(
+        _ content: some SettledContent,
+        _ error: RoutingError,
+        for recipient: Recipient
+    ) -> DeliveryResult {
+        let shard = self.currentShard
+        return self.fail(self.open(on: shard), of: content, with: error, for: recipient, on: shard)
     }
 
     @inline(__always)
@@ -199,6 +234,7 @@ extension BusCore {
     }
 
     private func count(_ kind: Outcome.Kind, on shard: BorrowedShard?) {
-        if let shard { shard.close(kind) } else { self.statistics.shared.closeShared(kind) }
+        if let shard { return shard.count(kind) }
+        self.statistics.shared.ended.count(kind, by: OutcomeCounters.incrementShared)
     }
 }

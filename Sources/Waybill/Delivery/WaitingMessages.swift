@@ -25,7 +25,9 @@ extension MessageBus {
             exchange: outer?.exchanges.first,
             outer: outer
         )
-        return try await DeliveryContext.with(.record(record), isolation: #isolation) { try await body(id) }
+        return try await DeliveryContext.run(in: .record(record), isolation: #isolation) {
+            try await body(id)
+        }
     }
 
     /// A handle of this bus for objects that the bus retains.

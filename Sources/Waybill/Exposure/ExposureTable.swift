@@ -56,7 +56,7 @@ struct ExposureTable: Sendable {
         for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
     }
 
-    mutating func remove(_ id: ID) { self.tables[id.table].remove(id.route) }
+    mutating func hide(_ id: ID) { self.tables[id.table].remove(id.route) }
 
     /// Returns the operations that a peer may perform on a URL, which are the union of the operations of all
     /// matching patterns.

@@ -40,9 +40,9 @@ final class Exposures: Sendable {
         }
     }
 
-    func remove(_ id: ExposureTable.ID) {
+    func hide(_ id: ExposureTable.ID) {
         self.state.withLock { state in
-            state.table.remove(id)
+            state.table.hide(id)
             state.outdate()
         }
     }
@@ -123,7 +123,7 @@ struct VisibleRoutes: Sendable {
                 let description = described.first(where: { $0.route.id == id })?.description,
                 !self.table.routes.contains(where: { $0.pattern.text == description.pattern })
             else { continue }
-            _ = try? self.table.insert(pattern.text, description.with(pattern: pattern.text, target: nil))
+            _ = try? self.table.insert(pattern.text, description.described(by: pattern.text, target: nil))
         }
     }
 
@@ -156,7 +156,7 @@ extension ExposedOperations {
 extension BusCore {
     /// Returns the route that all given URLs match, or nil if they do not match the same route.
     fileprivate func onlyRoute(of urls: [String]) -> RouteID? {
-        let found = try? self.registry.read { table throws(RoutingError) in
+        let found = try? self.registry.withTable { table throws(RoutingError) in
             urls.map { url in ((try? table.match(url)) ?? nil)?.route }
         }
         guard let found, let first = found.first, let route = first, found.allSatisfy({ $0 == route }) else {

@@ -66,7 +66,7 @@ package struct ExternalRequest: Sendable {
         returnID: CorrelationID? = nil,
         from peer: Peer
     ) {
-        self.caller = returnID.map { peer.caller.with(returnID: $0) } ?? peer.caller
+        self.caller = returnID.map { peer.caller.answering($0) } ?? peer.caller
         let isPlain = headers.isEmpty && payload == nil && correlationID == nil && returnID == nil
         self.content = Request(
             url: url,
@@ -142,7 +142,7 @@ final class ExternalCaller: Sendable {
     }
 
     /// Returns a copy for another message.
-    func with(returnID: CorrelationID) -> ExternalCaller {
+    func answering(_ returnID: CorrelationID) -> ExternalCaller {
         ExternalCaller(
             self.origin,
             for: self.audience,

@@ -8,7 +8,7 @@ extension BusCore {
     /// configured target.
     func keepingPath(_ request: Request) -> Request {
         guard self.mayOverridePath(request) else { return request }
-        let found = try? self.registry.read { table throws(RoutingError) in
+        let found = try? self.registry.withTable { table throws(RoutingError) in
             try table.match(request.url).map { match in
                 PathValues(match.parameters, table[match]?.group?.configured)
             }

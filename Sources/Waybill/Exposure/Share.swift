@@ -60,7 +60,7 @@ extension BusCore {
     func problemsWithShares() -> [RoutingError] {
         let shared = Set(self.shares.visibleRoutes(of: self).descriptions.map(\.pattern))
         guard !shared.isEmpty else { return [] }
-        let problems = try? self.registry.read { table throws(RoutingError) in
+        let problems = try? self.registry.withTable { table throws(RoutingError) in
             table.routes.compactMap { route -> RoutingError? in
                 guard shared.contains(route.pattern.text),
                     let type = table.handler(for: route.id)?.replyType,

@@ -42,7 +42,7 @@ struct DrainWaiters {
     /// Removes all waiters of a condition.
     ///
     /// - Returns: The closures that resume them.
-    mutating func remove(_ condition: Condition) -> [@Sendable () -> Void] {
+    mutating func takeMet(_ condition: Condition) -> [@Sendable () -> Void] {
         let met = self.waiters.filter { $0.value.condition == condition }
         for id in met.keys { self.waiters[id] = nil }
         return met.values.map(\.resume)
@@ -59,7 +59,7 @@ extension BusCore {
         // thread that takes the lock last sees the counts of both.
         if self.drainWaiters.withLock({ $0.isEmpty }) { return }
         for condition in [DrainWaiters.Condition.none, .butExempt] where self.isDrained(condition) {
-            for resume in self.drainWaiters.withLock({ $0.remove(condition) }) { resume() }
+            for resume in self.drainWaiters.withLock({ $0.takeMet(condition) }) { resume() }
         }
     }
 

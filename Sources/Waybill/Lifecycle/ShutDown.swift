@@ -86,7 +86,7 @@ extension BusCore {
         )
         // In a handler, this method would wait for that handler, which waits for this method.
         let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []
-        self.exempt.withLock { $0.add(own) }
+        self.exempt.withLock { $0.append(own) }
         // Another drain may have been waiting for these exchanges alone.
         if !own.isEmpty { self.noteEnd() }
         let inFlight = self.unended
@@ -145,7 +145,7 @@ struct DrainExemptions {
     /// The exempt exchanges that have not ended.
     var exchanges: [Exchange] { self.entries.compactMap(\.exchange).filter { !$0.isOver } }
 
-    mutating func add(_ exchanges: [Exchange]) {
+    mutating func append(_ exchanges: [Exchange]) {
         self.entries.append(contentsOf: exchanges.map(Entry.init))
     }
 }

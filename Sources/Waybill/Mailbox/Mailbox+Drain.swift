@@ -6,7 +6,7 @@ extension Mailbox {
     /// Starts the queued messages until the budget is used up, and then lets the loop poll.
     func drain() {
         while self.heldLoop.consumeDeliveryBudget() {
-            guard let entry = self.withQueue({ $0.next() }) else { return }
+            guard let entry = self.withQueue({ $0.startNext() }) else { return }
             self.grantSlots()
             switch consume entry {
             case .sent(let envelope): self.start(envelope)

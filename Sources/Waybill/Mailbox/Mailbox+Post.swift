@@ -60,19 +60,19 @@ extension Mailbox {
         var watch: DeadlineWatch?
         defer { watch?.cancel() }
         return await sender.wait(isolation: #isolation) {
-            if !self.withQueue({ $0.wait(sender) }) { sender.resume(returning: true) }
+            if !self.withQueue({ $0.addSender(sender) }) { sender.resume(returning: true) }
             // Set the timer afterwards: a deadline that passes before the sender waits would not find it.
             if deadline.exists {
-                watch = DeadlineWatch(deadline, by: time, on: .current) { self.withdraw(sender) }
+                watch = DeadlineWatch(deadline, by: time, on: .current) { self.removeSender(sender) }
             }
-            if Task.isCancelled { self.withdraw(sender) }
+            if Task.isCancelled { self.removeSender(sender) }
         } onCancel: {
-            self.withdraw(sender)
+            self.removeSender(sender)
         }
     }
 
-    private nonisolated func withdraw(_ sender: LoopContinuation<Bool>) {
-        if self.withQueue({ $0.withdraw(sender) }) { sender.resume(returning: false) }
+    private nonisolated func removeSender(_ sender: LoopContinuation<Bool>) {
+        if self.withQueue({ $0.removeSender(sender) }) { sender.resume(returning: false) }
     }
 
     /// Gives free slots to the senders that wait for one.

@@ -120,7 +120,7 @@ extension Mailbox {
     ///   - handler: The handler.
     ///   - hasWaited: Whether the turn of the message has come already.
     /// - Returns: How the handler ended.
-    func handle(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
+    func runInTurn(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
         if !hasWaited, let error = await self.waitForTurn(message, handler).failure {
             return .failed(error)
         }
@@ -173,13 +173,6 @@ extension Mailbox {
         }
     }
 
-    /// Enqueues a task that is already waiting, or rejects it.
-    ///
-    /// The task may have ended when this method returns.
-    nonisolated func enter(_ task: QueuedTask) {
-        if let error = self.enqueue(task) { task.reject(error) }
-    }
-
     /// Enqueues a task.
     ///
     /// - Returns: The reason why the queue rejects the task, or nil.
@@ -187,7 +180,7 @@ extension Mailbox {
         let effect = self.withQueue { queue in
             // Checked under the lock: a handler that is unregistered, and a caller that is cancelled, either
             // remove the message from the queue afterwards or are found here.
-            task.handler.isGone || task.isCancelled ? .full : queue.wait(task)
+            task.handler.isGone || task.isCancelled ? .full : queue.append(task)
         }
         if self.act(on: effect) { return nil }
         if task.handler.isGone { return task.handler.reason(task.url) }
@@ -196,8 +189,8 @@ extension Mailbox {
     }
 
     /// Rejects a message that has not begun, which resumes its task.
-    nonisolated func withdraw(_ task: QueuedTask) {
-        guard self.withQueue({ $0.withdraw(task) }) else { return }
+    nonisolated func remove(_ task: QueuedTask) {
+        guard self.withQueue({ $0.remove(task) }) else { return }
         task.reject(.cancelled(url: task.url))
         self.grantSlots()
     }
@@ -206,7 +199,6 @@ extension Mailbox {
     ///
     /// This method is called before the outcome is known, so that messages that are sent then, for example a
     /// return leg, find the slot free.
-    @inline(__always)
     nonisolated func endTurn() {
         guard self.isSerial else { return }
         _ = self.act(on: self.withQueue { $0.end() })

@@ -114,7 +114,7 @@ extension BusCore {
         _ configuration: MailboxConfiguration
     ) throws(RoutingError) {
         let mailbox = self.makeMailbox(of: module, on: module.checkedEventLoop, configuration)
-        guard self.mailboxes.withLock({ $0.add(mailbox, of: module) }) else {
+        guard self.mailboxes.withLock({ $0.join(mailbox, of: module) }) else {
             throw RoutingError(
                 .conflict,
                 url: "",
@@ -182,7 +182,7 @@ struct MailboxRegister {
     /// Adds the mailbox of a module that has no handlers yet.
     ///
     /// - Returns: false if the module has handlers.
-    mutating func add(_ mailbox: Mailbox, of module: any LoopBound) -> Bool {
+    mutating func join(_ mailbox: Mailbox, of module: any LoopBound) -> Bool {
         let owner = ObjectIdentifier(module)
         if let entry = self.entries[owner], entry.users > 0 { return false }
         self.entries[owner] = Entry(mailbox: mailbox, module: module)

@@ -141,7 +141,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     }
 
     /// Enqueues the task of an awaited message.
-    mutating func wait(_ task: QueuedTask) -> Effect {
+    mutating func append(_ task: QueuedTask) -> Effect {
         let awaited = AwaitedMessage(task)
         guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .full }
         if awaited.takesSlot { self.slots += 1 }
@@ -160,12 +160,12 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// Returns the next message to start, or nil when the loop need not drain again before the next
     /// ``Effect/drain``.
-    mutating func next() -> Entry? {
+    mutating func startNext() -> Entry? {
         guard self.inProgress == nil, let entry = self.entries.popFirst() else {
             self.isDraining = false
             return nil
         }
-        self.forget(entry)
+        self.uncount(entry)
         if self.isSerial { self.inProgress = entry.id }
         return entry
     }
@@ -182,7 +182,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     ///
     /// The search proceeds from both ends. When many tasks are removed, they are removed in the order of
     /// arrival or in the reverse order.
-    mutating func withdraw(_ task: QueuedTask) -> Bool {
+    mutating func remove(_ task: QueuedTask) -> Bool {
         guard task.hasEntered.load(ordering: .relaxed), !task.isResumed else { return false }
         var (first, last) = (0, self.entries.count - 1)
         while first <= last {
@@ -194,7 +194,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     }
 
     private mutating func remove(at index: Int) -> Bool {
-        self.forget(self.entries.remove(at: index))
+        self.uncount(self.entries.remove(at: index))
         return true
     }
 
@@ -204,7 +204,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         for _ in 0..<self.entries.count {
             guard let entry = self.entries.popFirst() else { break }
             if entry.handler?.isGone == true {
-                self.forget(entry)
+                self.uncount(entry)
                 removed.append(entry)
             } else {
                 self.entries.append(entry)
@@ -216,7 +216,6 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// Makes room for one more message.
     ///
     /// - Returns: The required action, or nil when the mailbox stays full.
-    @inline(__always)
     private mutating func makeRoom() -> Effect? { self.isFull ? self.displace() : Effect.none }
 
     @inline(never)
@@ -240,12 +239,12 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     private mutating func drop(at index: Int) -> Effect {
         let entry = self.entries.remove(at: index)
-        self.forget(entry)
+        self.uncount(entry)
         return .dropped(entry, isDue: false)
     }
 
     /// Removes an entry from the counts.
-    private mutating func forget(_ entry: borrowing Entry) {
+    private mutating func uncount(_ entry: borrowing Entry) {
         if entry.takesSlot { self.slots -= 1 }
         if entry.hasExchange { self.exchanges -= 1 }
     }
@@ -277,7 +276,7 @@ extension MailboxQueue {
     /// Adds a sender that waits for a slot.
     ///
     /// - Returns: false if the sender has been given a slot immediately.
-    mutating func wait(_ sender: LoopContinuation<Bool>) -> Bool {
+    mutating func addSender(_ sender: LoopContinuation<Bool>) -> Bool {
         if self.takeSlot() { return false }
         self.senders.append(sender)
         return true
@@ -295,7 +294,7 @@ extension MailboxQueue {
     /// Removes a sender that no longer waits.
     ///
     /// Returns false when the sender is no longer in the queue.
-    mutating func withdraw(_ sender: LoopContinuation<Bool>) -> Bool {
+    mutating func removeSender(_ sender: LoopContinuation<Bool>) -> Bool {
         guard let index = self.senders.firstIndex(where: { $0 === sender }) else { return false }
         self.senders.remove(at: index)
         return true

@@ -84,7 +84,7 @@ actor QueuedTask: SerialExecutor {
     /// Removes the message from the queue and rejects it.
     ///
     /// Does nothing when the message is not in the queue.
-    nonisolated func withdraw() { self.handler.mailbox.withdraw(self) }
+    nonisolated func leaveQueue() { self.handler.mailbox.remove(self) }
 
     /// Resumes the cancelled caller if its message has not begun.
     ///
@@ -92,7 +92,7 @@ actor QueuedTask: SerialExecutor {
     /// queue's lock. Either the former finds the flag, or this method finds the message.
     nonisolated func cancel() {
         self.hasBeenCancelled.store(true, ordering: .relaxed)
-        self.withdraw()
+        self.leaveQueue()
     }
 
     /// Requests that the message is enqueued when the waiting task's job arrives.
@@ -175,11 +175,47 @@ actor QueuedTask: SerialExecutor {
         self.job.enqueue(job)
         // Enqueue the message after its job. Otherwise the loop could find the message before the job, and
         // the next message would overtake it.
-        if entersQueue { mailbox.enter(self) }
+        if entersQueue, let error = mailbox.enqueue(self) { self.reject(error) }
     }
 
     @usableFromInline
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
+    }
+}
+
+extension QueuedTask {
+    /// Handles the message in the calling task, immediately or when its turn comes in the mailbox.
+    ///
+    /// Cancellation of the caller, and the end of the handler's registration, end the wait.
+    nonisolated(nonsending) func run() async -> Outcome {
+        if let outcome = self.handleInPlace() { return outcome }
+        self.enterQueueWithJob()
+        await Self.handleInTurn(self, isolation: #isolation)
+        return self.takeOutcome()
+    }
+
+    /// Handles or rejects the message, or returns nil when the message must wait.
+    private nonisolated func handleInPlace() -> Outcome? {
+        let mailbox = self.handler.mailbox
+        guard mailbox.isClear else {
+            return mailbox.rejection(of: self.message.id, to: self.url, inside: DeliveryContext.waiting)
+                .map { .failed($0) }
+        }
+        if let error = self.handler.rejection(of: self.message) { return .failed(error) }
+        // The caller may have been cancelled in the meantime.
+        if Task.isCancelled { return .failed(.cancelled(url: self.url)) }
+        return self.handler.invoke(self.message) { try $0.callBoxed($1) }
+    }
+
+    private static func handleInTurn(_ task: QueuedTask, isolation: isolated (any Actor)?) async {
+        await withTaskCancellationHandler(
+            operation: {
+                // The closure is isolated to the caller because it captures the parameter.
+                _ = isolation
+                await task.handleInTurn()
+            },
+            onCancel: { task.cancel() }
+        )
     }
 }

@@ -53,7 +53,6 @@ public struct Message: Sendable {
         case exchange(Exchange)
         indirect case both(MessageExtras, Exchange)
 
-        @inline(__always)
         init(_ extras: MessageExtras?, _ exchange: Exchange?) {
             switch (extras, exchange) {
             case (nil, nil): self = .nothing
@@ -63,7 +62,6 @@ public struct Message: Sendable {
             }
         }
 
-        @inline(__always)
         var extras: MessageExtras? {
             switch self {
             case .nothing, .exchange: nil
@@ -83,7 +81,6 @@ public struct Message: Sendable {
     struct Notes: Sendable {
         private let bits: UInt64
 
-        @inline(__always)
         init(hops: Int, hasDeadline: Bool, hasReturnURL: Bool) {
             self.bits =
                 UInt64(truncatingIfNeeded: hops) &<< 2 | (hasDeadline ? 1 : 0) | (hasReturnURL ? 2 : 0)
@@ -93,14 +90,13 @@ public struct Message: Sendable {
 
         var hasReturnURL: Bool { self.bits & 2 != 0 }
 
-        @inline(__always)
         var hops: Int { Int(truncatingIfNeeded: self.bits &>> 2) }
     }
 }
 
 extension Message {
     /// Returns a copy of the message with other extras or another deadline.
-    func with(extras: MessageExtras? = nil, expiry: Deadline? = nil) -> Message {
+    func replacing(extras: MessageExtras? = nil, expiry: Deadline? = nil) -> Message {
         Message(
             id: self.id,
             parameters: self.parameters,
@@ -118,7 +114,6 @@ extension Message {
     var hasDeadline: Bool { self.notes.hasDeadline }
 
     /// Where the value of the reply goes beside the caller; nil if that is nowhere.
-    @inline(__always)
     var returnPath: ReturnPath? { self.hasReturnURL ? self.extras?.returnPath : nil }
 
     /// Whether there is a fragment, which may be a URL for the reply.
@@ -195,12 +190,14 @@ extension Message {
     public func with(headers: [String: String]) -> Message {
         guard !headers.isEmpty else { return self }
         let extras = self.extras ?? .empty
-        return self.with(extras: extras.with(headers: extras.headers.merging(headers) { _, new in new }))
+        return self.replacing(
+            extras: extras.replacing(headers: extras.headers.merging(headers) { _, new in new })
+        )
     }
 
     /// Returns a copy of the message with a deadline; the earlier deadline applies if the message already has
     /// one.
     public func with(deadline: ContinuousClock.Instant) -> Message {
-        self.with(expiry: min(self.expiry, Deadline(deadline)))
+        self.replacing(expiry: min(self.expiry, Deadline(deadline)))
     }
 }

@@ -50,13 +50,12 @@ final class MessageExtras: Sendable {
     }
 
     /// Returns the extras of a request, or nil when it needs none.
-    @inline(__always)
     static func make(headers: [String: String]) -> MessageExtras? {
         headers.isEmpty ? nil : MessageExtras(headers: headers)
     }
 
     /// Returns a copy with the given properties replaced.
-    func with(
+    func replacing(
         headers: [String: String]? = nil,
         interception: InterceptionState? = nil,
         returnPath: ReturnPath? = nil,

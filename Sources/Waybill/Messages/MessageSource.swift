@@ -52,7 +52,7 @@ extension MessageBus {
     /// Routes a message of a store, and waits for the reply.
     package nonisolated(nonsending) func route(_ request: SourcedRequest) async throws(RoutingError) -> Reply
     {
-        try await self.core.route(request.content).reply(from: request.content.url)
+        try await self.core.deliverAndWait(request.content).reply(from: request.content.url)
     }
 }
 

@@ -48,7 +48,11 @@ extension MessageBus {
             timeout: timeout,
             by: self.core.time
         )
-        return try self.value(of: await self.route(request, listening: onReply), as: Value.self, url: url)
+        return try self.value(
+            of: await self.routeListening(request, listening: onReply),
+            as: Value.self,
+            url: url
+        )
     }
 
     /// Routes a URL, calls a closure with each progress reply to answer it, and returns the last reply.
@@ -90,15 +94,15 @@ extension MessageBus {
             timeout: timeout,
             by: self.core.time
         )
-        return try await self.route(request, listening: onReply).reply(from: url)
+        return try await self.routeListening(request, listening: onReply).reply(from: url)
     }
 
-    private nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
+    private nonisolated(nonsending) func routeListening<Update: Sendable, Answer: Sendable>(
         _ request: Request,
         listening onReply: (Update) async throws -> Answer
     ) async -> DeliveryResult {
         let url = request.url
-        return await self.core.route(request) { value in
+        return await self.core.deliverAndWait(request) { value in
             if value is ListenerProbe { return () }
             guard let update = converted(value, to: Update.self) else {
                 let origin = "the progress reply is"

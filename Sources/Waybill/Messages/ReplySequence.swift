@@ -41,21 +41,21 @@ public struct Replies: AsyncSequence, Sendable {
         ///
         /// - Throws: The reason why the request failed, once.
         public mutating func next() async throws(RoutingError) -> Reply? {
-            try await self.read()
+            try await self.nextReply()
         }
 
         /// Returns the next reply to a caller that is isolated to an actor.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RoutingError) -> Reply? {
-            try await self.read()
+            try await self.nextReply()
         }
 
-        private nonisolated(nonsending) mutating func read() async throws(RoutingError) -> Reply? {
+        private nonisolated(nonsending) mutating func nextReply() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
             if let stream = self.stream {
                 await EventLoop.yieldIfDue()
-                return try await self.read(stream)
+                return try await self.nextReply(stream)
             }
             // After a suspension, the calling handler is no longer known.
             let request = self.request.inheriting(on: self.core.currentShard)
@@ -68,15 +68,15 @@ public struct Replies: AsyncSequence, Sendable {
             }
             let stream = ReplyStream(exchange)
             self.stream = stream
-            return try await self.read(stream)
+            return try await self.nextReply(stream)
         }
 
-        private nonisolated(nonsending) mutating func read(
+        private nonisolated(nonsending) mutating func nextReply(
             _ stream: ReplyStream
         ) async throws(RoutingError) -> Reply? {
             if self.isAnswerDue { stream.answer() }
             self.isAnswerDue = false
-            switch await stream.next() {
+            switch await stream.nextEvent() {
             case .progress(let progress):
                 self.isAnswerDue = true
                 self.progress += 1
@@ -124,15 +124,15 @@ final class ReplyStream: Sendable {
         self.exchange.cancel()
     }
 
-    nonisolated(nonsending) func next() async -> Exchange.Event {
+    nonisolated(nonsending) func nextEvent() async -> Exchange.Event {
         self.endReading()
-        var event = await self.exchange.next()
+        var event = await self.exchange.nextEvent()
         while case .progress(let progress) = event, progress.value is ListenerProbe {
             self.answer()
-            event = await self.exchange.next()
+            event = await self.exchange.nextEvent()
         }
         if case .progress(let progress) = event, let context = progress.context {
-            let task = ReplyReaders.add(context, of: self.exchange)
+            let task = ReplyReaders.enter(context, of: self.exchange)
             self.reader.withLock { $0 = task }
         }
         return event
@@ -140,7 +140,7 @@ final class ReplyStream: Sendable {
 
     private func endReading() {
         guard let task = self.reader.withLock({ $0.take() }) else { return }
-        ReplyReaders.remove(self.exchange, from: task)
+        ReplyReaders.leave(self.exchange, from: task)
     }
 
     /// Answers the latest reply with `()`, which resumes the handler that waits for it.
@@ -165,7 +165,7 @@ enum ReplyReaders {
     /// Records that the calling task has received a reply and that the handler waits for the task.
     ///
     /// - Returns: The task, to be passed to ``remove(_:from:)``.
-    static func add(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
+    static func enter(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
         let task = CurrentTask.id
         self.entries.withLock {
             $0[task, default: []].append(Entry(context: context.adopted(), exchange: exchange))
@@ -175,7 +175,7 @@ enum ReplyReaders {
     }
 
     /// Records that the reader has requested the next reply or has stopped reading.
-    static func remove(_ exchange: Exchange, from task: UInt) {
+    static func leave(_ exchange: Exchange, from task: UInt) {
         self.entries.withLock { entries in
             entries[task]?.removeAll { $0.exchange === exchange }
             if entries[task]?.isEmpty == true { entries[task] = nil }

@@ -50,14 +50,16 @@ extension Message {
     ///   - provenance: The provenance of the message, or nil if the bus is not observed.
     mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         self = chain.prepare(self)
-        if let provenance { self = self.with(extras: (self.extras ?? .empty).with(provenance: provenance)) }
+        if let provenance {
+            self = self.replacing(extras: (self.extras ?? .empty).replacing(provenance: provenance))
+        }
         self.keepHeaders()
     }
 
     /// Prepares a message with a return URL so that the headers with which it reaches its handler are kept.
     mutating func keepHeaders() {
         guard self.hasReturnURL else { return }
-        self = self.with(extras: (self.extras ?? .empty).with(interception: InterceptionState()))
+        self = self.replacing(extras: (self.extras ?? .empty).replacing(interception: InterceptionState()))
     }
 
     /// Records the headers with which the message reaches its handler.
@@ -73,8 +75,10 @@ extension Message {
     func observed(by observer: @escaping @Sendable (ProgressEvent) -> Void) -> Message {
         guard self.exchange != nil else { return self }
         let extras = self.extras ?? .empty
-        return self.with(
-            extras: extras.with(interception: (extras.interception ?? InterceptionState()).adding(observer))
+        return self.replacing(
+            extras: extras.replacing(
+                interception: (extras.interception ?? InterceptionState()).adding(observer)
+            )
         )
     }
 }

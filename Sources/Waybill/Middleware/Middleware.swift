@@ -164,12 +164,12 @@ extension MessageBus {
 
     @usableFromInline
     func use(_ middleware: MiddlewareCode) -> Registration {
-        self.core.intercept(pattern: nil) { $0.add(middleware, scope: nil) }
+        self.core.intercept(pattern: nil) { $0.insert(middleware, scope: nil) }
     }
 
     @usableFromInline
     func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> Registration {
         let scope = try self.core.currentConfiguration.scope(of: pattern)
-        return self.core.intercept(pattern: pattern) { $0.add(middleware, scope: scope) }
+        return self.core.intercept(pattern: pattern) { $0.insert(middleware, scope: scope) }
     }
 }

@@ -94,7 +94,7 @@ struct MiddlewareRegistry: Sendable {
     /// Adds a middleware inside the existing ones.
     ///
     /// - Returns: The ID for ``remove(_:)``, or nil if the bus accepts no more middlewares.
-    mutating func add(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
+    mutating func insert(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
         self.middlewares.append(Entry(id: self.lastID, code: middleware, scope: scope))
@@ -102,7 +102,7 @@ struct MiddlewareRegistry: Sendable {
     }
 
     /// Adds a wiretap inside the existing wiretaps and around all middlewares.
-    mutating func add(_ wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
+    mutating func insert(wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
         let code = MiddlewareCode(wiretap)

@@ -47,8 +47,8 @@ public struct Next: ~Copyable, Sendable {
         var index = self.index
         while index < links.count, !links[index].intercepts(message) { index += 1 }
         guard index < links.count else {
-            if let outcome = interception.handleAtOnce(message) { return try outcome.value() }
-            return try await interception.handle(message)
+            if let outcome = interception.handleInPlace(message) { return try outcome.value() }
+            return try await interception.callHandler(message)
         }
         do {
             return try await links[index].code.handle(

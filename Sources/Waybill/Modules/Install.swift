@@ -113,7 +113,7 @@ extension BusCore {
     fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"
-        let rival = try? self.registry.read { table throws(RoutingError) in
+        let rival = try? self.registry.withTable { table throws(RoutingError) in
             table.routes.first { table.handler(for: $0.id)?.routeDescription?.module == name }
         }
         guard let rival = rival ?? nil else { return error }

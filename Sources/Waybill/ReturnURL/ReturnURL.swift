@@ -80,7 +80,7 @@ extension BusCore {
         hops: Int
     ) -> MessageExtras? {
         let path = self.returnPath(of: parameters, id, hops: hops, of: extras)
-        return path.map { (extras ?? .empty).with(returnPath: $0) } ?? extras
+        return path.map { (extras ?? .empty).replacing(returnPath: $0) } ?? extras
     }
 
     /// Returns a message that reaches no handler with its return path, which otherwise only a delivery adds.
@@ -93,7 +93,7 @@ extension BusCore {
             of: extras
         )
         guard let path, extras.returnPath == nil else { return message }
-        return message.with(extras: extras.with(returnPath: path))
+        return message.replacing(extras: extras.replacing(returnPath: path))
     }
 
     @inline(never)
@@ -174,6 +174,6 @@ extension BusCore {
 
     /// Returns whether a route of this process matches a URL.
     func matches(_ url: String) -> Bool {
-        (try? self.registry.read { table throws(RoutingError) in table.canRoute(url) }) ?? false
+        (try? self.registry.withTable { table throws(RoutingError) in table.canRoute(url) }) ?? false
     }
 }

@@ -103,7 +103,6 @@ final class Handler: Sendable {
     deinit { self.core.leave(self.mailbox) }
 
     /// Whether the code cannot suspend.
-    @inline(__always)
     var isImmediate: Bool { self.immediate != nil }
 
     /// Sets what the handler is registered for.

@@ -43,26 +43,6 @@ protocol SuspendingCode: AnyObject, Sendable {
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
 }
 
-/// Code of a handler that cannot suspend, with the type of its value.
-///
-/// A caller that expects this type calls the body directly, so that the value is neither boxed nor cast.
-@usableFromInline
-final class ImmediateBody<Value: Sendable>: ImmediateCode {
-    @usableFromInline let body: @Sendable (Message) throws -> Value
-
-    @inlinable
-    init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
-
-    @inlinable
-    @inline(never)  // or the closure would be retained for the call
-    func call(_ message: Message) throws -> Value { try self.body(message) }
-
-    @usableFromInline var replyType: (any Any.Type)? { Value.self }
-
-    @usableFromInline
-    func callBoxed(_ message: Message) throws -> any Sendable { try self.body(message) }
-}
-
 /// Code of an actor that must be called on the actor's loop only.
 @usableFromInline
 struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
@@ -80,7 +60,6 @@ struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
     /// Returns the code as a function that must be called on the actor's loop.
     @unsafe
     @inlinable
-    @inline(__always)
     func unisolated(_ module: Module) -> @Sendable (Message) throws -> Value {
         // The compiler passes an isolated parameter like any other parameter. The cast wraps the functions in
         // structures, because a cast between function types would call a conversion function with every

@@ -183,17 +183,17 @@ extension BusCore {
         switch target {
         case .route(let id): self.removeRoute(id)
         case .connection(let id): self.disconnect { $0.id == id }
-        case .service(let id): self.withdraw(id)
+        case .service(let id): self.endOffer(id)
         case .subscription(let id): self.unsubscribe(id)
         case .middleware(let id?):
             self.registry.intercept { $0.remove(id) }
             self.forget()
         case .middleware(nil): break
         case .exposure(let id):
-            self.exposures.remove(id)
+            self.exposures.hide(id)
             self.registry.noteChange()
         case .share(let id):
-            self.shares.remove(id)
+            self.shares.hide(id)
             self.registry.noteChange()
         case .cluster(let id): self.leaveCluster(id)
         }
@@ -205,7 +205,7 @@ extension BusCore {
     /// route that was hidden and then restored has a new ID in the table, which the register maps to its
     /// registration.
     private func removeRoute(_ id: RouteID) {
-        guard self.remove({ table in [table.remove(id)] }) == 0 else { return }
+        guard self.unregister({ table in [table.remove(id)] }) == 0 else { return }
         let hidden = self.configured.withLock { register -> Target? in
             guard !register.isEmpty else { return nil }
             return self.registry.change { table, _ in register.removeHidden(id, from: &table) }
@@ -217,7 +217,7 @@ extension BusCore {
 
     /// Removes targets from the table, and then fails the callers that wait for them.
     @discardableResult
-    func remove(_ body: (inout RouteTable<Target>) -> [Target?]) -> Int {
+    func unregister(_ body: (inout RouteTable<Target>) -> [Target?]) -> Int {
         let removed = self.registry.change { table, _ in body(&table) }
         let targets = removed.compactMap(\.self)
         self.retire(targets)

@@ -153,10 +153,10 @@ final class RouteRegistry: Sendable {
     /// Reads the current table.
     ///
     /// Any thread may call it.
-    func read<Result: Sendable>(
+    func withTable<Result: Sendable>(
         _ body: (borrowing RouteTable<Target>) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
-        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.read(body) }
+        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.withTable(body) }
         return try self.state.withLock { state throws(RoutingError) in try body(state.table) }
     }
 

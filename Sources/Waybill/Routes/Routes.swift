@@ -8,7 +8,7 @@ extension MessageBus {
     /// - Returns: Whether the pattern had a handler.
     @discardableResult
     public func unregister(_ pattern: String) -> Bool {
-        self.core.remove { [$0.remove(pattern)] } > 0
+        self.core.unregister { [$0.remove(pattern)] } > 0
     }
 
     /// Unregisters all handlers of a scheme, its connector, and the scheme itself.
@@ -23,7 +23,7 @@ extension MessageBus {
         let scheme = scheme.lowercased()
         let disconnected = self.core.disconnect { $0.scheme.lowercased() == scheme }
         return disconnected
-            + self.core.remove { table in
+            + self.core.unregister { table in
                 let spellings = table.schemes.filter { $0.lowercased() == scheme }
                 return spellings.flatMap { table.removeAll(scheme: $0) }
             }
@@ -40,7 +40,7 @@ extension MessageBus {
     ///
     /// Connectors have no pattern and are not included: see ``connectedSchemes``.
     public var routes: [Route] {
-        (try? self.core.registry.read { table throws(RoutingError) in table.routes }) ?? []
+        (try? self.core.registry.withTable { table throws(RoutingError) in table.routes }) ?? []
     }
 
     /// The descriptions of all registered routes, in the order of registration.
@@ -74,7 +74,7 @@ extension MessageBus {
 extension BusCore {
     /// The registered routes and their descriptions, in the order of registration.
     var describedRoutes: [(route: Route, description: RouteDescription)] {
-        let routes = try? self.registry.read { table throws(RoutingError) in
+        let routes = try? self.registry.withTable { table throws(RoutingError) in
             table.routes.map { route in
                 let target = table.handler(for: route.id)
                 if let description = target?.routeDescription { return (route, description) }
@@ -300,7 +300,7 @@ extension RouteDescription {
     }
 
     /// Returns the description for another pattern, without the parameters that a configured target supplies.
-    func with(pattern: String, target: ConfiguredTarget?) -> Self {
+    func described(by pattern: String, target: ConfiguredTarget?) -> Self {
         var parameters = self.parameters
         if case .values(let values) = target {
             parameters = parameters.compactMap { parameter in

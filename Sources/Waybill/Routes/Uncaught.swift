@@ -60,7 +60,7 @@ extension BusCore {
                 let url = message.parameters.url
                 self.log(url, .shutDown(url: url), as: "the uncaught handler was not called")
             } else {
-                DeliveryContext.with(context) { uncaught.body(message) }
+                DeliveryContext.run(in: context) { uncaught.body(message) }
             }
             self.uncaughtCalls.subtract(1, ordering: .sequentiallyConsistent)
             if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }

@@ -51,7 +51,7 @@ extension MessageBus {
 extension BusCore {
     /// Returns an error for each route without a handler.
     func routesWithoutHandler() -> [RoutingError] {
-        let problems = try? self.registry.read { table throws(RoutingError) in
+        let problems = try? self.registry.withTable { table throws(RoutingError) in
             table.routes.compactMap { route -> RoutingError? in
                 guard let target = table.handler(for: route.id) else { return nil }
                 let pattern = route.pattern.text
@@ -95,7 +95,7 @@ extension BusCore {
         of entry: RouteConfiguration.Entry,
         _ bound: Configured.Bound
     ) -> RoutingError? {
-        guard let description = bound.source?.routeDescription?.with(pattern: "", target: bound.configured),
+        guard let description = bound.source?.routeDescription?.described(by: "", target: bound.configured),
             let pattern = try? self.currentConfiguration.pattern(entry.pattern)
         else { return nil }
         let given = pattern.parameters.map(\.name)
@@ -114,7 +114,7 @@ extension BusCore {
 
     /// Returns an error for each pattern whose URLs are all matched by other patterns.
     func unreachablePatterns() -> [RoutingError] {
-        let problems = try? self.registry.read { table throws(RoutingError) in
+        let problems = try? self.registry.withTable { table throws(RoutingError) in
             table.shadowed().map { route, rival, url in
                 RoutingError(
                     .conflict,

@@ -91,7 +91,7 @@ public struct ServiceMethods: Sendable {
         as: Value.Type
     ) async throws -> Value {
         do throws(RoutingError) {
-            return try await self.endpoint.bus.route(
+            return try await self.endpoint.bus.callService(
                 self.urls[index],
                 arguments,
                 timeout: self.endpoint.timeout,

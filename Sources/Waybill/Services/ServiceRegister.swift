@@ -52,7 +52,7 @@ struct ServiceRegister {
     /// An adapter provides its service under any name.
     func offer(for key: ServiceKey) -> ServiceOffer? {
         if let entry = self.entries[key] { return entry.offer }
-        guard key.name != nil, let offer = self.entries[key.with(name: nil)]?.offer,
+        guard key.name != nil, let offer = self.entries[key.named(nil)]?.offer,
             case .adapter = offer.source
         else { return nil }
         return offer
@@ -102,7 +102,7 @@ extension ServiceRegister {
 
     private func problem(along chain: [ServiceKey], at offer: ServiceOffer) -> RoutingError? {
         guard case .adapter(_, from: let source, adapt: _) = offer.source else { return nil }
-        let key = source.with(name: chain.last?.name)
+        let key = source.named(chain.last?.name)
         if chain.contains(key) { return .cycle(chain, key) }
         guard let next = self.offer(for: key) ?? self.offers.first(where: { $0.key.isOfSameType(as: key) })
         else { return .noService(key, provided: self.keys, chain: chain) }
@@ -179,7 +179,7 @@ struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns a key for the same protocol with another name.
-    func with(name: String?) -> Self { Self(self.id, typeName: self.typeName, name: name) }
+    func named(_ name: String?) -> Self { Self(self.id, typeName: self.typeName, name: name) }
 
     func isOfSameType(as other: Self) -> Bool { self.id == other.id }
 

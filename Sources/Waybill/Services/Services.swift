@@ -130,7 +130,7 @@ extension BusCore {
         }
     }
 
-    func withdraw(_ id: Int) {
+    func endOffer(_ id: Int) {
         // Release the offer outside the lock: the deinitializer of an object that an adapter holds may use
         // the bus.
         let withdrawn = self.services.withLock { $0.remove(id) }

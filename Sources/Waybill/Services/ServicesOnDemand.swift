@@ -57,7 +57,7 @@ extension BusCore {
         switch offer.source {
         case .onDemand(let maker): return maker
         case .adapter(_, let source, let adapt):
-            let maker = try self.maker(for: source.with(name: key.name), chain + [key])
+            let maker = try self.maker(for: source.named(key.name), chain + [key])
             return (maker as? any AdaptableMaker).flatMap(adapt)
         case .maker: return nil
         }

@@ -36,7 +36,7 @@ public struct BusStatistics: Sendable, Equatable {
     /// The number of messages that have ended, with any outcome.
     var ended: Int { self.replied + self.failed + self.expired + self.cancelled + self.deadLettered }
 
-    mutating func add(_ counters: Counters) {
+    mutating func include(_ counters: borrowing OutcomeCounters) {
         // Read the ended messages before the sent ones. A message in between then counts as in flight, and
         // the number is never negative.
         self.replied += counters.replied.load(ordering: .acquiring)
@@ -50,29 +50,18 @@ public struct BusStatistics: Sendable, Equatable {
 
 extension BusStatistics: CustomStringConvertible {
     /// Returns the sum of two statistics, count by count.
-    static func + (left: Self, right: Self) -> Self {
-        var sum = left
-        sum.sent += right.sent
-        sum.replied += right.replied
-        sum.failed += right.failed
-        sum.expired += right.expired
-        sum.cancelled += right.cancelled
-        sum.deadLettered += right.deadLettered
-        sum.lateReplies += right.lateReplies
-        return sum
-    }
+    static func + (left: Self, right: Self) -> Self { left.combined(with: right, by: +) }
 
     /// Returns the difference of two statistics, count by count.
-    public static func - (left: Self, right: Self) -> Self {
-        var difference = left
-        difference.sent -= right.sent
-        difference.replied -= right.replied
-        difference.failed -= right.failed
-        difference.expired -= right.expired
-        difference.cancelled -= right.cancelled
-        difference.deadLettered -= right.deadLettered
-        difference.lateReplies -= right.lateReplies
-        return difference
+    public static func - (left: Self, right: Self) -> Self { left.combined(with: right, by: -) }
+
+    private func combined(with other: Self, by combine: (Int, Int) -> Int) -> Self {
+        var result = self
+        for count in [\Self.sent, \.replied, \.failed, \.expired, \.cancelled, \.deadLettered, \.lateReplies]
+        {
+            result[keyPath: count] = combine(self[keyPath: count], other[keyPath: count])
+        }
+        return result
     }
 
     /// One readable line with every count.
@@ -134,7 +123,7 @@ extension MessageBus {
     /// The numbers are read one after the other, so they balance exactly only while no message is delivered.
     /// Reading them visits all routes, so do not read them with every message.
     public var routeStatistics: [RouteStatistics] {
-        let routes = try? self.core.registry.read { table throws(RoutingError) in
+        let routes = try? self.core.registry.withTable { table throws(RoutingError) in
             table.routes.compactMap { route in
                 table.handler(for: route.id).map { target in
                     RouteStatistics(

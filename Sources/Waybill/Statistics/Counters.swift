@@ -3,54 +3,54 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A set of counters: the number of messages that were sent, and the number of each outcome.
+/// The number of messages of each outcome.
 ///
-/// Each loop has its own set, so that counting is a load and a store in the loop's own cache. All other
-/// threads share one set, for which ``add(_:)`` is used.
-final class Counters: Sendable {
-    let sent = Atomic<Int>(0)
+/// One thread may count with ``increment(_:)``. Any number of threads may count with ``incrementShared(_:)``,
+/// but not in a set that one thread counts with ``increment(_:)``.
+struct OutcomeCounters: ~Copyable, Sendable {
     let replied = Atomic<Int>(0)
     let failed = Atomic<Int>(0)
     let expired = Atomic<Int>(0)
     let cancelled = Atomic<Int>(0)
     let deadLettered = Atomic<Int>(0)
+    /// The number of replies to messages that had already ended.
     let lateReplies = Atomic<Int>(0)
 
-    /// Increments a counter, on the only thread that may write this set.
+    /// Counts the outcome of a message.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of the outcome.
+    ///   - increment: Increments the counter of that kind.
+    @inline(__always)
+    func count(_ kind: Outcome.Kind, by increment: (borrowing Atomic<Int>) -> Void) {
+        switch kind {
+        case .replied: increment(self.replied)
+        case .failed: increment(self.failed)
+        case .expired: increment(self.expired)
+        case .cancelled: increment(self.cancelled)
+        case .deadLettered: increment(self.deadLettered)
+        }
+    }
+
+    /// Increments a counter, on the only thread that may write it.
     @inline(__always)
     static func increment(_ counter: borrowing Atomic<Int>) {
         counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .releasing)
     }
 
     /// Increments a counter, on any thread.
-    static func add(_ counter: borrowing Atomic<Int>) {
+    static func incrementShared(_ counter: borrowing Atomic<Int>) {
         counter.add(1, ordering: .sequentiallyConsistent)
     }
 }
 
-extension Counters {
-    /// Counts the outcome of a message, on the only thread that may write this set.
-    @inline(__always)
-    func close(_ kind: Outcome.Kind) {
-        switch kind {
-        case .replied: Self.increment(self.replied)
-        case .failed: Self.increment(self.failed)
-        case .expired: Self.increment(self.expired)
-        case .cancelled: Self.increment(self.cancelled)
-        case .deadLettered: Self.increment(self.deadLettered)
-        }
-    }
-
-    /// Counts the outcome of a message, on any thread.
-    func closeShared(_ kind: Outcome.Kind) {
-        switch kind {
-        case .replied: Self.add(self.replied)
-        case .failed: Self.add(self.failed)
-        case .expired: Self.add(self.expired)
-        case .cancelled: Self.add(self.cancelled)
-        case .deadLettered: Self.add(self.deadLettered)
-        }
-    }
+/// A set of counters: the number of messages that were sent, and the number of each outcome.
+///
+/// Each loop has its own set, so that counting is a load and a store in the loop's own cache. All other
+/// threads share one set.
+final class Counters: Sendable {
+    let sent = Atomic<Int>(0)
+    let ended = OutcomeCounters()
 }
 
 /// The counters of one route, in its handler.
@@ -65,18 +65,13 @@ struct RouteCounters: ~Copyable, Sendable {
     private let repliedInPlace = Atomic<Int>(0)
 
     private let inFlight = Atomic<Int>(0)
-    private let replied = Atomic<Int>(0)
-    private let failed = Atomic<Int>(0)
-    private let expired = Atomic<Int>(0)
-    private let cancelled = Atomic<Int>(0)
-    private let deadLettered = Atomic<Int>(0)
-    private let lateReplies = Atomic<Int>(0)
+    private let ended = OutcomeCounters()
 
     /// Counts a message as in flight.
-    func begin() { Counters.add(self.inFlight) }
+    func begin() { OutcomeCounters.incrementShared(self.inFlight) }
 
     /// Reverts ``begin()`` for a message that has ended in the meantime.
-    func forget() { self.inFlight.subtract(1, ordering: .releasing) }
+    func revertBegin() { self.inFlight.subtract(1, ordering: .releasing) }
 
     /// Counts the outcome of a message.
     ///
@@ -87,7 +82,7 @@ struct RouteCounters: ~Copyable, Sendable {
     @inline(__always)
     func end(_ kind: Outcome.Kind, isInFlight: Bool, isOnLoop: Bool) {
         if isOnLoop, !isInFlight, case .replied = kind {
-            Counters.increment(self.repliedInPlace)
+            OutcomeCounters.increment(self.repliedInPlace)
         } else {
             self.endShared(kind, isInFlight: isInFlight)
         }
@@ -95,31 +90,20 @@ struct RouteCounters: ~Copyable, Sendable {
 
     @inline(never)
     private func endShared(_ kind: Outcome.Kind, isInFlight: Bool) {
-        switch kind {
-        case .replied: Counters.add(self.replied)
-        case .failed: Counters.add(self.failed)
-        case .expired: Counters.add(self.expired)
-        case .cancelled: Counters.add(self.cancelled)
-        case .deadLettered: Counters.add(self.deadLettered)
-        }
+        self.ended.count(kind, by: OutcomeCounters.incrementShared)
         if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
     /// Counts a reply to a message that had already ended.
-    func countLateReply() { Counters.add(self.lateReplies) }
+    func countLateReply() { OutcomeCounters.incrementShared(self.ended.lateReplies) }
 
     var statistics: BusStatistics {
         // Read the messages in flight first. A message that ends in between is counted twice for a moment,
         // but is never missing.
         let inFlight = self.inFlight.load(ordering: .acquiring)
         var statistics = BusStatistics()
-        statistics.replied =
-            self.repliedInPlace.load(ordering: .acquiring) + self.replied.load(ordering: .acquiring)
-        statistics.failed = self.failed.load(ordering: .acquiring)
-        statistics.expired = self.expired.load(ordering: .acquiring)
-        statistics.cancelled = self.cancelled.load(ordering: .acquiring)
-        statistics.deadLettered = self.deadLettered.load(ordering: .acquiring)
-        statistics.lateReplies = self.lateReplies.load(ordering: .acquiring)
+        statistics.include(self.ended)
+        statistics.replied += self.repliedInPlace.load(ordering: .acquiring)
         statistics.sent = inFlight + statistics.ended
         return statistics
     }
@@ -143,7 +127,7 @@ final class Statistics: Sendable {
     var current: BusStatistics {
         let all = self.shards.withLock { $0 } + [self.shared]
         var statistics = BusStatistics()
-        for counters in all { statistics.add(counters) }
+        for counters in all { statistics.include(counters.ended) }
         for counters in all { statistics.sent += counters.sent.load(ordering: .acquiring) }
         return statistics
     }
@@ -165,7 +149,7 @@ extension BusCore {
     /// Counts a reply to a message that had already ended.
     func countLateReply(at handler: Handler?) {
         handler?.counters.countLateReply()
-        Counters.add(self.statistics.shared.lateReplies)
+        OutcomeCounters.incrementShared(self.statistics.shared.ended.lateReplies)
     }
 
     /// Logs a failure that no caller receives.

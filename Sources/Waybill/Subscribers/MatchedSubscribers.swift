@@ -14,7 +14,7 @@ struct MatchedSubscribers: Sendable {
     var isEmpty: Bool { self.subscribers.isEmpty }
 
     /// Adds the subscribers of one more pattern.
-    mutating func add(_ subscribers: [Subscriber], ids: [Int], _ parameters: Parameters) {
+    mutating func append(_ subscribers: [Subscriber], ids: [Int], _ parameters: Parameters) {
         self.parameters.append(parameters)
         if self.parameters.count == 1 {
             self.subscribers = subscribers
@@ -37,6 +37,5 @@ struct MatchedSubscribers: Sendable {
     }
 
     /// Returns the index in ``parameters`` for a subscriber.
-    @inline(__always)
     func pattern(of index: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[index] }
 }

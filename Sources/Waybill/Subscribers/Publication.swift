@@ -29,18 +29,17 @@ extension BusCore {
             return 0
         }
         while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
-        if publication.isAwaited { return await self.taken(publication) }
+        if publication.isAwaited { return await self.finish(publication) }
         // Yield even if no subscriber suspends. A publisher that publishes in a loop would otherwise hold a
         // thread of the global pool.
         await self.yieldThread()
-        return publication.taken
+        return publication.acceptedCount
     }
 
     /// Finds the subscribers of a request, and publishes the request to other nodes.
     ///
     /// - Returns: The publication to the subscribers of this process, or nil if it has none.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
-    @inline(__always)
     func beginPublishing(
         _ request: consuming Request,
         isExternal: Bool
@@ -72,18 +71,18 @@ extension BusCore {
             await EventLoop.yieldIfDue()
             if self.deliver(&publication) { break }
         }
-        return await self.taken(publication)
+        return await self.finish(publication)
     }
 
     /// Waits for the subscribers that have not finished, and returns the number of subscribers that accepted
     /// the message.
     @inline(never)
-    private nonisolated(nonsending) func taken(_ publication: consuming Publication) async -> Int {
+    private nonisolated(nonsending) func finish(_ publication: consuming Publication) async -> Int {
         for exchange in publication.exchanges where await exchange.listen(noListener).isReply {
-            publication.taken += 1
+            publication.acceptedCount += 1
         }
-        for queued in publication.queued where await self.wait(for: queued) { publication.taken += 1 }
-        return publication.taken
+        for queued in publication.queued where await self.wait(for: queued) { publication.acceptedCount += 1 }
+        return publication.acceptedCount
     }
 
     /// Returns the subscribers of a URL, and the URL's address if it has none.
@@ -100,10 +99,7 @@ extension BusCore {
     /// - Returns: Whether the message has been delivered to all subscribers. If not, the loop must poll
     ///   first.
     func deliver(_ publication: inout Publication) -> Bool {
-        guard let shard = self.currentShard else {
-            self.deliverFromOutside(&publication)
-            return true
-        }
+        let shard = self.currentShard
         let matched = publication.matched
         // All subscribers receive the same message, which differs only in its ID.
         var pattern = matched.pattern(of: publication.next)
@@ -117,7 +113,7 @@ extension BusCore {
             publication.next += 1
             self.deliver(&message, to: subscriber, of: &publication, on: shard)
             // The publisher was admitted for one delivery, so each further subscriber is admitted here.
-            if publication.next < matched.subscribers.count, !shard.admitsDelivery() {
+            if let shard, publication.next < matched.subscribers.count, !shard.admitsDelivery() {
                 return false
             }
         }
@@ -152,12 +148,12 @@ extension BusCore {
                 return
             }
             let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
-            if isImmediate, case .here = place {
+            if isImmediate, case .inPlace = place {
                 let outcome =
                     handler.rejection(of: message).map { .failed($0.at(handler)) }
                     ?? handler.invoke(message) { try $0.callBoxed($1) }
                 self.settle(ticket, as: outcome, of: message, for: .publisher, at: handler, on: shard)
-                if outcome.isReply { publication.taken += 1 }
+                if outcome.isReply { publication.acceptedCount += 1 }
             } else {
                 let (exchange, message) = self.exchange(
                     publication.request,
@@ -169,16 +165,6 @@ extension BusCore {
                 exchange.start(message, at: handler, place: place, on: self.watcher(of: message.expiry))
                 publication.exchanges.append(exchange)
             }
-        }
-    }
-
-    /// Delivers the message to the subscribers, from a thread that runs no loop of the bus.
-    private func deliverFromOutside(_ publication: inout Publication) {
-        while publication.next < publication.matched.subscribers.count {
-            var message = publication.message(to: publication.matched.pattern(of: publication.next))
-            let subscriber = publication.matched.subscribers[publication.next]
-            publication.next += 1
-            self.deliver(&message, to: subscriber, of: &publication, on: nil)
         }
     }
 }
@@ -197,7 +183,7 @@ struct Publication: Sendable {
     var next = 0
 
     /// The number of subscribers that have accepted the message.
-    var taken = 0
+    var acceptedCount = 0
 
     /// The exchanges with subscribers that could not be called in place.
     var exchanges: [Exchange] = []

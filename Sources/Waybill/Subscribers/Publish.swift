@@ -162,14 +162,14 @@ extension BusCore {
     func subscribe(_ subscriber: Subscriber, to pattern: RoutePattern) throws(RoutingError) -> Registration {
         guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern.text) }
         let configuration = self.currentConfiguration
-        let id = try self.topics.add(subscriber, to: pattern) { configuration.table(of: Int.self) }
+        let id = try self.topics.subscribe(subscriber, to: pattern) { configuration.table(of: Int.self) }
         guard let id else { throw .shutDown(url: pattern.text) }
         subscriber.handler?.describe(as: .subscription(pattern.text))
         return Registration(pattern: pattern.text, core: self, target: .subscription(id))
     }
 
     func unsubscribe(_ id: Topics.SubscriberID) {
-        guard let subscriber = self.topics.remove(id) else { return }
+        guard let subscriber = self.topics.unsubscribe(id) else { return }
         subscriber.retire(with: RoutingError.unregistered)
         self.forget()
     }

@@ -22,7 +22,6 @@ final class Subscriber: Sendable {
     }
 
     /// Whether the subscriber accepts no more messages.
-    @inline(__always)
     var isGone: Bool { self.isUnsubscribed.load(ordering: .acquiring) }
 
     /// Ends the messages that wait for the subscriber, and rejects later ones.

@@ -106,9 +106,9 @@ extension BusCore {
         if let chain = publication.chain { offered.prepare(for: chain) }
         let unread = UnreadMessage(offered, ticket, chain: publication.chain)
         switch buffer.offer(unread) {
-        case .kept, .read: publication.taken += 1
+        case .kept, .read: publication.acceptedCount += 1
         case .replaced(let oldest):
-            publication.taken += 1
+            publication.acceptedCount += 1
             buffer.drop(oldest, .droppedUnread(url: oldest.message.parameters.url))
         case .queued(let queued): publication.queued.append(queued)
         case .refused(let error): buffer.drop(unread, error)

@@ -42,11 +42,11 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
         }
 
         /// Returns the next message, or nil when the subscription has ended.
-        public mutating func next() async -> Message? { await self.owner.next() }
+        public mutating func next() async -> Message? { await self.owner.nextMessage() }
 
         /// Returns the next message to a caller that is isolated to an actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Message? {
-            await self.owner.next()
+            await self.owner.nextMessage()
         }
     }
 }
@@ -64,7 +64,7 @@ final class SubscriptionReader: Sendable {
     deinit { self.subscription.cancel() }
 
     /// Returns the next message, or nil when the subscription has ended.
-    nonisolated(nonsending) func next() async -> Message? {
+    nonisolated(nonsending) func nextMessage() async -> Message? {
         while true {
             await EventLoop.yieldIfDue()
             if Task.isCancelled { self.subscription.cancel() }

@@ -65,7 +65,7 @@ struct TopicIndex: Sendable {
                 self.shapes[shape].members.append(member)
                 self.topics[topic].shapes.append(shape)
             } catch {
-                self.remove(topic: topic)
+                self.removeTopic(topic)
                 throw error
             }
         }
@@ -93,7 +93,7 @@ struct TopicIndex: Sendable {
         for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
     }
 
-    mutating func add(_ subscriber: Subscriber, id: Int, to topic: Int) {
+    mutating func insert(_ subscriber: Subscriber, id: Int, to topic: Int) {
         self.topics[topic].ids.append(id)
         self.topics[topic].subscribers.append(subscriber)
     }
@@ -106,18 +106,18 @@ struct TopicIndex: Sendable {
         self.topics[topic].ids.remove(at: index)
         let subscriber = self.topics[topic].subscribers.remove(at: index)
         guard self.topics[topic].ids.isEmpty else { return (subscriber, false) }
-        self.remove(topic: topic)
+        self.removeTopic(topic)
         return (subscriber, true)
     }
 
-    private mutating func remove(topic: Int) {
+    private mutating func removeTopic(_ topic: Int) {
         for number in self.topics[topic].shapes {
             self.shapes[number].members.removeAll { $0.topic == topic }
             guard self.shapes[number].members.isEmpty else { continue }
-            let shape = self.shapes.remove(number)
+            let shape = self.shapes.take(number)
             self.tables[shape.table].remove(shape.route)
         }
-        _ = self.topics.remove(topic)
+        _ = self.topics.take(topic)
     }
 
     /// Returns the index of a subscriber by binary search, because the IDs are in ascending order.
@@ -147,7 +147,7 @@ struct TopicIndex: Sendable {
         var matched = MatchedSubscribers()
         for hit in self.bestOfEachTopic(hits) {
             let topic = self.topics[hit.member.topic]
-            matched.add(topic.subscribers, ids: topic.ids, hit.parameters)
+            matched.append(topic.subscribers, ids: topic.ids, hit.parameters)
         }
         matched.sort()
         return matched
@@ -190,7 +190,7 @@ private struct NumberedValues<Value: Sendable>: Sendable {
         return number
     }
 
-    mutating func remove(_ number: Int) -> Value {
+    mutating func take(_ number: Int) -> Value {
         let value = self[number]
         self.values[number] = nil
         self.free.append(number)

@@ -42,7 +42,7 @@ final class Topics: Sendable {
     static let empty = TopicSnapshot(TopicIndex(), generation: 0)
 
     /// Adds a subscriber to a pattern, or returns nil when the bus accepts no more subscribers.
-    func add(
+    func subscribe(
         _ subscriber: Subscriber,
         to pattern: RoutePattern,
         _ makeTable: () -> RouteTable<Int>
@@ -60,13 +60,13 @@ final class Topics: Sendable {
                 state.patterns[topic] = pattern
             }
             state.lastID += 1
-            state.index.add(subscriber, id: state.lastID, to: topic)
+            state.index.insert(subscriber, id: state.lastID, to: topic)
             return SubscriberID(topic: topic, id: state.lastID)
         }
     }
 
     /// Removes a subscriber, or returns nil when it has been removed already.
-    func remove(_ subscriber: SubscriberID) -> Subscriber? {
+    func unsubscribe(_ subscriber: SubscriberID) -> Subscriber? {
         self.state.withLock { state in
             guard let removed = state.index.remove(id: subscriber.id, from: subscriber.topic) else {
                 return nil

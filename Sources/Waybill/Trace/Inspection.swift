@@ -9,7 +9,7 @@ extension MessageBus {
 
     /// The loads of the mailboxes of the current routes, in the order of registration.
     package var routeLoads: [RouteLoad] {
-        let loads = try? self.core.registry.read { table throws(RoutingError) in
+        let loads = try? self.core.registry.withTable { table throws(RoutingError) in
             table.routes.compactMap { route in
                 table.handler(for: route.id).map { target in
                     RouteLoad(
@@ -27,7 +27,8 @@ extension MessageBus {
     ///
     /// It calls no handler.
     package func explain(_ url: String) -> Explanation {
-        let explanation = try? self.core.registry.read { table throws(RoutingError) in table.explain(url) }
+        let explanation = try? self.core.registry.withTable { table throws(RoutingError) in table.explain(url)
+        }
         return explanation ?? self.core.currentConfiguration.table(of: Void.self).explain(url)
     }
 
@@ -44,7 +45,7 @@ extension MessageBus {
     ) async -> (id: CorrelationID, result: Result<any Sendable, RoutingError>) {
         var request = act.content
         request.limit(to: act.timeout, by: self.core.time)
-        let delivered = await self.core.route(request)
+        let delivered = await self.core.deliverAndWait(request)
         return (delivered.id, delivered.outcome.result)
     }
 }

@@ -46,7 +46,7 @@ extension Request {
         guard kind != .request || cause != nil else { return self }
         var request = self
         request.extras = (self.extras ?? .empty)
-            .with(provenance: MessageProvenance(kind: kind, cause: cause))
+            .replacing(provenance: MessageProvenance(kind: kind, cause: cause))
         return request
     }
 }

@@ -30,7 +30,7 @@ extension MessageBus {
             bufferingPolicy: .bufferingNewest(max(1, bufferLimit))
         )
         let wiretap = Wiretap(continuation)
-        let registration = self.core.intercept(pattern: pattern) { $0.add(wiretap, scope: scope) }
+        let registration = self.core.intercept(pattern: pattern) { $0.insert(wiretap: wiretap, scope: scope) }
         return MessageTrace(tap: MessageTrace.Tap(stream, losses: wiretap.losses, registration: registration))
     }
 }

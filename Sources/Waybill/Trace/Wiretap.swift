@@ -101,7 +101,7 @@ extension MessageBus {
             events(event)
             return true
         })
-        return self.core.intercept(pattern: nil) { $0.add(wiretap, scope: nil) }
+        return self.core.intercept(pattern: nil) { $0.insert(wiretap: wiretap, scope: nil) }
     }
 
     /// Reports every dead letter to a closure, before the dead letter is counted.

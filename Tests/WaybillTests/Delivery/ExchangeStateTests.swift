@@ -78,7 +78,7 @@ struct ExchangeStateTests {
     func `a reader that came before the end gets the outcome`() throws {
         var state = Exchange.State(ticket: nil, handler: nil)
         let waiting = Exchange.Reader(on: nil)
-        let event = state.read(waiting)
+        let event = state.takeEvent(orAdd: waiting)
         _ = state.end()
         let reader = state.close(with: .replied(7))
         #expect(event == nil && reader === waiting && state.isRead)
@@ -88,7 +88,7 @@ struct ExchangeStateTests {
     func `a handler whose reply is not answered is told at the end`() throws {
         var state = Exchange.State(ticket: nil, handler: nil)
         for number in 1...3 { _ = state.offer(.numbered(number)) }
-        _ = state.read(Exchange.Reader(on: nil))
+        _ = state.takeEvent(orAdd: Exchange.Reader(on: nil))
         let waiting = state.end()?.waiting
         #expect(waiting?.unanswered.map(\.number) == [2, 3, 1])
         let answered = state.answer()
@@ -176,7 +176,7 @@ private struct ExchangeRun: ~Copyable {
         // A reader answers, or declines to, before it reads on, and reads nothing after the end.
         guard self.reader == nil, self.seen == nil, !self.state.isRead else { return ("none", "", "") }
         let reader = Exchange.Reader(on: nil)
-        let actual = self.text(self.state.read(reader))
+        let actual = self.text(self.state.takeEvent(orAdd: reader))
         if self.outcome.take() != nil { return ("read", actual, "the end") }
         guard self.unread.isEmpty else {
             self.seen = self.unread.removeFirst()
@@ -228,7 +228,7 @@ private struct ExchangeRun: ~Copyable {
     private mutating func withdraw() -> (String, String, String) {
         guard !self.offered.isEmpty else { return ("none", "", "") }
         let number = self.random.number(below: self.offered.count)
-        let actual = self.state.withdraw(self.offered[number].answer)
+        let actual = self.state.abandon(self.offered[number].answer)
         let isThere = self.seen == number || self.unread.contains(number)
         if self.seen == number { self.seen = nil }
         self.unread.removeAll { $0 == number }

@@ -78,7 +78,7 @@ struct MailboxQueueTests {
         defer { queue.settleAll() }
         let (first, second) = (LoopContinuation<Bool>(on: nil), LoopContinuation<Bool>(on: nil))
         _ = queue.send(1, parts)
-        let waits = [queue.wait(first), queue.wait(second)]
+        let waits = [queue.addSender(first), queue.addSender(second)]
         _ = queue.nextID()
         let isTaken = queue.takeSlot()
         #expect(waits == [true, true] && !isTaken)
@@ -162,7 +162,7 @@ private struct QueueRun: ~Copyable {
             return (self.queue.end().described(), self.model.end())
         case .withdraw:
             guard let (id, task) = self.tasks.randomElement(using: &self.generator) else { return ("", "") }
-            let withdrawn: Int? = self.queue.withdraw(task) ? id : nil
+            let withdrawn: Int? = self.queue.remove(task) ? id : nil
             return (withdrawn.description, self.model.withdraw(id).description)
         case .endExchange:
             guard let (id, exchange) = self.exchanges.randomElement(using: &self.generator) else {
@@ -176,7 +176,7 @@ private struct QueueRun: ~Copyable {
         case .waitForSlot:
             let sender = LoopContinuation<Bool>(on: nil)
             self.senders.append(sender)
-            return ("\(self.queue.wait(sender))", "\(self.model.waitForSlot(self.senders.count - 1))")
+            return ("\(self.queue.addSender(sender))", "\(self.model.waitForSlot(self.senders.count - 1))")
         case .grantSlot:
             let granted = self.queue.grantSlot().flatMap { sender in self.senders.firstIndex { $0 === sender }
             }
@@ -185,7 +185,9 @@ private struct QueueRun: ~Copyable {
             guard let sender = self.senders.indices.randomElement(using: &self.generator) else {
                 return ("", "")
             }
-            return ("\(self.queue.withdraw(self.senders[sender]))", "\(self.model.withdrawSender(sender))")
+            return (
+                "\(self.queue.removeSender(self.senders[sender]))", "\(self.model.withdrawSender(sender))"
+            )
         case .removeSenders:
             let removed = Array(self.queue.removeSenders())
             let numbers = removed.map { sender in self.senders.firstIndex { $0 === sender } }
@@ -206,7 +208,7 @@ private struct QueueRun: ~Copyable {
             isAwaited: true,
             hasExchange: hasExchange
         )
-        return (self.queue.wait(task).described(), self.model.add(entry))
+        return (self.queue.append(task).described(), self.model.add(entry))
     }
 
     /// Unregisters a handler, and puts another one in its place.
@@ -385,11 +387,11 @@ extension MailboxQueue {
         _ exchange: Exchange?,
         takesSlot: Bool
     ) -> String {
-        self.wait(parts.task(id, parts.handler(), exchange, takesSlot: takesSlot)).described()
+        self.append(parts.task(id, parts.handler(), exchange, takesSlot: takesSlot)).described()
     }
 
     fileprivate mutating func nextID() -> Int? {
-        guard let entry = self.next() else { return nil }
+        guard let entry = self.startNext() else { return nil }
         return entry.settle()
     }
 }

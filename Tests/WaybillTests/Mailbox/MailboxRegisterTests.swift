@@ -23,7 +23,7 @@ struct MailboxRegisterTests {
                 switch generator.number(below: 4) {
                 case 0:
                     let mailbox = parts.mailbox()
-                    let isAdded = register.add(mailbox, of: module)
+                    let isAdded = register.join(mailbox, of: module)
                     try #require(isAdded == (entry?.handlers ?? 0 == 0), "seed \(seed), step \(step)")
                     if isAdded { model[number] = (mailbox, 0) }
                 case 1:
@@ -53,7 +53,7 @@ struct MailboxRegisterTests {
         do {
             let module = Owner()
             released = module
-            let isAdded = register.add(parts.mailbox(), of: module)
+            let isAdded = register.join(parts.mailbox(), of: module)
             #expect(isAdded)
         }
         #expect(released != nil)

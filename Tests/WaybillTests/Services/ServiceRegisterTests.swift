@@ -44,7 +44,7 @@ struct ServiceRegisterTests {
                 try #require(register.keys == model.map(\.offer.key), "seed \(seed), step \(step)")
                 for key in keys {
                     let same = model.first { $0.offer.key == key }
-                    let adapter = model.first { $0.offer.key == key.with(name: nil) && $0.offer.isAdapter }
+                    let adapter = model.first { $0.offer.key == key.named(nil) && $0.offer.isAdapter }
                     try #require(register.offer(for: key)?.key == (same ?? adapter)?.offer.key)
                 }
             }

@@ -32,8 +32,8 @@ struct TopicIndexTests {
         let parts = try StateParts()
         var index = TopicIndex()
         let topic = try index.insert(RoutePattern("app://a")) { RouteTable() }
-        index.add(Subscriber(parts.buffer()), id: 1, to: topic)
-        index.add(Subscriber(parts.buffer()), id: 2, to: topic)
+        index.insert(Subscriber(parts.buffer()), id: 1, to: topic)
+        index.insert(Subscriber(parts.buffer()), id: 2, to: topic)
         let removed = [(1, topic), (1, topic), (2, topic), (2, topic), (2, topic + 1)].map {
             index.remove(id: $0, from: $1)?.isLast
         }
@@ -48,7 +48,7 @@ struct TopicIndexTests {
             var index = TopicIndex()
             for number in 0..<count {
                 let topic = try index.insert(RoutePattern("app://a/:n\(number)")) { RouteTable() }
-                index.add(Subscriber(parts.buffer()), id: number, to: topic)
+                index.insert(Subscriber(parts.buffer()), id: number, to: topic)
             }
             #expect(try index.matched(of: "app://a/b").subscribers.count == count)
             var found = 0
@@ -137,7 +137,7 @@ private struct TopicRun {
             ?? self.index.insert(self.patterns[pattern].pattern) { self.configuration.table() }
         self.lastID += 1
         let subscriber = Subscriber(self.parts.buffer())
-        self.index.add(subscriber, id: self.lastID, to: topic)
+        self.index.insert(subscriber, id: self.lastID, to: topic)
         self.entries.append(
             Entry(id: self.lastID, pattern: pattern, topic: topic, subscriber: subscriber)
         )
