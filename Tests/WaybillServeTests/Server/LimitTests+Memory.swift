@@ -113,4 +113,17 @@ extension LimitTests {
             #expect(try await served.ask(text).first?.contains(#""result":"now""#) == true)
         }
     }
+
+    @Test
+    func `an element of an array of parameters does not keep the bytes around its message`() throws {
+        let call = #"{"jsonrpc":"2.0","id":1,"method":"app://keep","params":[[7]]}"#
+        let bytes = Array((call + String(repeating: " ", count: 30_000)).utf8)
+        let frame = RPCFrame(JSONText(bytes: bytes, range: 0..<call.utf8.count), depth: 8)
+        guard case .request(_, _, let params)? = frame.messages.first?.content else {
+            Issue.record("the frame is not a request")
+            return
+        }
+        let value = try #require(try RPCParameters(params).values?["0"] as? JSONText)
+        #expect(value.range == 0..<3)
+    }
 }
