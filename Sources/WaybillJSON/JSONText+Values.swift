@@ -94,24 +94,35 @@ extension JSONText {
     }
 }
 
-extension JSONNode {
+extension JSONText {
     /// The value for a reader that stores it.
     ///
     /// A small part of a large text is copied, so that the large text can be freed.
     package var kept: JSONText {
-        let text = self.text
-        let size = text.bytes.capacity
-        if size <= Self.smallSize || text.range.count * 2 > size { return text }
+        let size = self.bytes.capacity
+        if size <= Self.smallSize || self.range.count * 2 > size { return self }
         // Include the noted type after the value.
-        return JSONText(bytes: Array(text.slice + text.typeNote), range: 0..<text.range.count)
+        return JSONText(bytes: Array(self.slice + self.typeNote), range: 0..<self.range.count)
     }
 
     private static let smallSize = 1024
 
+    /// The value as a parameter that a reader stores, with the rules of ``parameter``.
+    package var keptParameter: any Sendable {
+        let value = self.parameter
+        return (value as? JSONText)?.kept ?? value
+    }
+}
+
+extension JSONNode {
+    /// The value for a reader that stores it.
+    ///
+    /// A small part of a large text is copied, so that the large text can be freed.
+    package var kept: JSONText { self.text.kept }
+
     /// The value as a parameter of a message, with the rules of ``JSONText/parameter``.
     package var parameter: any Sendable {
         if let string { return string }
-        let value = self.text.parameter
-        return value is JSONText ? self.kept : value
+        return self.text.keptParameter
     }
 }

@@ -25,14 +25,21 @@ final class FrameChannel: RPCChannel {
 
     /// Returns the next frame, or nil when the peer has closed its side.
     ///
-    /// - Parameter isFlushing: Whether to write the enqueued frames before reading on. Nothing more is then
-    ///   read from a peer that does not read its answers. Only one of two peers may flush, or each would wait
-    ///   for the other.
+    /// - Parameters:
+    ///   - isFlushing: Whether to write the enqueued frames before reading on. Nothing more is then read from
+    ///     a peer that does not read its answers. Only one of two peers may flush, or each would wait for the
+    ///     other.
+    ///   - checkPart: A closure that is called with the number of bytes of the next frame that have arrived,
+    ///     before the channel waits for more. The error that it throws ends the channel.
     /// - Returns: The frame.
     /// - Throws: ``FrameError``, or ``/WaybillEventLoop/StreamError`` if reading fails.
-    nonisolated(nonsending) func next(isFlushing: Bool) async throws -> JSONText? {
+    nonisolated(nonsending) func next(
+        isFlushing: Bool,
+        checkingPart checkPart: (Int) throws(FrameError) -> Void = { _ in }
+    ) async throws -> JSONText? {
         while true {
             if let frame = try self.reader.next() { return frame }
+            try checkPart(self.reader.partialSize)
             if isFlushing { await self.flush() }
             let start = self.time.now
             self.awaitsSince = start

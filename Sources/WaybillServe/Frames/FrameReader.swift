@@ -48,6 +48,9 @@ struct FrameReader: Sendable {
     /// Whether a part of a frame has arrived, and the rest has not.
     var isInsideFrame: Bool { self.start < self.bytes.count || self.bodyLength != nil }
 
+    /// The number of bytes of the next frame that have arrived.
+    var partialSize: Int { self.bytes.count - self.start }
+
     /// How long the reader has waited for the rest of a partial frame, in nanoseconds; nil between two
     /// frames.
     ///
@@ -195,6 +198,8 @@ enum FrameError: Error, Hashable {
     case malformedHeader
     /// A frame is longer than the limit, in bytes.
     case tooLarge(limit: Int)
+    /// The messages of all connections have reached the limit of the server, in bytes.
+    case noRoom(limit: Int)
 
     /// A description of the error for the peer.
     var message: String {
@@ -202,6 +207,7 @@ enum FrameError: Error, Hashable {
         case .notRPC: "this is neither JSON nor a Content-Length header"
         case .malformedHeader: "the header has no usable Content-Length"
         case .tooLarge(let limit): "the message is longer than \(limit) bytes"
+        case .noRoom(let limit): "the messages of all connections may have \(limit) bytes together"
         }
     }
 }

@@ -39,7 +39,9 @@ struct RPCParameters: Sendable {
         case .none: return nil
         case .elements(let elements):
             var list = ValueList()
-            for (position, element) in elements.enumerated() { list.add(element.parameter, String(position)) }
+            for (position, element) in elements.enumerated() {
+                list.add(element.keptParameter, String(position))
+            }
             return list.values
         case .object(let node): return Self.content(of: node).values
         }

@@ -29,6 +29,13 @@ extension RPCServer {
         /// The maximum size of the requests of a connection that are in flight, in bytes; 8 MiB by default.
         public var requestBytesInFlight = 8 << 20
 
+        /// The maximum size of the requests, notifications and partial messages that the server keeps in
+        /// memory for all connections together, in bytes; 128 MiB by default.
+        ///
+        /// Above the limit, a request is answered with an error, a notification is dropped, and the sender
+        /// of a partial message is disconnected. A connection may always have 4,096 bytes.
+        public var requestBytesOfAll = 128 << 20
+
         /// The number of calls of a connection that always run at once; 4 by default.
         public var guaranteedCalls = 4
 

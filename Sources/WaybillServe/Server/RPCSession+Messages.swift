@@ -51,6 +51,7 @@ extension RPCSession {
     private func accept(_ id: RPCID, method: String, params: JSONNode?, bytes: Int, batch: Int?) {
         do throws(RPCFailure) {
             try self.checkPhase(method)
+            try self.checkRoom(for: bytes)
             let number = try self.requests.admit(id, bytes: bytes, batch: batch)
             self.ledger.note { $0.requests += 1 }
             self.channel.began(id)
@@ -59,6 +60,7 @@ extension RPCSession {
             } catch {
                 self.finish(number, with: error)
             }
+            self.countReceivedBytes()
         } catch {
             self.reject(id, error, batch: batch)
         }
@@ -190,6 +192,7 @@ extension RPCSession {
         } else {
             self.noteUnread()
         }
+        self.countReceivedBytes()
         self.leavePlace(number)
         self.closeIfDrained()
     }

@@ -204,6 +204,7 @@ extension RPCSession {
     }
 
     private func checkPublicationLimit(_ bytes: Int) throws(RPCFailure) {
+        try self.checkRoom(for: bytes)
         let limits = self.limits
         if self.unawaitedPublications >= limits.requestsInFlight {
             throw .limit("\(limits.requestsInFlight) publications of this connection wait for subscribers")
@@ -236,10 +237,12 @@ extension RPCSession {
             else { return }
             self.unawaitedPublications += 1
             self.unawaitedBytes += size
+            self.countReceivedBytes()
             Task.immediate {
                 try? await self.bus.publish(rest)
                 self.unawaitedPublications -= 1
                 self.unawaitedBytes -= size
+                self.countReceivedBytes()
             }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))

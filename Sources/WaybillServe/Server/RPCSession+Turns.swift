@@ -85,12 +85,14 @@ extension RPCSession {
             }
         }
         self.waitingCalls.append(WaitingCalls.Call(number: number, bytes: bytes, timer: timer, start: start))
+        self.countReceivedBytes()
         // Earlier calls have places and have not started yet; this call starts after them.
         if hasPlace { load.assumeOnLoop { $0.begin(connection) } }
     }
 
     /// Returns the failure of a message without a response when too many messages wait; nil otherwise.
     private func waitingFailure(_ bytes: Int) -> RPCFailure? {
+        do throws(RPCFailure) { try self.checkRoom(for: bytes) } catch { return error }
         let limits = self.limits
         if self.waitingCalls.count >= limits.requestsInFlight {
             return .limit("\(limits.requestsInFlight) messages of this connection wait, which is the limit")
@@ -114,6 +116,7 @@ extension RPCSession {
             return
         }
         call.timer?.cancel()
+        self.countReceivedBytes()
         self.run(call.number, start: call.start)
         self.channel.flushSoon()
     }

@@ -2,6 +2,7 @@ package import Logging
 package import Waybill
 package import WaybillDocuments
 package import WaybillEventLoop
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// The requests of one peer: a session reads messages, calls the bus, and writes answers.
@@ -49,6 +50,10 @@ package actor RPCSession: LoopBound {
     var unawaitedPublications = 0
     /// The size of these publications, in bytes.
     var unawaitedBytes = 0
+    /// The size of the frame that is being received or handled, in bytes; 0 for a small frame.
+    var frameBytes = 0
+    /// The bytes that this session has added to the received bytes of the server.
+    var countedBytes = 0
     /// The messages of a `$/publish` notification that the task that reads the connection publishes next.
     var unpublished: RPCPublications?
     /// Whether the task that reads the connection handles a message now, and can suspend after it.
@@ -151,19 +156,23 @@ package actor RPCSession: LoopBound {
 
     private func serve() async {
         do {
-            while let frame = try await self.connection?.next(isFlushing: true) {
+            while let frame = try await self.connection?.next(
+                isFlushing: true,
+                checkingPart: { size throws(FrameError) in try self.checkPart(of: size) }
+            ) {
+                self.setFrameBytes(frame.range.count)
                 let limit = self.limits.messagesPerBatch
                 let read = RPCFrame(frame, depth: self.limits.depth, batchLimit: limit)
                 try await self.receiveInTurn(read)
+                self.setFrameBytes(0)
                 if self.phase == .closed { break }
             }
         } catch let error as FrameError {
             self.logger.notice(
-                "closed the connection of a peer that broke the protocol",
+                "closed the connection of a peer whose messages cannot be read",
                 metadata: self.metadata(error.message)
             )
-            let code = error.isTooLarge ? RPCFailure.invalidRequest : RPCFailure.parseError
-            self.send(Self.answer(to: .null, RPCFailure(code: code, message: error.message)), to: .null)
+            self.send(Self.answer(to: .null, error.failure), to: .null)
             await self.channel.flush()
         } catch {
             self.logger.debug("a connection ended", metadata: self.metadata("\(error)"))
@@ -231,6 +240,7 @@ package actor RPCSession: LoopBound {
         self.emptyWaitingCalls()
         self.phase = .closed
         let count = self.requests.abandonAll()
+        self.setFrameBytes(0)
         self.ledger.note { $0.abandoned += count }
         for task in self.tasks.values { task.cancel() }
         for task in self.subscriptions.values { task.cancel() }
@@ -324,7 +334,14 @@ extension RPCSession {
 }
 
 extension FrameError {
-    fileprivate var isTooLarge: Bool { if case .tooLarge = self { true } else { false } }
+    /// The failure that the peer receives.
+    fileprivate var failure: RPCFailure {
+        switch self {
+        case .notRPC, .malformedHeader: RPCFailure(code: RPCFailure.parseError, message: self.message)
+        case .tooLarge: RPCFailure(code: RPCFailure.invalidRequest, message: self.message)
+        case .noRoom: .limit(self.message)
+        }
+    }
 }
 
 extension MessageOrigin {

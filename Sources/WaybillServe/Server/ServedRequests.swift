@@ -21,7 +21,8 @@ struct ServedRequests: Sendable {
     }
 
     private let limits: RPCServer.Limits
-    private var bytes = 0
+    /// The size of the requests in flight, in bytes.
+    private(set) var bytes = 0
     private var requests: [Number: Request] = [:]
     private var numbers: [RPCID: Number] = [:]
     private var batches: [Int: Batch] = [:]

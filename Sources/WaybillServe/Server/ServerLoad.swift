@@ -1,7 +1,7 @@
 internal import WaybillEventLoop
 
-/// The resources that the connections of a server share: places for running calls, memory for unread bytes,
-/// and subscriptions.
+/// The resources that the connections of a server share: places for running calls, memory for received and
+/// for unread bytes, and subscriptions.
 ///
 /// The actor runs on the loop of the server, as all its sessions do.
 actor ServerLoad: LoopBound {
@@ -19,6 +19,8 @@ actor ServerLoad: LoopBound {
     private var unreadOfAll = 0
     /// When the unread bytes of all connections were last counted.
     private var countedAt: ContinuousClock.Instant?
+    /// The size of the received messages that all connections keep in memory, in bytes.
+    private var receivedBytes = 0
     private var subscriptions = 0
 
     init(_ limits: RPCServer.Limits, on eventLoop: EventLoop) {
@@ -83,6 +85,17 @@ extension ServerLoad {
             }
         }
         self.isStarting = false
+    }
+}
+
+// Memory for received messages.
+extension ServerLoad {
+    /// Adds a number of bytes that a connection keeps in memory; a negative number removes bytes.
+    func add(received bytes: Int) { self.receivedBytes += bytes }
+
+    /// Returns whether the limit of the server allows another number of received bytes.
+    func hasRoom(forReceived bytes: Int) -> Bool {
+        self.receivedBytes + bytes <= self.limits.requestBytesOfAll
     }
 }
 

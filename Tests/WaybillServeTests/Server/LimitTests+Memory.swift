@@ -1,0 +1,129 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillJSON
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+// The bytes that the messages of all connections may have together.
+extension LimitTests {
+    private static func call(_ url: String, id: Int? = 1, size: Int = 6_000) -> String {
+        let text = String(repeating: "x", count: size)
+        let id = id.map { #""id":\#($0),"# } ?? ""
+        return #"{"jsonrpc":"2.0",\#(id)"method":"\#(url)","params":{"text":"\#(text)"}}"#
+    }
+
+    /// Runs `body` with a server that keeps 10,000 bytes of messages, and a handler that answers at once.
+    private func withFewBytes(
+        _ change: (inout RPCServer.Limits) -> Void = { _ in },
+        _ body: (Served) async throws -> Void
+    ) async throws {
+        try await self.withLimits {
+            $0.requestBytesOfAll = 10_000
+            change(&$0)
+        } _: { served in
+            try served.bus.register("app://now") { _ in "now" }
+            try await body(served)
+        }
+    }
+
+    /// Checks that a server has no room for a large message until a connection has closed.
+    private func expectFull(_ served: Served, until full: RawClient) async throws {
+        let other = try await served.client()
+        try await other.send(Self.call("app://now"))
+        #expect(code(try await other.line()) == -32005)
+        try await other.send(Self.call("app://now", size: 10))
+        #expect(try await other.line()?.contains(#""result":"now""#) == true)
+        full.connection.close()
+        #expect(await eventually { served.server.statistics.openConnections == 1 })
+        for _ in 0..<3 {
+            try await other.send(Self.call("app://now"))
+            #expect(try await other.line()?.contains(#""result":"now""#) == true)
+        }
+    }
+
+    @Test
+    func `the bytes of requests in flight, of all connections`() async throws {
+        try await self.withFewBytes { served in
+            let full = try await served.client()
+            try await full.send(Self.call("app://wait"))
+            #expect(await eventually { served.bus.statistics.inFlight == 1 })
+            try await self.expectFull(served, until: full)
+        }
+    }
+
+    @Test
+    func `the bytes of notifications that wait, of all connections`() async throws {
+        try await self.withFewBytes {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            let full = try await served.client()
+            try await full.send(Self.call("app://wait", size: 10))
+            try await full.send(Self.call("app://now", id: nil))
+            try await full.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            #expect(try await full.line()?.contains("pong") == true)
+            try await self.expectFull(served, until: full)
+        }
+    }
+
+    @Test
+    func `the bytes of publications that wait, of all connections`() async throws {
+        try await self.withFewBytes { served in
+            let gate = Gate()
+            let subscription = try served.bus.subscribe("app://news") { _ async in await gate.wait() }
+            let text = String(repeating: "x", count: 6_000)
+            let params = #"{"url":"app://news","parameters":{"text":"\#(text)"}}"#
+            let (full, other) = (try await served.client(), try await served.client())
+            try await full.send(#"{"jsonrpc":"2.0","method":"$/publish","params":\#(params)}"#)
+            try await full.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            #expect(try await full.line()?.contains("pong") == true)
+            try await other.send(Self.call("app://now"))
+            #expect(code(try await other.line()) == -32005)
+            gate.open()
+            #expect(
+                await eventually {
+                    try? await other.send(Self.call("app://now"))
+                    return (try? await other.line())?.contains(#""result":"now""#) == true
+                }
+            )
+            withExtendedLifetime((full, subscription)) {}
+        }
+    }
+
+    @Test
+    func `the bytes of partial messages, of all connections`() async throws {
+        try await self.withFewBytes { served in
+            let text = Self.call("app://now")
+            let (full, cut) = (try await served.client(), try await served.client())
+            try await full.connection.write(Array(text.utf8))
+            // The first partial message is counted when the server has read it.
+            #expect(
+                await eventually {
+                    let probe = try? await served.ask(Self.call("app://now"))
+                    return code(probe?.first) == -32005
+                }
+            )
+            try await cut.connection.write(Array(text.utf8))
+            #expect(code(try await cut.line()) == -32005)
+            #expect(await cut.isClosed())
+            try await full.send("")
+            #expect(try await full.line()?.contains(#""result":"now""#) == true)
+            #expect(try await served.ask(text).first?.contains(#""result":"now""#) == true)
+        }
+    }
+
+    @Test
+    func `an element of an array of parameters does not keep the bytes around its message`() throws {
+        let call = #"{"jsonrpc":"2.0","id":1,"method":"app://keep","params":[[7]]}"#
+        let bytes = Array((call + String(repeating: " ", count: 30_000)).utf8)
+        let frame = RPCFrame(JSONText(bytes: bytes, range: 0..<call.utf8.count), depth: 8)
+        guard case .request(_, _, let params)? = frame.messages.first?.content else {
+            Issue.record("the frame is not a request")
+            return
+        }
+        let value = try #require(try RPCParameters(params).values?["0"] as? JSONText)
+        #expect(value.range == 0..<3)
+    }
+}
