@@ -292,6 +292,28 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a bus retains a store that nothing else refers to, and releases it when it ends`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        weak var released: DurableStore?
+        do {
+            let bus = MessageBus()
+            let seen = Journal<Int>()
+            try bus.register("app://late") { _ in seen.add(1) }
+            do {
+                let store = try await DurableStore(path)
+                released = store
+                try await store.send("app://late", after: .milliseconds(50))
+                try await bus.attach(store)
+            }
+            #expect(await eventually { seen.entries == [1] })
+            await bus.shutDown()
+        }
+        #expect(await eventually { released == nil })
+    }
+
     @Test func `a message that waits when the store is closed is handled by the next store`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }

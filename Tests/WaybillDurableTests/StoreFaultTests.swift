@@ -186,6 +186,9 @@ extension PowerCutTests {
         let damaged = try await self.reopen()
         let problems = try? await damaged.check()
         #expect(problems?.isEmpty != true)
+        // The read of the page has stopped the store, and a bus that is attached later learns the reason.
+        let attaching = await #expect(throws: DurableError.self) { try await MessageBus().attach(damaged) }
+        #expect(attaching?.code == .stopped)
         await damaged.close()
     }
 

@@ -89,6 +89,22 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a transaction reads the schema and creates a table for full-text search`() async throws {
+        try await withStore { store, _ in
+            try await store.transaction { transaction in
+                try transaction.execute("CREATE VIRTUAL TABLE notes USING fts5(text)")
+                try transaction.execute("INSERT INTO notes VALUES ('green tea')")
+                try transaction.execute("PRAGMA user_version = 7")
+            }
+            try await store.transaction { transaction in
+                #expect(try transaction.query("PRAGMA user_version")[0]["user_version"]?.int == 7)
+                #expect(try transaction.query("PRAGMA table_info(notes)")[0]["name"]?.text == "text")
+                let found = try transaction.query("SELECT text FROM notes WHERE notes MATCH 'tea'")
+                #expect(found.count == 1)
+            }
+        }
+    }
+
     @Test func `a constraint that a statement violates can be handled in the transaction`() async throws {
         try await withStore { store, _ in
             try await store.transaction { transaction in

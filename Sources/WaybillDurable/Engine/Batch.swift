@@ -152,15 +152,21 @@ extension Batch {
         let isExpired = message.expires.map { $0 <= due } ?? false
         if error.isPermanent || isExpired || message.attempts >= policy.attempts {
             try self.kill(message, with: error)
-        } else if try self.tables.retry(message, at: due, attempts: message.attempts, failure: error.line) {
-            self.lanes.wait(in: message.lane, until: due)
+            return
+        }
+        // The process has survived the attempt, so a message from the lane of interrupted ones goes back to its own.
+        let lane = self.settings.policies.lane(ofStored: message.url)
+        let attempts = message.attempts
+        if try self.tables.retry(message, in: lane, at: due, attempts: attempts, failure: error.line) {
+            self.addLane(lane)
+            self.lanes.wait(in: lane, until: due)
         }
     }
 
     /// Ends an attempt without counting it, because the bus has shut down, and stops delivery.
     func release(_ message: BegunMessage) throws(DurableError) {
         let attempts = message.attempts - 1
-        _ = try self.tables.retry(message, at: self.now, attempts: attempts, failure: nil)
+        _ = try self.tables.retry(message, in: message.lane, at: self.now, attempts: attempts, failure: nil)
         self.lanes.isDelivering = false
     }
 
@@ -214,7 +220,7 @@ extension Batch {
     private func checkSize() throws(DurableError) {
         if self.isFull == nil {
             self.isFull =
-                try self.tables.usedPages() * StoreTables.pageSize >= self.settings.configuration.sizeLimit
+                try self.tables.usedSize() >= self.settings.configuration.sizeLimit
         }
         if self.isFull == true {
             throw DurableError(

@@ -111,6 +111,10 @@ actor StoreEngine: LoopBound {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
                 if batch.isRolledBack {
+                    // Work that must succeed is tried again, with the rest of the batch.
+                    if work.mustSucceed {
+                        throw DurableError(.statementFailed, message: "the transaction was rolled back")
+                    }
                     results.last?()
                     return index
                 }
@@ -200,10 +204,11 @@ extension StoreEngine {
     /// been recovered.
     func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
         guard self.tables != nil else {
-            throw DurableError(
-                .closed,
-                message: "the store is closed, so that it cannot deliver; open it again"
-            )
+            throw self.inbox.closingError
+                ?? DurableError(
+                    .closed,
+                    message: "the store is closed, so that it cannot deliver; open it again"
+                )
         }
         guard self.bus == nil else {
             throw DurableError(.alreadyAttached, message: "the store is already attached to a bus")

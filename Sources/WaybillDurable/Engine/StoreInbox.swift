@@ -45,6 +45,9 @@ final class StoreInbox: Sendable {
         case rejected(DurableError)
     }
 
+    /// The reason why the store accepts no work; nil while it does.
+    var closingError: DurableError? { self.state.withLock { $0.error } }
+
     func add(_ work: StoreWork) -> Answer {
         self.state.withLock { state in
             if let error = state.error { return .rejected(error) }

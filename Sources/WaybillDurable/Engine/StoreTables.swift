@@ -4,8 +4,8 @@
 /// The tables have the prefix `waybill_`; a program can have other tables in the same file.
 final class StoreTables {
     static let schema = 1
-    /// The size of a page that SQLite uses unless a file has another one.
-    static let pageSize = 4_096
+    /// The size of a page of the file in bytes; a program that created the file may have chosen it.
+    private let pageSize: Int
 
     let database: Database
     private let insertStatement, deleteStatement, beginStatement, retryStatement, followStatement: Statement
@@ -34,7 +34,7 @@ final class StoreTables {
         )
         self.retryStatement = try database.prepare(
             """
-            UPDATE waybill_messages SET state = 0, due = ?, attempts = ?, failure = ?
+            UPDATE waybill_messages SET state = 0, lane = ?, due = ?, attempts = ?, failure = ?, interruptions = 0
             WHERE id = ? AND state = 1 AND attempts = ?
             """
         )
@@ -78,6 +78,7 @@ final class StoreTables {
             WHERE id = ? AND state = 1 AND attempts = ?
             """
         )
+        self.pageSize = try database.prepare("PRAGMA page_size").first { $0.int(0) } ?? 4_096
         self.pagesStatement = try database.prepare("PRAGMA page_count")
         self.freePagesStatement = try database.prepare("PRAGMA freelist_count")
     }
@@ -142,11 +143,13 @@ final class StoreTables {
     /// - Returns: Whether the attempt was underway.
     func retry(
         _ message: BegunMessage,
+        in lane: String,
         at due: Int,
         attempts: Int,
         failure: String?
     ) throws(DurableError) -> Bool {
         try self.retryStatement.run(
+            .text(lane),
             due.sqlValue,
             attempts.sqlValue,
             failure.sqlValue,
@@ -216,10 +219,10 @@ final class StoreTables {
         try self.nextDueStatement.first(.text(lane)) { $0.optionalInt(0) } ?? nil
     }
 
-    /// The number of pages of the file that contain data.
-    func usedPages() throws(DurableError) -> Int {
+    /// The number of bytes of the file that contain data.
+    func usedSize() throws(DurableError) -> Int {
         let pages = try self.pagesStatement.first { $0.int(0) } ?? 0
-        return try pages - (self.freePagesStatement.first { $0.int(0) } ?? 0)
+        return try (pages - (self.freePagesStatement.first { $0.int(0) } ?? 0)) * self.pageSize
     }
 }
 

@@ -110,6 +110,8 @@ final class Database {
         defer {
             self.observer.isProgram = false
             self.observer.deadline = nil
+            // A program that prepares statements through the connection sees the refusal itself.
+            _ = self.observer.takeDenial()
         }
         return try body()
     }
@@ -190,6 +192,10 @@ private final class ConnectionObserver {
             case SQLITE_ATTACH, SQLITE_DETACH:
                 observer.denial = "a transaction of the store cannot attach or detach a database"
             case SQLITE_PRAGMA:
+                let name = unsafe first.map { unsafe String(cString: $0).lowercased() } ?? ""
+                if unsafe second == nil || ConnectionObserver.harmlessPragmas.contains(name) {
+                    return SQLITE_OK
+                }
                 observer.denial = "a transaction of the store cannot change settings of SQLite"
             default:
                 let names = unsafe [first, second].compactMap { unsafe $0.map { unsafe String(cString: $0) } }
@@ -200,6 +206,14 @@ private final class ConnectionObserver {
             }
             return SQLITE_DENY
         }
+
+    /// The pragmas that may have an argument, because they read the schema or belong to the program.
+    ///
+    /// A pragma without an argument only reads.
+    private static let harmlessPragmas: Set<String> = [
+        "table_info", "table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+        "foreign_key_check", "integrity_check", "quick_check", "user_version", "application_id",
+    ]
 
     static let interrupt: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
         guard let deadline = unsafe ConnectionObserver.observer(context)?.deadline else { return 0 }
@@ -234,7 +248,8 @@ extension DurableError {
                 (.unavailable, "the file cannot be opened; check that its folder exists and can be written")
             case SQLITE_FULL: (.diskFull, "the disk is full; free some space")
             case SQLITE_IOERR: (.inputOutput, "the system could not read or write the file; check the disk")
-            case SQLITE_CORRUPT:
+            // The extended code for a damaged virtual table, which concerns only the statement, is SQLITE_CORRUPT_VTAB.
+            case SQLITE_CORRUPT where status != SQLITE_CORRUPT | 1 << 8:
                 (.corrupt, "the file is damaged; restore a backup, or export what can be read")
             case SQLITE_ERROR: (.invalidStatement, "correct the SQL statement")
             default: (.statementFailed, "the transaction is rolled back")

@@ -1,4 +1,5 @@
 #if Durable
+internal import Logging
 internal import WaybillRouting
 
 /// The schedules of a store, with the time of the next one.
@@ -51,8 +52,12 @@ struct ScheduleTable {
         let update = try database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")
         let remove = try database.prepare("DELETE FROM waybill_schedules WHERE name = ?")
         for entry in due {
-            // The text was written by a rule, so it is valid; a file that somebody edited loses the schedule.
+            // A rule wrote the text, but this system may not know its time zone, or somebody edited the file.
             guard let rule = DurableRule(storedAs: entry.rule, in: entry.zone) else {
+                batch.settings.configuration.logger.error(
+                    "a schedule is dropped because its rule cannot be read; declare it again",
+                    metadata: ["schedule": "\(entry.name)", "rule": "\(entry.rule)", "zone": "\(entry.zone)"]
+                )
                 try remove.run(.text(entry.name))
                 continue
             }

@@ -38,7 +38,9 @@ struct DurablePolicies: Sendable {
     /// The name of the lane for messages without a policy.
     static let commonLane = ""
     /// The name of the lane for messages that were twice underway when their process ended.
-    static let interruptedLane = "interrupted"
+    ///
+    /// It is not a valid pattern, so that no policy has it.
+    static let interruptedLane = ":interrupted"
 
     private var table: RouteTable<Entry>
     private var entries: [Entry] = []

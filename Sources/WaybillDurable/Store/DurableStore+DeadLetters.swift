@@ -131,7 +131,7 @@ extension StoreTables {
             oldestAge: try number("SELECT sent FROM waybill_messages ORDER BY id LIMIT 1").map {
                 max(0, now - $0)
             },
-            size: try self.usedPages() * Self.pageSize
+            size: try self.usedSize()
         )
     }
 }

@@ -48,7 +48,8 @@ public final class DurableStore: Sendable {
     /// Begins no further attempts, waits for the attempts that are underway, and closes the file.
     ///
     /// The next process handles the messages that have not completed. Later calls of the store fail with
-    /// `closed`.
+    /// `closed`. A handler of one of the store's messages must not await this method, because the method waits
+    /// for that handler, until the limit.
     ///
     /// - Parameter limit: How long to wait for attempts that are underway.
     public func close(drainingFor limit: Duration = .seconds(10)) async {
@@ -100,14 +101,23 @@ extension DurableStore {
 extension MessageBus {
     /// Begins to deliver the messages of a store, including those of an earlier process.
     ///
-    /// Declare the policies of the store before. A store delivers to one bus.
+    /// Declare the policies of the store before. A store delivers to one bus. The bus retains the store until
+    /// it ends, so that the program does not have to.
     ///
     /// - Parameter store: The store.
     /// - Throws: ``DurableError`` with `alreadyAttached` if the store delivers to a bus already, or
     ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid on the bus.
     public func attach(_ store: DurableStore) async throws {
         try await store.engine.attach(self.unowned, configuration: self.configuration)
+        self.attachments.value(of: AttachedStores.self, orSet: AttachedStores()).append(store)
     }
+}
+
+/// The stores that a bus retains.
+private final class AttachedStores: Sendable {
+    private let stores = Locked<[DurableStore]>([])
+
+    func append(_ store: DurableStore) { self.stores.withLock { $0.append(store) } }
 }
 
 /// The settings that the callers of a store and its engine share.
