@@ -212,6 +212,13 @@ extension BusCore {
     ///
     /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
     /// budget of deliveries before the next poll. Each delivery on a loop counts against the budget.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - access: The operation of a peer, which is checked again if the caller must suspend; nil for code of
+    ///     this process.
+    ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
+    /// - Returns: The state of the message.
     @inline(__always)
     func deliverHere(
         _ request: consuming Request,

@@ -213,6 +213,8 @@ extension MessageBus {
     /// - Throws: `noRoute` for a URL that is not exposed, and the other reasons to reject a request.
     package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
         let core = self.core
+        // A peer's request is checked before its path is resolved. The delivery then checks the phase, the hops
+        // and the deadline again, as it does for every request.
         if let error = core.rejection(of: request, .calls) { throw error }
         let content = core.keepingPath(request.content)
         let delivery = core.deliverHere(content, by: core.access(of: request, .calls))

@@ -190,6 +190,8 @@ extension QueuedTask {
     /// Cancellation of the caller, and the end of the handler's registration, end the wait.
     nonisolated(nonsending) func run() async -> Outcome {
         if let outcome = self.handleInPlace() { return outcome }
+        // `handleInTurn` is isolated to this actor, which is its own executor. The runtime therefore suspends
+        // the task and passes its job to `enqueue(_:)`, which puts the message into the mailbox's queue.
         self.enterQueueWithJob()
         await Self.handleInTurn(self, isolation: #isolation)
         return self.takeOutcome()
