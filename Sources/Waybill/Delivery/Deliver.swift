@@ -75,7 +75,14 @@ extension BusCore {
 
         // Intercept.
         if let chain = self.chain(on: shard) {
-            return self.intercept(request, ticket: ticket, route: (target, parameters), by: chain, on: shard)
+            return self.intercept(
+                request,
+                ticket: ticket,
+                target: target,
+                parameters: parameters,
+                by: chain,
+                on: shard
+            )
         }
 
         switch consume target {
@@ -197,23 +204,33 @@ extension BusCore {
     private func intercept(
         _ request: Request,
         ticket: consuming MessageTicket,
-        route: ResolvedRoute,
+        target: Target,
+        parameters: consuming Parameters,
         by chain: MiddlewareChain,
         on shard: BorrowedShard?
     ) -> Delivery {
         // Middlewares do not receive invalid URLs.
-        if case .missing(let error) = route.target, error.code != .noRoute {
+        if case .missing(let error) = target, error.code != .noRoute {
             return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
         let request = chain.isObserved ? request.noting(.request, on: self) : request
-        let isImmediate = route.target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
+        let isImmediate = target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
         guard isImmediate, !request.expiry.exists else {
-            return .started(self.intercept(request, ticket: ticket, route: route, by: chain, to: .caller))
+            return .started(
+                self.intercept(
+                    request,
+                    ticket: ticket,
+                    target: target,
+                    parameters: parameters,
+                    by: chain,
+                    to: .caller
+                )
+            )
         }
-        var message = request.message(id: ticket.id, parameters: route.parameters, on: self)
+        var message = request.message(id: ticket.id, parameters: parameters, on: self)
         message.keepHeaders()
         return .intercepted(
-            Interception(message, ticket: ticket, by: chain, to: route.target, on: self, hasOwnTask: false)
+            Interception(message, ticket: ticket, by: chain, to: target, on: self, hasOwnTask: false)
         )
     }
 
@@ -221,15 +238,16 @@ extension BusCore {
     func intercept(
         _ request: Request,
         ticket: consuming MessageTicket,
-        route: ResolvedRoute,
+        target: Target,
+        parameters: consuming Parameters,
         by chain: MiddlewareChain,
         to recipient: Recipient
     ) -> Exchange {
-        let handler = route.target.handler
+        let handler = target.handler
         var (exchange, message) = self.exchange(
             request,
             ticket: ticket,
-            parameters: route.parameters,
+            parameters: parameters,
             at: handler,
             to: recipient
         )
@@ -237,7 +255,7 @@ extension BusCore {
         let interception = Interception(
             message,
             by: chain,
-            to: route.target,
+            to: target,
             on: self,
             deadline: request.expiry
         )

@@ -23,7 +23,9 @@ final class MiddlewareChain: Sendable {
 }
 
 /// A middleware in a chain, with the URLs that it intercepts.
-struct MiddlewareLink: Sendable {
+///
+/// It is a class, because each message would copy the fields of a structure.
+final class MiddlewareLink: Sendable {
     let code: MiddlewareCode
 
     /// A table with the pattern of the URLs that the middleware intercepts, or nil when it intercepts every

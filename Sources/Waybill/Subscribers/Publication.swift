@@ -135,12 +135,12 @@ extension BusCore {
             message.id = ticket.id
             let isImmediate = handler.isImmediate
             if let chain = publication.chain {
-                let route: ResolvedRoute = (.handler(handler), message.parameters)
                 publication.exchanges.append(
                     self.intercept(
                         publication.request,
                         ticket: ticket,
-                        route: route,
+                        target: .handler(handler),
+                        parameters: message.parameters,
                         by: chain,
                         to: .publisher
                     )
