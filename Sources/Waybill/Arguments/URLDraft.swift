@@ -111,7 +111,11 @@ struct URLDraft: Sendable {
         let mark = self.hasQuery ? "&" : "?"
         self.hasQuery = true
         guard let end = self.fragment else {
-            self.text = String(joining: [self.text, mark, name, "=", value])
+            self.text.reserveCapacity(self.text.utf8.count + name.utf8.count + value.utf8.count + 2)
+            self.text += mark
+            self.text += name
+            self.text += "="
+            self.text += value
             return
         }
         let item = "\(mark)\(name)=\(value)"
@@ -150,24 +154,5 @@ struct URLDraft: Sendable {
             message:
                 "expected one value, because `\(name)` is in the path of \(self.pattern), but found \(count)"
         )
-    }
-}
-
-extension String {
-    /// Creates a text of several parts in one allocation.
-    ///
-    /// An append checks the capacity and the encoding each time, which takes as long as the rest of a typed
-    /// URL.
-    fileprivate init(joining parts: [5 of String]) {
-        var count = 0
-        for index in parts.indices { count += parts[index].utf8.count }
-        // The buffer has room for all parts, and each part initializes the bytes after the previous one.
-        self = unsafe String(unsafeUninitializedCapacity: count) { buffer in
-            var end = 0
-            for index in parts.indices {
-                end = unsafe buffer[end...].initialize(fromContentsOf: parts[index].utf8)
-            }
-            return end
-        }
     }
 }
