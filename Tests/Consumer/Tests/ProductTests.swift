@@ -221,6 +221,7 @@ struct ProductTests {
         configuration.limits.waitingCallsOfAll = 100
         configuration.limits.unreadBytes = 1 << 16
         configuration.limits.unreadBytesOfAll = 1 << 22
+        configuration.limits.requestBytesOfAll = 1 << 24
         configuration.limits.requestsPerSecond = 1000
         configuration.limits.connections = 8
         configuration.limits.idleTime = .seconds(60)
