@@ -93,8 +93,8 @@ struct HostOutcome: Sendable {
     }
 }
 
-// The bus never uses the context of a host. It passes the context to the host's function, on the thread that
-// provided it.
+// The bus never reads the context of a host. It passes the context to the host's function, on the thread of
+// the bus.
 
 /// A host's `waybill_handler`, with its context.
 @safe

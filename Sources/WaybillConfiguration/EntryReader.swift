@@ -85,7 +85,9 @@ struct EntryReader {
         return entries
     }
 
-    /// Returns the entries of actions with their patterns: a map, or a list of maps whose order is kept.
+    /// Returns the entries of the section `actions`.
+    ///
+    /// The section is a map from actions to patterns, or a list of such maps, whose order is kept.
     private func actions(
         _ node: ConfigurationNode,
         _ scheme: String

@@ -30,8 +30,9 @@ struct DeliveryContext: Sendable {
 
     /// A context as a task-local value.
     ///
-    /// The runtime copies an optional through its type's metadata, which takes as long as the lookup of the
-    /// value. It copies a type of this module with a function that the compiler has generated.
+    /// The structure wraps the optional because the runtime would copy a bare optional through its type's
+    /// metadata, which takes as long as the lookup of the value. The compiler generates a fast copy function
+    /// for a type of this module.
     struct Inherited: Sendable {
         fileprivate let context: DeliveryContext?
     }

@@ -87,7 +87,7 @@ extension BusCore {
         // In a handler, this method would wait for that handler, which waits for this method.
         let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []
         self.exempt.withLock { $0.append(own) }
-        // Another drain may have been waiting for these exchanges alone.
+        // These exchanges are exempt now. Another drain that waits only for them can end.
         if !own.isEmpty { self.noteEnd() }
         let inFlight = self.unended
         await self.waitForEnds(until: deadline)

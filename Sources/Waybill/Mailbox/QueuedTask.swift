@@ -95,7 +95,7 @@ actor QueuedTask: SerialExecutor {
         self.leaveQueue()
     }
 
-    /// Requests that the message is enqueued when the waiting task's job arrives.
+    /// Makes the next ``enqueue(_:)`` of the suspended task's job also put the message into the mailbox.
     nonisolated func enterQueueWithJob() { self.state.withLock { $0.entersQueue = true } }
 
     /// Suspends the calling task until its turn comes.

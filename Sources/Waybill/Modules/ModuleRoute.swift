@@ -135,7 +135,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// Returns a copy with the errors that a type declares for callers, for use in documents.
     ///
-    /// `@Route` generates the call for a method with a typed throws clause, for example `throws(OrderError)`.
+    /// `@Route` generates a call of this method for a route with a typed throws clause, for example
+    /// `throws(OrderError)`.
     /// A type that is not a ``/WaybillRouting/ModuleError`` changes nothing.
     public func throwing(_ type: any Error.Type) -> Self {
         var route = self

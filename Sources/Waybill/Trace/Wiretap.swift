@@ -56,7 +56,7 @@ final class Wiretap: Middleware {
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
-            // The caller of a message whose reply is late has received another outcome.
+            // If the reply is late, the caller has already received a failure, and the trace reports that failure.
             let kind =
                 next.interception.isLate(message)
                 ? .failure(next.interception.failure(CancellationError(), of: message)) : Kind.reply(value)

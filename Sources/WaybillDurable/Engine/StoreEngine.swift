@@ -51,7 +51,8 @@ actor StoreEngine: LoopBound {
         // A test's file system has no folder for a lock. If opening fails, this value releases the lock.
         let lock = configuration.vfs == nil ? try StoreLock(path) : nil
         let database = try Database(path, vfs: configuration.vfs)
-        // With the exclusive mode first, the index of the log is in memory and no other process can write.
+        // Set the exclusive mode before WAL mode: SQLite then keeps the index of the write-ahead log in memory,
+        // and no other process can write.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         try database.execute("PRAGMA journal_mode = WAL")
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")

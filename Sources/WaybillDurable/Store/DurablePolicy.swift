@@ -37,9 +37,9 @@ public struct DurablePolicy: Sendable {
 struct DurablePolicies: Sendable {
     /// The name of the lane for messages without a policy.
     static let commonLane = ""
-    /// The name of the lane for messages that were twice underway when their process ended.
+    /// The lane for messages whose process ended twice while they were handled.
     ///
-    /// It is not a valid pattern, so that no policy has it.
+    /// A lane has the pattern of its policy as its name. This name is not a valid pattern, so no policy has it.
     static let interruptedLane = ":interrupted"
 
     private var table: RouteTable<Entry>

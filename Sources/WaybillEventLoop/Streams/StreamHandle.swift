@@ -140,7 +140,7 @@ struct StreamHandle {
     /// Closes the handle and its socket.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 
-    /// Creates the following close a reset over TCP: unsent bytes are dropped, and the peer is informed.
+    /// Makes the next close a reset over TCP: unsent bytes are dropped, and the peer is informed.
     func resetOnClose() {
         guard !self.isUnix else { return }
         var option = linger(l_onoff: 1, l_linger: 0)

@@ -8,7 +8,7 @@ internal import Glibc
 
 /// System calls for sockets for which libuv has no suitable function.
 enum StreamSocket {
-    /// Creates the process ignore `SIGPIPE`, so that writing to a closed peer is an error and does not end
+    /// Makes the process ignore `SIGPIPE`, so that writing to a closed peer is an error and does not end
     /// the process.
     ///
     /// libuv writes with `write`, which has no `MSG_NOSIGNAL` option. So `SIGPIPE` is ignored in the whole

@@ -135,7 +135,9 @@ extension RouteTable {
         self.trie.schemes.filter { self.hasRoutes(ofScheme: $0) }
     }
 
-    /// Returns whether a route has a scheme, which is given in the form that the table compares.
+    /// Returns whether at least one route has a scheme.
+    ///
+    /// The caller passes the scheme in the form to which the conventions fold it.
     package func hasRoutes(ofScheme scheme: String) -> Bool { self.trie.existingRoot(of: scheme) != nil }
 }
 

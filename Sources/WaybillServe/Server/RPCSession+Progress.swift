@@ -68,7 +68,7 @@ extension RPCSession {
             }
             self.awaitedAnswers[number] = AwaitedAnswer(continuation: continuation, timer: timer)
             if Task.isCancelled { self.giveUpAnswer(to: number, .cancelled) }
-            // Sent only now that the continuation is stored, so that the answer can be delivered.
+            // Send the progress reply after the continuation is stored, so that its answer can be delivered.
             if !self.enqueue(progress) {
                 self.resume(number, with: .failure(RPCFailure.overflow.routingError(url: "")))
             }

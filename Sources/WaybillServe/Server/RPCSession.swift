@@ -106,8 +106,9 @@ package actor RPCSession: LoopBound {
         self.origin = MessageOrigin(connection)
     }
 
-    /// Creates a session for a node, or a client of the nodes' network, whose messages are passed to
-    /// ``receive(_:)``.
+    /// Creates a session for a node of a cluster, or for a client in the network of the nodes.
+    ///
+    /// The owner of the session passes each message of the peer to ``receive(_:)``.
     package init(
         _ bus: MessageBus,
         node origin: MessageOrigin,
