@@ -29,13 +29,10 @@ extension RPCSession {
     ///
     /// - Throws: The failure to answer with when the messages of all connections have reached the limit.
     func checkRoom(for bytes: Int) throws(RPCFailure) {
-        guard let load, self.acceptedBytes + bytes > Self.guaranteedBytes else { return }
         // The frame of the message is counted already, unless the frame is small.
-        let more = max(0, bytes - self.frameBytes)
-        guard !load.assumeOnLoop({ $0.hasRoom(forReceived: more) }) else { return }
-        throw .limit(
-            "the messages of all connections may have \(self.limits.requestBytesOfAll) bytes together"
-        )
+        if self.acceptedBytes + bytes > Self.guaranteedBytes, !self.hasRoom(for: bytes - self.frameBytes) {
+            throw FrameError.noRoom(limit: self.limits.requestBytesOfAll).failure
+        }
     }
 
     /// Checks that the server has room for the part of a frame that has arrived.
@@ -43,10 +40,13 @@ extension RPCSession {
     /// - Throws: The reason to close the connection when the messages of all connections have reached the
     ///   limit.
     func checkPart(of bytes: Int) throws(FrameError) {
-        let more = bytes - self.frameBytes
-        if bytes > Self.guaranteedBytes, let load, !load.assumeOnLoop({ $0.hasRoom(forReceived: more) }) {
+        if bytes > Self.guaranteedBytes, !self.hasRoom(for: bytes - self.frameBytes) {
             throw .noRoom(limit: self.limits.requestBytesOfAll)
         }
         self.setFrameBytes(bytes)
+    }
+
+    private func hasRoom(for bytes: Int) -> Bool {
+        self.load?.assumeOnLoop { $0.hasRoom(forReceived: max(0, bytes)) } ?? true
     }
 }

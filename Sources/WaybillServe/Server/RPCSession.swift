@@ -336,7 +336,7 @@ extension RPCSession {
 
 extension FrameError {
     /// The failure that the peer receives.
-    fileprivate var failure: RPCFailure {
+    var failure: RPCFailure {
         switch self {
         case .notRPC, .malformedHeader: RPCFailure(code: RPCFailure.parseError, message: self.message)
         case .tooLarge: RPCFailure(code: RPCFailure.invalidRequest, message: self.message)
