@@ -39,14 +39,15 @@ struct DurablePolicies: Sendable {
     static let commonLane = ""
     /// The lane for messages whose process ended twice while they were handled.
     ///
-    /// A lane has the pattern of its policy as its name. This name is not a valid pattern, so no policy has it.
-    static let interruptedLane = ":interrupted"
+    /// The lane of a policy begins with `policy:`, so no policy has this name.
+    static let interruptedLane = "interrupted"
 
     private var table: RouteTable<Entry>
     private var entries: [Entry] = []
 
     private struct Entry: Sendable {
         let pattern: String
+        let lane: String
         let policy: DurablePolicy
     }
 
@@ -56,7 +57,7 @@ struct DurablePolicies: Sendable {
     ///
     /// - Throws: `invalidPattern`, or `conflict` if a policy has a pattern of the same shape.
     mutating func add(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
-        let entry = Entry(pattern: pattern, policy: policy)
+        let entry = Entry(pattern: pattern, lane: "policy:\(pattern)", policy: policy)
         try self.table.insert(pattern, entry)
         self.entries.append(entry)
     }
@@ -68,11 +69,11 @@ struct DurablePolicies: Sendable {
         return policies
     }
 
-    /// Returns the lane of a URL, which is the pattern of its policy.
+    /// Returns the lane of a URL, which is the lane of its policy.
     ///
     /// - Throws: `invalidURL` if the text is not a URL.
     func lane(of url: String) throws(RoutingError) -> String {
-        try self.entry(of: url)?.pattern ?? Self.commonLane
+        try self.entry(of: url)?.lane ?? Self.commonLane
     }
 
     /// Returns the lane of a URL in the file, which another version of the program may have sent.
@@ -84,7 +85,7 @@ struct DurablePolicies: Sendable {
     /// Returns the number of attempts that a lane may run at the same time.
     func concurrency(of lane: String) -> Int {
         if lane == Self.interruptedLane { return 1 }
-        let entry = self.entries.first { $0.pattern == lane }
+        let entry = self.entries.first { $0.lane == lane }
         return entry?.policy.concurrency ?? DurablePolicy().concurrency
     }
 
