@@ -314,6 +314,24 @@ import WaybillTestSupport
         #expect(await eventually { released == nil })
     }
 
+    @Test func `a bus releases a store that was closed when the next one is attached`() async throws {
+        let paths = [temporaryPath(), temporaryPath()]
+        defer { for path in paths { removeStore(path) } }
+        let bus = MessageBus()
+        weak var closed: DurableStore?
+        do {
+            let store = try await DurableStore(paths[0])
+            closed = store
+            try await bus.attach(store)
+            await store.close()
+        }
+        let next = try await DurableStore(paths[1])
+        try await bus.attach(next)
+        #expect(await eventually { closed == nil })
+        await next.close()
+        await bus.shutDown()
+    }
+
     @Test func `a message that waits when the store is closed is handled by the next store`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }

@@ -219,8 +219,7 @@ extension Batch {
 
     private func checkSize() throws(DurableError) {
         if self.isFull == nil {
-            self.isFull =
-                try self.tables.usedSize() >= self.settings.configuration.sizeLimit
+            self.isFull = try self.tables.usedSize() >= self.settings.configuration.sizeLimit
         }
         if self.isFull == true {
             throw DurableError(

@@ -69,6 +69,9 @@ actor StoreEngine: LoopBound {
         self.lock = lock
     }
 
+    /// The reason why the store accepts no work; nil while it does.
+    nonisolated var closingError: DurableError? { self.inbox.closingError }
+
     /// Puts work into the inbox.
     ///
     /// May be called from any thread.
@@ -204,13 +207,7 @@ extension StoreEngine {
     /// Begins to deliver messages to a bus, after the messages that were underway in an earlier process have
     /// been recovered.
     func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
-        guard self.tables != nil else {
-            throw self.inbox.closingError
-                ?? DurableError(
-                    .closed,
-                    message: "the store is closed, so that it cannot deliver; open it again"
-                )
-        }
+        if let error = self.closingError { throw error }
         guard self.bus == nil else {
             throw DurableError(.alreadyAttached, message: "the store is already attached to a bus")
         }

@@ -117,7 +117,15 @@ extension MessageBus {
 private final class AttachedStores: Sendable {
     private let stores = Locked<[DurableStore]>([])
 
-    func append(_ store: DurableStore) { self.stores.withLock { $0.append(store) } }
+    /// Adds a store, and releases the stores that were closed in the meantime, with their threads.
+    func append(_ store: DurableStore) {
+        // The old array is released outside of the lock.
+        let old = self.stores.withLock { stores in
+            defer { stores = stores.filter { $0.engine.closingError == nil } + [store] }
+            return stores
+        }
+        _ = consume old
+    }
 }
 
 /// The settings that the callers of a store and its engine share.
