@@ -77,7 +77,9 @@ enum ConfiguredTarget: Sendable {
             let fragment = parameters.address.fragment.map {
                 "#\(Self.isPath($0, core) ? core.complete($0, scheme: parameters.address.scheme) : $0)"
             }
-            guard let address = try? core.address(of: url + (fragment ?? "")) else { return parameters }
+            guard let address = try? core.registry.address(of: url + (fragment ?? "")) else {
+                return parameters
+            }
             return Parameters(address: address)
         }
     }

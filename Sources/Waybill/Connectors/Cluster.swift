@@ -182,7 +182,7 @@ extension BusCore {
     @inline(never)
     func publishToNodes(_ request: Request, _ address: Address?) -> Bool {
         guard request.extras?.external?.audience != .nodes, let cluster = self.registry.cluster,
-            let address = address ?? (try? self.address(of: request.url))
+            let address = address ?? (try? self.registry.address(of: request.url))
         else { return false }
         let parameters = Parameters(address: address)
         return cluster.publish(request.message(id: self.nextID(), parameters: parameters))

@@ -39,14 +39,14 @@ struct BorrowedShard: Sendable {
     /// Counts a message as sent, and returns its ID.
     func nextMessage() -> CorrelationID {
         self.with {
-            OutcomeCounters.increment($0.counters.sent)
+            $0.counters.sent.increment()
             return $0.nextID()
         }
     }
 
     /// Counts the outcome of a message.
     func count(_ kind: Outcome.Kind) {
-        self.with { $0.counters.ended.count(kind, by: OutcomeCounters.increment) }
+        self.with { $0.counters.ended.count(kind) { $0.increment() } }
     }
 
     /// Counts one delivery, and returns whether the caller may continue without suspending.

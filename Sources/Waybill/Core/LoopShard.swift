@@ -169,20 +169,16 @@ extension LoopShard {
         if self.topicSnapshot.load().generation != self.topics.generation.load(ordering: .acquiring) {
             guard let snapshot = self.topics.snapshotIfWorthIt() else {
                 let matched = try self.topics.matched(of: url)
-                return (matched, matched.isEmpty ? try self.address(of: url) : nil)
+                return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
             }
             self.replaceTopics(with: snapshot)
         }
         let latest = self.latestTopic.load()
         if !url.isEmpty, latest.url.hasSameBytes(as: url) { return (latest.matched, latest.address) }
         let matched = try self.topicSnapshot.load().matched(of: url)
-        let address = matched.isEmpty ? try self.address(of: url) : nil
+        let address = matched.isEmpty ? try self.registry.address(of: url) : nil
         self.latestTopic.store(LatestTopic(url: url, matched: matched, address: address))
         return (matched, address)
-    }
-
-    private func address(of url: String) throws(RoutingError) -> Address {
-        try self.registry.withTable { table throws(RoutingError) in try table.address(of: url) }
     }
 
     private func replaceTopics(with snapshot: TopicSnapshot) {

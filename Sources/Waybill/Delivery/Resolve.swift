@@ -45,15 +45,8 @@ extension BusCore {
             table.closestParameters(of: request.url)
         }
         let parameters =
-            (closest ?? nil) ?? (try? self.address(of: request.url)).map { Parameters(address: $0) }
+            (closest ?? nil) ?? (try? self.registry.address(of: request.url)).map { Parameters(address: $0) }
         return parameters.map { request.message(id: id, parameters: $0) }
-    }
-
-    /// Returns the address in a URL.
-    ///
-    /// - Throws: `invalidURL`.
-    func address(of url: String) throws(RoutingError) -> Address {
-        try self.registry.withTable { table throws(RoutingError) in try table.address(of: url) }
     }
 }
 

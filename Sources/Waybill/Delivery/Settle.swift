@@ -105,7 +105,7 @@ extension BusCore {
     @inline(__always)
     func open(on shard: BorrowedShard?) -> MessageTicket {
         guard let shard else {
-            OutcomeCounters.incrementShared(self.statistics.shared.sent)
+            self.statistics.shared.sent.incrementShared()
             return MessageTicket(id: self.statistics.nextID())
         }
         return MessageTicket(id: shard.nextMessage())
@@ -235,6 +235,6 @@ extension BusCore {
 
     private func count(_ kind: Outcome.Kind, on shard: BorrowedShard?) {
         if let shard { return shard.count(kind) }
-        self.statistics.shared.ended.count(kind, by: OutcomeCounters.incrementShared)
+        self.statistics.shared.ended.count(kind) { $0.incrementShared() }
     }
 }

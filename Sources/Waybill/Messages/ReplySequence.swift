@@ -164,7 +164,7 @@ enum ReplyReaders {
 
     /// Records that the calling task has received a reply and that the handler waits for the task.
     ///
-    /// - Returns: The task, to be passed to ``remove(_:from:)``.
+    /// - Returns: The task, to be passed to ``leave(_:from:)``.
     static func enter(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
         let task = CurrentTask.id
         self.entries.withLock {

@@ -150,6 +150,13 @@ final class RouteRegistry: Sendable {
         return self.state.withLock { $0.table.reach(url, $0.connections) }
     }
 
+    /// Returns the address in a URL.
+    ///
+    /// - Throws: `invalidURL`.
+    func address(of url: String) throws(RoutingError) -> Address {
+        try self.withTable { table throws(RoutingError) in try table.address(of: url) }
+    }
+
     /// Reads the current table.
     ///
     /// Any thread may call it.

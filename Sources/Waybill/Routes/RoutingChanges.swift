@@ -44,7 +44,8 @@ extension MessageBus {
     /// Subscriptions do not fall back.
     public var fallsBack: Bool {
         get {
-            let fallsBack = try? self.core.registry.withTable { table throws(RoutingError) in table.fallsBack
+            let fallsBack = try? self.core.registry.withTable { table throws(RoutingError) in
+                table.fallsBack
             }
             return fallsBack ?? false
         }

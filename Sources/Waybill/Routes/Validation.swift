@@ -138,7 +138,9 @@ extension BusCore {
             if case .missing(let error) = self.registry.resolve(url, nil, on: nil).target {
                 problems.append(error)
             }
-            if let address = try? self.address(of: url), let fragment = address.fragment, !fragment.isEmpty {
+            if let address = try? self.registry.address(of: url), let fragment = address.fragment,
+                !fragment.isEmpty
+            {
                 next = self.returnURL(in: fragment, scheme: address.scheme)
             }
         }

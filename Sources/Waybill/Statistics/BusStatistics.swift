@@ -56,12 +56,15 @@ extension BusStatistics: CustomStringConvertible {
     public static func - (left: Self, right: Self) -> Self { left.combined(with: right, by: -) }
 
     private func combined(with other: Self, by combine: (Int, Int) -> Int) -> Self {
-        var result = self
-        for count in [\Self.sent, \.replied, \.failed, \.expired, \.cancelled, \.deadLettered, \.lateReplies]
-        {
-            result[keyPath: count] = combine(self[keyPath: count], other[keyPath: count])
-        }
-        return result
+        Self(
+            sent: combine(self.sent, other.sent),
+            replied: combine(self.replied, other.replied),
+            failed: combine(self.failed, other.failed),
+            expired: combine(self.expired, other.expired),
+            cancelled: combine(self.cancelled, other.cancelled),
+            deadLettered: combine(self.deadLettered, other.deadLettered),
+            lateReplies: combine(self.lateReplies, other.lateReplies)
+        )
     }
 
     /// One readable line with every count.

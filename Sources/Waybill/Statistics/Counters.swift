@@ -5,8 +5,7 @@ internal import WaybillRouting
 
 /// The number of messages of each outcome.
 ///
-/// One thread may count with ``increment(_:)``. Any number of threads may count with ``incrementShared(_:)``,
-/// but not in a set that one thread counts with ``increment(_:)``.
+/// Either one thread counts, with `increment()`, or any number of threads count, with `incrementShared()`.
 struct OutcomeCounters: ~Copyable, Sendable {
     let replied = Atomic<Int>(0)
     let failed = Atomic<Int>(0)
@@ -22,7 +21,7 @@ struct OutcomeCounters: ~Copyable, Sendable {
     ///   - kind: The kind of the outcome.
     ///   - increment: Increments the counter of that kind.
     @inline(__always)
-    func count(_ kind: Outcome.Kind, by increment: (borrowing Atomic<Int>) -> Void) {
+    func count(_ kind: Outcome.Kind, _ increment: (borrowing Atomic<Int>) -> Void) {
         switch kind {
         case .replied: increment(self.replied)
         case .failed: increment(self.failed)
@@ -31,17 +30,15 @@ struct OutcomeCounters: ~Copyable, Sendable {
         case .deadLettered: increment(self.deadLettered)
         }
     }
+}
 
-    /// Increments a counter, on the only thread that may write it.
+extension Atomic where Value == Int {
+    /// Adds 1, on the only thread that may write the number.
     @inline(__always)
-    static func increment(_ counter: borrowing Atomic<Int>) {
-        counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .releasing)
-    }
+    borrowing func increment() { self.store(self.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 
-    /// Increments a counter, on any thread.
-    static func incrementShared(_ counter: borrowing Atomic<Int>) {
-        counter.add(1, ordering: .sequentiallyConsistent)
-    }
+    /// Adds 1, on any thread.
+    borrowing func incrementShared() { self.add(1, ordering: .sequentiallyConsistent) }
 }
 
 /// A set of counters: the number of messages that were sent, and the number of each outcome.
@@ -68,7 +65,7 @@ struct RouteCounters: ~Copyable, Sendable {
     private let ended = OutcomeCounters()
 
     /// Counts a message as in flight.
-    func begin() { OutcomeCounters.incrementShared(self.inFlight) }
+    func begin() { self.inFlight.incrementShared() }
 
     /// Reverts ``begin()`` for a message that has ended in the meantime.
     func revertBegin() { self.inFlight.subtract(1, ordering: .releasing) }
@@ -82,7 +79,7 @@ struct RouteCounters: ~Copyable, Sendable {
     @inline(__always)
     func end(_ kind: Outcome.Kind, isInFlight: Bool, isOnLoop: Bool) {
         if isOnLoop, !isInFlight, case .replied = kind {
-            OutcomeCounters.increment(self.repliedInPlace)
+            self.repliedInPlace.increment()
         } else {
             self.endShared(kind, isInFlight: isInFlight)
         }
@@ -90,12 +87,12 @@ struct RouteCounters: ~Copyable, Sendable {
 
     @inline(never)
     private func endShared(_ kind: Outcome.Kind, isInFlight: Bool) {
-        self.ended.count(kind, by: OutcomeCounters.incrementShared)
+        self.ended.count(kind) { $0.incrementShared() }
         if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
     /// Counts a reply to a message that had already ended.
-    func countLateReply() { OutcomeCounters.incrementShared(self.ended.lateReplies) }
+    func countLateReply() { self.ended.lateReplies.incrementShared() }
 
     var statistics: BusStatistics {
         // Read the messages in flight first. A message that ends in between is counted twice for a moment,
@@ -149,7 +146,7 @@ extension BusCore {
     /// Counts a reply to a message that had already ended.
     func countLateReply(at handler: Handler?) {
         handler?.counters.countLateReply()
-        OutcomeCounters.incrementShared(self.statistics.shared.ended.lateReplies)
+        self.statistics.shared.ended.lateReplies.incrementShared()
     }
 
     /// Logs a failure that no caller receives.

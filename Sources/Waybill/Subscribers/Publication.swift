@@ -89,7 +89,7 @@ extension BusCore {
     private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         if let shard = self.currentShard { return try shard.retained.matched(of: url) }
         let matched = try self.topics.matched(of: url)
-        return (matched, matched.isEmpty ? try self.address(of: url) : nil)
+        return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
     }
 
     /// Delivers the message to the subscribers, one after the other.

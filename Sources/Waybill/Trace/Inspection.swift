@@ -27,7 +27,8 @@ extension MessageBus {
     ///
     /// It calls no handler.
     package func explain(_ url: String) -> Explanation {
-        let explanation = try? self.core.registry.withTable { table throws(RoutingError) in table.explain(url)
+        let explanation = try? self.core.registry.withTable { table throws(RoutingError) in
+            table.explain(url)
         }
         return explanation ?? self.core.currentConfiguration.table(of: Void.self).explain(url)
     }
