@@ -163,6 +163,100 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a module whose loop has stopped does not stop the delivery to others`() async throws {
+        try await withStore(DurablePolicy(attempts: 2)) { store, bus in
+            let loop = EventLoop(name: "module")
+            let module = Probe(eventLoop: loop)
+            try bus.register("app://stopped", on: module) { _, _ in }
+            let seen = Journal<Int>()
+            try bus.register("app://other") { _ in seen.add(1) }
+            try await bus.attach(store)
+            await loop.shutDown()
+            try await store.send("app://stopped")
+            #expect(await eventually { (try? await store.deadLetters().map(\.attempts)) == [2] })
+            try await store.send("app://other")
+            #expect(await eventually { seen.entries == [1] })
+        }
+    }
+
+    @Test func `a store that is full of expired keys accepts sends again`() async throws {
+        var configuration = DurableStore.Configuration()
+        configuration.sizeLimit = 400_000
+        configuration.keyLifetime = .milliseconds(500)
+        try await withStore(configuration: configuration) { store, bus in
+            try bus.register("app://mail") { _ in }
+            try await bus.attach(store)
+            let key = String(repeating: "k", count: 2_000)
+            var isFull = false
+            for round in 0..<40 where !isFull {
+                do {
+                    try await store.transaction { transaction in
+                        for n in 0..<20 { try transaction.send("app://mail", key: "\(key)\(round)-\(n)") }
+                    }
+                } catch let error as DurableError {
+                    #expect(error.code == .sizeLimitReached)
+                    isFull = true
+                }
+            }
+            #expect(isFull)
+            await store.isIdle()
+            try await Task.sleep(for: .milliseconds(550))
+            try await store.send("app://mail")
+        }
+    }
+
+    @Test func `a path without a write-ahead log is refused`() async {
+        let error = await #expect(throws: DurableError.self) { _ = try await DurableStore(":memory:") }
+        #expect(error?.code == .unavailable)
+        removeStore(":memory:")
+    }
+
+    @Test func `a program may have columns with the store's prefix, and may analyze its tables`() async throws
+    {
+        try await withStore { store, _ in
+            try await store.transaction {
+                try $0.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, waybill_number TEXT)")
+                try $0.execute("INSERT INTO orders VALUES (1, 'a')")
+                try $0.execute("UPDATE orders SET waybill_number = 'b' WHERE id = 1")
+                try $0.execute("ANALYZE")
+            }
+            let rows = try await store.transaction { try $0.query("SELECT waybill_number FROM orders") }
+            #expect(rows[0]["waybill_number"]?.text == "b")
+        }
+    }
+
+    @Test func `a temporary table cannot hide a table of the store`() async throws {
+        try await withStore { store, _ in
+            let error = await #expect(throws: DurableError.self) {
+                try await store.transaction {
+                    try $0.execute("CREATE TEMP TABLE hidden (id INTEGER)")
+                    try $0.execute("ALTER TABLE hidden RENAME TO waybill_messages")
+                }
+            }
+            #expect(error?.code == .invalidStatement)
+        }
+    }
+
+    @Test func `a restored backup gives its next message another number for other processes`() async throws {
+        let (path, backup) = (temporaryPath(), temporaryPath())
+        defer { for path in [path, backup] { removeStore(path) } }
+        await (try DurableStore(path)).close()
+        try FileManager.default.copyItem(atPath: path, toPath: backup)
+        let numbers = Journal<String?>()
+        for path in [path, backup] {
+            let bus = MessageBus()
+            try bus.register("app://mail") { numbers.add($0.headers["waybill-durable"]) }
+            let store = try await DurableStore(path)
+            try await bus.attach(store)
+            #expect(try await store.send("app://mail").id == 1)
+            await store.isIdle()
+            await store.close()
+            await bus.shutDown()
+        }
+        #expect(numbers.count == 2)
+        #expect(Set(numbers.entries).count == 2)
+    }
+
     @Test func `an expired message counts no attempt`() async throws {
         try await withStore { store, bus in
             try await store.send("app://offer", lifetime: .milliseconds(1))

@@ -158,6 +158,29 @@ extension PowerCutTests {
         await store.close()
     }
 
+    @Test func `a store that is closed while the disk is full writes what ends until then`() async throws {
+        let store = try await self.open()
+        let bus = MessageBus()
+        let gate = Gate()
+        try bus.register("app://work") { _ in await gate.wait() }
+        try await bus.attach(store)
+        try await store.send("app://work")
+        await gate.reached()
+        faulty_disk_limit(1)
+        gate.open()
+        // The outcome has to be refused by the disk before the store is closed.
+        try await Task.sleep(for: .milliseconds(50))
+        let start = ContinuousClock.now
+        async let closed: Void = store.close(drainingFor: .seconds(60))
+        try await Task.sleep(for: .milliseconds(50))
+        faulty_disk_limit(0)
+        await closed
+        #expect(start.duration(to: .now) < .seconds(30))
+        let again = try await self.reopen()
+        #expect(try await again.messages().isEmpty)
+        await again.close()
+    }
+
     @Test func `a synchronization that fails stops the store, and all that waits`() async throws {
         let store = try await self.open()
         try await store.send("app://work")

@@ -71,6 +71,9 @@ extension MessageBus {
         ReadinessCheck(number: self.core.readinessChecks.withLock { $0.add(name, check) }, core: self.core)
     }
 
+    /// Whether the bus accepts messages: ``shutDown(drainingFor:)`` has not been called.
+    package var isOpen: Bool { self.core.phase.load(ordering: .relaxed) == .open }
+
     /// Returns whether the program can take requests: the bus is not shut down, its loops are responsive, and
     /// all checks succeed.
     ///
@@ -99,7 +102,7 @@ extension MessageBus {
             }
         }
         var problems: [Readiness.Problem] = []
-        if self.core.phase.load(ordering: .relaxed) != .open {
+        if !self.isOpen {
             problems.append(Readiness.Problem(name: "bus", reason: "the bus has been shut down"))
         }
         for check in checks { if let problem = await check.value { problems.append(problem) } }

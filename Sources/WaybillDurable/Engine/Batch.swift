@@ -125,7 +125,8 @@ extension Batch {
                     order: message.order,
                     details: message.details,
                     attempts: 1,
-                    expires: message.lifetime.map { StoreClock.adding($0, to: self.now) }
+                    expires: message.lifetime.map { StoreClock.adding($0, to: self.now) },
+                    sent: self.now
                 )
             )
         }
@@ -217,9 +218,15 @@ extension Batch {
         self.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
     }
 
+    private func hasReachedLimit() throws(DurableError) -> Bool {
+        try self.tables.usedSize() >= self.settings.configuration.sizeLimit
+    }
+
     private func checkSize() throws(DurableError) {
         if self.isFull == nil {
-            self.isFull = try self.tables.usedSize() >= self.settings.configuration.sizeLimit
+            // Sends with a key delete two expired keys each. When the store is full, there are no such sends.
+            if try self.hasReachedLimit() { try self.tables.dropKeys(at: self.now, limit: 1_000) }
+            self.isFull = try self.hasReachedLimit()
         }
         if self.isFull == true {
             throw DurableError(

@@ -32,6 +32,8 @@ final class DurableAttempt: MessageSource {
             let details = try MessageDetails(decoding: self.message.details)
             try await self.route(details, on: bus, by: policy)
             self.end(try self.state.withLock { try $0.returned?.get() })
+        } catch let error as RoutingError where error.code == .shutDown && !bus.isOpen {
+            self.release()
         } catch let error as RoutingError {
             self.end(error, by: policy)
         } catch {
@@ -105,13 +107,14 @@ final class DurableAttempt: MessageSource {
             )
             return self.end { _ in }
         }
+        self.end { batch in try batch.fail(self.message, with: error, by: policy) }
+    }
+
+    /// Ends the attempt without counting it, because the bus has been shut down.
+    private func release() {
+        let isCompleted = self.state.withLock { $0.isCompleted }
         self.end { batch in
-            // A handler that routes to a bus which has shut down fails with another code.
-            if error.code == .shutDown {
-                try batch.release(self.message)
-            } else {
-                try batch.fail(self.message, with: error, by: policy)
-            }
+            if !isCompleted { try batch.release(self.message) }
         }
     }
 
@@ -120,8 +123,14 @@ final class DurableAttempt: MessageSource {
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 batch.updateLanes { $0.freeSlot(in: self.message.lane) }
-                _ = batch.attempt { try write(batch) }
-                return {}
+                let result = batch.attempt { try write(batch) }
+                return {
+                    guard case .failure(let error) = result else { return }
+                    self.engine.settings.value.configuration.logger.error(
+                        "the outcome of a durable message was not written; the next process handles it again",
+                        metadata: ["url": "\(self.message.url)", "error": "\(error)"]
+                    )
+                }
             } reject: { _ in
                 // The file still contains the message, and the next process handles it again.
             }

@@ -54,7 +54,15 @@ actor StoreEngine: LoopBound {
         // Set the exclusive mode before WAL mode: SQLite then keeps the index of the write-ahead log in memory,
         // and no other process can write.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        try database.execute("PRAGMA journal_mode = WAL")
+        let mode = try database.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) } ?? nil
+        guard mode == "wal" else {
+            throw DurableError(
+                .unavailable,
+                message: "\(path) cannot have a write-ahead log; choose the path of a file on a local disk"
+            )
+        }
+        // A program's large query would otherwise need a folder for temporary files.
+        try database.execute("PRAGMA temp_store = MEMORY")
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
         try database.execute("BEGIN IMMEDIATE")
         try StoreTables.prepare(database)
@@ -197,7 +205,7 @@ actor StoreEngine: LoopBound {
     }
 
     private func deliver(_ message: BegunMessage, to bus: MessageBus) {
-        let attempt = DurableAttempt(message, number: "\(self.id)/\(message.id)", of: self)
+        let attempt = DurableAttempt(message, number: "\(self.id)/\(message.id)/\(message.sent)", of: self)
         Task(executorPreference: bus.eventLoop.taskExecutor) { await attempt.run(on: bus) }
     }
 }
@@ -233,7 +241,7 @@ extension StoreEngine {
     func close(drainingFor limit: Duration) async {
         self.isClosing = true
         self.lanes.isDelivering = false
-        self.timer?.cancel()
+        // The timer stays, since it may be the one that writes ended attempts when the disk has space again.
         if self.lanes.inFlight > 0, self.tables != nil {
             await withCheckedContinuation { continuation in
                 let waiter = Once { continuation.resume() }
@@ -279,7 +287,7 @@ extension Batch {
         var interrupted: [(message: BegunMessage, interruptions: Int)] = []
         let select = try database.prepare(
             """
-            SELECT id, url, lane, order_key, attempts, expires, interruptions FROM waybill_messages
+            SELECT id, url, lane, order_key, attempts, expires, sent, interruptions FROM waybill_messages
             WHERE state = 1 ORDER BY id
             """
         )
@@ -291,9 +299,10 @@ extension Batch {
                 order: select.text(3),
                 details: nil,
                 attempts: select.int(4),
-                expires: select.optionalInt(5)
+                expires: select.optionalInt(5),
+                sent: select.int(6)
             )
-            interrupted.append((message, select.int(6) + 1))
+            interrupted.append((message, select.int(7) + 1))
         }
         let update = try database.prepare(
             "UPDATE waybill_messages SET state = 0, due = ?, interruptions = ?, lane = ? WHERE id = ?"

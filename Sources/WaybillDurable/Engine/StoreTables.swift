@@ -54,12 +54,12 @@ final class StoreTables {
         self.dropKeysStatement = try database.prepare(
             """
             DELETE FROM waybill_keys WHERE key IN
-            (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT 2)
+            (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT ?)
             """
         )
         self.dueStatement = try database.prepare(
             """
-            SELECT id, url, order_key, details, attempts, expires FROM waybill_messages
+            SELECT id, url, order_key, details, attempts, expires, sent FROM waybill_messages
             WHERE lane = ? AND state = 0 AND due <= ? ORDER BY due, id LIMIT ?
             """
         )
@@ -189,7 +189,12 @@ final class StoreTables {
     /// Keeps the key of a message until a time, and deletes two keys that have expired.
     func keep(_ key: String, of id: Int, until expiry: Int, at now: Int) throws(DurableError) {
         try self.keepKeyStatement.run(.text(key), id.sqlValue, expiry.sqlValue)
-        try self.dropKeysStatement.run(now.sqlValue)
+        try self.dropKeys(at: now, limit: 2)
+    }
+
+    /// Deletes keys that have expired.
+    func dropKeys(at now: Int, limit: Int) throws(DurableError) {
+        try self.dropKeysStatement.run(now.sqlValue, limit.sqlValue)
     }
 
     /// Returns the waiting messages of a lane that are due.
@@ -207,7 +212,8 @@ final class StoreTables {
                     order: row.text(2),
                     details: row.text(3),
                     attempts: row.int(4) + 1,
-                    expires: row.optionalInt(5)
+                    expires: row.optionalInt(5),
+                    sent: row.int(6)
                 )
             )
         }

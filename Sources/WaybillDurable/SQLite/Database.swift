@@ -186,9 +186,13 @@ private final class ConnectionObserver {
                 return SQLITE_OK
             }
             switch action {
-            case SQLITE_READ, SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
+            case SQLITE_READ, SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE, SQLITE_ANALYZE:
+                return SQLITE_OK
             case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
                 observer.denial = "the store begins and ends the transaction, so remove this statement"
+            case SQLITE_ALTER_TABLE where unsafe first.map { unsafe String(cString: $0) } == "temp":
+                // The new name of the table, which might hide a table of the store, is not known here.
+                observer.denial = "a transaction of the store cannot alter a temporary table"
             case SQLITE_ATTACH, SQLITE_DETACH:
                 observer.denial = "a transaction of the store cannot attach or detach a database"
             case SQLITE_PRAGMA:
@@ -198,7 +202,9 @@ private final class ConnectionObserver {
                 }
                 observer.denial = "a transaction of the store cannot change settings of SQLite"
             default:
-                let names = unsafe [first, second].compactMap { unsafe $0.map { unsafe String(cString: $0) } }
+                // The second text of an update is a column.
+                let texts = unsafe action == SQLITE_UPDATE ? [first] : [first, second]
+                let names = unsafe texts.compactMap { unsafe $0.map { unsafe String(cString: $0) } }
                 guard names.contains(where: { $0.lowercased().hasPrefix("waybill_") }) else {
                     return SQLITE_OK
                 }

@@ -42,7 +42,7 @@ public final class DurableStore: Sendable {
 
     deinit {
         let engine = self.engine
-        Task { await engine.close(drainingFor: .zero) }
+        Task { await engine.close(drainingFor: .seconds(10)) }
     }
 
     /// Begins no further attempts, waits for the attempts that are underway, and closes the file.

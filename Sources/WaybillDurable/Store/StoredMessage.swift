@@ -148,5 +148,9 @@ struct BegunMessage: Sendable {
     var attempts: Int
     /// The time, in milliseconds of the store's clock, at which the message expires.
     let expires: Int?
+    /// The time of the send.
+    ///
+    /// Together with the number it is unique, even if a backup is restored, whose numbers are used again.
+    let sent: Int
 }
 #endif
