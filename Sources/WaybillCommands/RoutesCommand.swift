@@ -23,9 +23,10 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
             commandName: "routes",
             abstract: "Show every route: pattern, parameters with types, reply, and purpose.",
             discussion: """
-                With --check nothing is printed but what cannot work: routes without a handler, patterns that no URL \
-                reaches, services that the program needs and no module provides, and URLs given as arguments, or \
-                services named with --service, that lead nowhere. Then the exit code is 1.
+                With --check the command prints problems instead of routes: routes without a handler, patterns that \
+                no URL can match, services that the program needs and no module provides, URLs in the arguments that \
+                no route handles, and services named with --service that no module provides. The exit status is 1 if \
+                it finds a problem.
 
                 EXAMPLES:
                   routes

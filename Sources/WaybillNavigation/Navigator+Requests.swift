@@ -182,7 +182,7 @@ extension Navigator {
     }
 
     private static func noDestination(_ request: NavigationRequest) -> RoutingError {
-        RoutingError(.noRoute, url: request.url, message: "no destination is registered for it")
+        RoutingError(.noRoute, url: request.url, message: "no destination is registered for this URL")
     }
 
     /// Makes the destination of a request.

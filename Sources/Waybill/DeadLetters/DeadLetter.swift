@@ -8,19 +8,19 @@ public struct DeadLetter: Sendable {
     /// The ID of the message.
     public let id: CorrelationID
 
-    /// The URL to which it was sent, as its sender wrote it.
+    /// The URL of the message, as the sender wrote it.
     public let url: String
 
-    /// The message, as far as it could be read; nil if the text is not a URL.
+    /// The message; nil if ``url`` is not a valid URL.
     ///
-    /// The message has no values of a pattern if no pattern matched, or if it ended while its caller awaited
-    /// it.
+    /// The message lacks the parameters in the path if no pattern matched its URL, or if the message failed while
+    /// its caller awaited it.
     public let message: Message?
 
-    /// The reason why it reached no handler, or its failure.
+    /// The reason why the message reached no handler, or the error with which it failed.
     public let error: RoutingError
 
-    /// The pattern that it matched, or nil.
+    /// The pattern that matched the URL; nil if no pattern matched.
     public let pattern: String?
 
     /// Whether a caller received the same error.
@@ -28,10 +28,10 @@ public struct DeadLetter: Sendable {
 
     /// Whether the message was published.
     ///
-    /// A route with the same URL need not be its receiver.
+    /// A published message goes to subscribers. A route that handles the same URL does not receive it.
     package let isPublication: Bool
 
-    /// The time at which it became a dead letter.
+    /// The time at which the message became a dead letter.
     public let time: ContinuousClock.Instant
 }
 

@@ -226,12 +226,12 @@ extension RoutingError {
         chain: [ServiceKey] = []
     ) -> Self {
         let others = provided.map { "`\($0)`" }.sorted().joined(separator: ", ")
-        let known = others.isEmpty ? "no service is provided" : "there are \(others)"
+        let known = others.isEmpty ? "the bus has no services" : "the bus has the services \(others)"
         let why = chain.last.map { ", which the adapter of `\($0)` needs" } ?? ""
         return Self(
             .noHandler,
             url: "\(key)",
-            message: "no module provides `\(key)`\(why); \(known). Install the module that conforms to it"
+            message: "no module provides the service `\(key)`\(why); install one that conforms to it (\(known))"
         )
     }
 
@@ -240,7 +240,8 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "`\(key)` is created on demand: get it with `bus.performance(of:)`, and call `perform()`"
+            message: "the service `\(key)` is created for each use: get it with `bus.performance(of:)`, and call "
+                + "`perform()`"
         )
     }
 
@@ -249,7 +250,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "`\(key)` has no router that creates it: get the service with `bus.service(_:)`"
+            message: "the service `\(key)` is not created for each use: get it with `bus.service(_:)`"
         )
     }
 
@@ -260,7 +261,7 @@ extension RoutingError {
         return Self(
             .infiniteRecursion,
             url: "\(key)",
-            message: "the adapters form a cycle: \(names)"
+            message: "the adapters form a cycle, so remove one of them: \(names)"
         )
     }
 }

@@ -110,7 +110,7 @@ struct MessageDetails: Sendable {
     init(decoding text: String?) throws(DurableError) {
         guard let text else { return }
         guard let object = try? JSONText(validating: Array(text.utf8)), let members = object.members else {
-            throw DurableError(.corrupt, message: "the details of a message are not a JSON object")
+            throw DurableError(.corrupt, message: "the stored details of a message are not a JSON object")
         }
         for (name, value) in members {
             switch name {

@@ -18,7 +18,7 @@ extension EventLoop {
 
     /// The current counts of work.
     ///
-    /// Any thread may read them, and the loop does not stop for it.
+    /// Any thread may read the counts. The loop continues to run while they are read.
     public var statistics: Statistics {
         let counters = self.core.counters.snapshot()
         let pushes = self.core.inbox.pushCount &+ counters.localPushes
@@ -56,7 +56,7 @@ struct LoopCounters: ~Copyable {
     let timers = Atomic<Int>(0)
     /// Whether the loop is running work.
     let isBusy = Atomic<Bool>(false)
-    /// The nanoseconds without work, up to the last time that the loop woke.
+    /// The time that the loop has been without work, in nanoseconds, without the sleep that has not yet ended.
     private let idle = Atomic<Int64>(0)
     /// The time at which the loop went to sleep; zero while it is awake.
     private let parkedAt = Atomic<Int64>(0)

@@ -5,11 +5,11 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import WaybillRouting
 
-/// The URL in an attribute, which is the base of other URLs.
+/// The URL in the attribute of a module or a service, to which the paths of its routes are appended.
 struct BaseURL {
-    /// The kind of the declaration that has the URL, for diagnostics.
+    /// The word for the declaration that has the attribute, used in diagnostics.
     let owner: String
-    /// The kind of its contents, for diagnostics.
+    /// The word for the members of the declaration, used in diagnostics.
     let contents: String
     /// The name of the attribute.
     let attribute: String
@@ -33,7 +33,7 @@ struct BaseURL {
         guard let argument = attribute.firstArgument else {
             let written = "@\(self.attribute)(\"app://\(self.path(of: name))\")"
             reporter.report(
-                "give the URL below which the \(self.owner)'s \(self.contents) are: \(written)",
+                "give the base URL of the \(self.owner)'s \(self.contents): \(written)",
                 at: attribute,
                 fix: .replace(attribute, with: AttributeSyntax(stringLiteral: written), "write `\(written)`")
             )
@@ -48,7 +48,8 @@ struct BaseURL {
         }
         if let sign = text.first(where: { $0 == "?" || $0 == "#" }) {
             reporter.report(
-                "a \(self.owner)'s URL cannot contain `\(sign)`: its \(self.contents) are below the path of the URL",
+                "the base URL of a \(self.owner) cannot contain `\(sign)`, because the paths of its "
+                    + "\(self.contents) are appended to it: remove `\(sign)` and the text after it",
                 at: argument
             )
             return nil

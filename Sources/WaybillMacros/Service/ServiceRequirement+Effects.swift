@@ -6,7 +6,8 @@ internal import SwiftSyntax
 extension ServiceRequirement {
     /// Checks that a method is `async throws`.
     ///
-    /// A message takes time, and may fail with errors that the provider does not declare.
+    /// Each call of the method is a message. It takes time, and may fail with errors of the bus that the method
+    /// does not declare.
     static func checkEffects(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         let effects = function.signature.effectSpecifiers
         let clause = effects?.throwsClause
@@ -14,8 +15,8 @@ extension ServiceRequirement {
         if effects?.asyncSpecifier != nil, throwsAny { return true }
         let reason =
             clause != nil && !throwsAny
-            ? "a service's methods must be `async throws`: a message may fail with other errors than this type"
-            : "a service's methods must be `async throws`: a message takes time and may fail"
+            ? "a service's methods must be `async throws` without a type: a call may also throw a `RoutingError`"
+            : "a service's methods must be `async throws`: each call is a message, which takes time and may fail"
         reporter.report(
             reason,
             at: function.name,

@@ -136,7 +136,8 @@ extension RPCSession {
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
-        // The request has been answered: the body has returned, or it still runs and its request has failed.
+        // The request has no ID here if it has already been answered: the body has returned, or the request has
+        // failed while the body still runs. Cancel the task of such a body.
         guard let id = self.requests.id(of: number) else { return task.cancel() }
         self.tasks[number] = task
         self.channel.accepted(id)

@@ -38,8 +38,8 @@ extension RPCSession {
         }
         switch await self.awaitAnswer(to: writer.bytes, number, timeLeft: attachment.timeLeft) {
         case .success(let answer): return answer
-        // The peer's caller does not listen. A handler that does not want an answer must not fail for this
-        // reason.
+        // The peer's caller does not handle progress replies. The error of `noListener` reaches the handler only
+        // if the handler needs an answer.
         case .failure(let error) where error.code == .noHandler: return try await noListener(value)
         case .failure(let error): throw error
         }
@@ -47,7 +47,7 @@ extension RPCSession {
 
     /// Returns whether a handler waits for the answer to a progress reply.
     ///
-    /// A client of the nodes' network may disappear without notice. The handler therefore waits for it only
+    /// A client on NATS may disappear without notice. The handler therefore waits for the client's answer only
     /// when the request has a time limit.
     private func isAwaited(_ attachment: RPCAttachment) -> Bool {
         attachment.answersProgress

@@ -9,7 +9,7 @@ extension RPCSession {
     /// - Returns: The number of the subscription.
     func subscribe(to pattern: String) throws(RPCFailure) -> Int {
         guard self.limits.subscriptions > 0 else {
-            throw self.failure(RoutingError(.refused, message: "this server does not accept subscriptions"))
+            throw self.failure(RoutingError(.refused, message: "this server does not support subscriptions"))
         }
         guard self.subscriptions.count < self.limits.subscriptions else {
             throw .limit("\(self.limits.subscriptions) subscriptions are open, which is the limit")

@@ -1,6 +1,9 @@
 public import Waybill
 
-/// Tests a module by its scheme alone: its conventions, all its URLs, and URLs that it should reject.
+/// A test of all routes whose URLs have a given scheme.
+///
+/// The test checks how the routes are declared, calls each route with generated URLs that it should accept, and
+/// with URLs that it should reject.
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -9,9 +12,9 @@ public import Waybill
 /// print(report)
 /// ```
 ///
-/// **Conventions.** The scheme must have routes. It may also be connected with `connectModules()`, if a
-/// module is named for it; the URLs are then the names of the module's methods. Each route must have a
-/// handler and be reachable. Each parameter that a route requires must have a type for which values can be
+/// **Conventions.** At least one route must have the scheme. `connectModules()` also counts: it connects the
+/// scheme to the module of the same name, and each URL then names a method. Each route must have a handler and
+/// be reachable. Each parameter that a route requires must have a type for which values can be
 /// generated, or be among the given values or arguments. With the options for it, three more things are
 /// checked: each route is documented, modules and methods have the names in the URLs, and all routes of a
 /// configuration are registered.
@@ -28,8 +31,8 @@ public import Waybill
 /// the hop limit.
 ///
 /// The handlers are really called with generated values. Register stubs on the bus for modules that the
-/// handlers must not reach. A test case cannot catch a trap, which ends the test process. The printed seed
-/// generates the same URLs again.
+/// handlers must not reach. A test case cannot catch a trap, which ends the test process. Set the printed seed
+/// in ``Options/seed`` to generate the same URLs again.
 public struct ModuleTestCase: Sendable {
     /// The options of a test case.
     public struct Options: Sendable {

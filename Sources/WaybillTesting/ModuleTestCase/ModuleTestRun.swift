@@ -7,7 +7,7 @@ struct ModuleTestRun {
     var report: ModuleTestReport
     var samples: RouteSamples
     let routes: [SampledRoute]
-    /// The methods of the modules that are named for the scheme, with routes of any scheme.
+    /// The methods of the modules whose name matches the scheme; their routes may have any scheme.
     private let namesakes: [RouteDescription]
 
     init(_ test: ModuleTestCase, seed: UInt64) {
@@ -25,7 +25,7 @@ struct ModuleTestRun {
         self.routes = own + (isConnected ? Self.conventions(test, self.namesakes, without: patterns) : [])
     }
 
-    /// Returns the URLs by which a connector finds the methods of a module that is named for the scheme.
+    /// Returns the routes to the given methods that the connector of the scheme adds: `scheme://method`.
     private static func conventions(
         _ test: ModuleTestCase,
         _ methods: [RouteDescription],
@@ -46,7 +46,8 @@ struct ModuleTestRun {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
             let module = self.namesakes.first?.module
             let advice = module.map { "; `bus.connectModules()` connects it to \($0)" } ?? ""
-            self.note("", url: "", text: "it has no routes; the bus has those of: \(schemes)\(advice)")
+            let text = "no route of the bus has this scheme; the schemes with routes are: \(schemes)\(advice)"
+            self.note("", url: "", text: text)
         }
         let patterns = Set(self.routes.map(\.pattern.text))
         for problem in self.test.bus.validate() where patterns.contains(problem.url) {
@@ -175,8 +176,8 @@ struct ModuleTestRun {
     }
 
     private static func unknown(_ parameter: RouteDescription.Parameter) -> String {
-        "no value of the type \(parameter.type) can be made up for `\(parameter.name)`; give one among the test case's "
-            + "`values`, or its `arguments` if it is no text"
+        "the test case cannot generate a value of the type \(parameter.type) for `\(parameter.name)`; add one to its "
+            + "`values`, or to its `arguments` if the value is not text"
     }
 
     private mutating func forward(_ url: String) async -> Forwarding.Outcome {

@@ -9,7 +9,7 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Calls a URL many times over one connection, and prints how long the replies took.",
         discussion: """
-            A tenth as many calls go before, and do not count. Fails with 1 if calls fail.
+            The command first makes a tenth as many calls without measuring them. The exit status is 1 if a call fails.
 
             EXAMPLES:
               waybill bench app://catalog/categories --connect shop.sock

@@ -8,11 +8,11 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call",
         abstract: "Calls a URL of a running program, or of a cluster, and prints the reply as JSON.",
         discussion: """
-            The program serves its bus with WaybillServe; what it has not exposed does not exist. Of a cluster on \
-            NATS, a node is called that shares the URL. An interrupt cancels the handler.
+            The program must serve its bus with WaybillServe and expose the URL. In a cluster on NATS, a node that \
+            shares the URL handles the call. An interrupt (Ctrl-C) cancels the handler.
 
             The exit status is 0 for a reply, 1 for an error of the handler, 69 if the server cannot be reached, 77 \
-            if it does not admit, and 124 if the deadline has passed.
+            if the server rejects the client or its token, and 124 if the deadline has passed.
 
             EXAMPLES:
               waybill call 'app://catalog/search?q=kettle' --connect shop.sock

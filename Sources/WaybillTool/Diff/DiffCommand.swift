@@ -9,8 +9,9 @@ struct DiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Lists the changes between two documents of routes, and marks those that break callers.",
         discussion: """
-            The documents are what `routes --document` prints. The exit code is 1 if a change breaks callers: a route or \
-            a parameter is gone, one is required or takes less than before, or a reply is another.
+            Make the documents with `routes --document`. The exit status is 1 if a change breaks callers: a route or a \
+            parameter is missing, a parameter has become required or accepts fewer values, or the type of a reply has \
+            changed.
 
             EXAMPLES:
               shop routes --document > new.json

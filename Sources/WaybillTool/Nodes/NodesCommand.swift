@@ -9,7 +9,8 @@ struct NodesCommand: AsyncParsableCommand {
         commandName: "nodes",
         abstract: "Lists the nodes of a cluster, and the routes that each of them shares.",
         discussion: """
-            A pattern of a route stands on a line of its own; before one that takes publications stands `publish`.
+            The command prints each shared pattern on its own line. A line that begins with `publish` is a pattern \
+            whose published messages the node receives.
 
             The exit status is 0, or 69 if no server can be reached.
 

@@ -12,8 +12,9 @@ struct RoutesCommand: AsyncParsableCommand {
         commandName: "routes",
         abstract: "Checks a file of patterns, or lists what a running program exposes (--connect).",
         discussion: """
-            Of a file, which has a pattern on each line, the table is printed, conflicts first. Empty lines and lines \
-            that begin with `#` are skipped. Fails when a pattern is refused.
+            With a file, the command prints the rejected patterns, conflicts first, and then the table of routes. The \
+            file has one pattern on each line. Empty lines and lines that begin with `#` are skipped. The exit status \
+            is 1 if a pattern is invalid or conflicts with another one.
 
             EXAMPLES:
               waybill routes patterns.txt

@@ -10,7 +10,8 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store",
         abstract: "Lists, retries and drops the messages in the file of a durable store.",
         discussion: """
-            No process may have opened the file: a store belongs to one process at a time, and the error names it.
+            Only one process at a time can open the file of a store. If another process has opened it, the command \
+            fails and names that process. Stop it first.
 
             ACTIONS:
               list       the messages, with number, state, attempts, age, URL and last failure

@@ -9,9 +9,10 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Shows published messages as they pass, until it is interrupted.",
         discussion: """
-            On a terminal the counts by URL and the last messages are redrawn. In a pipe each message is a line of \
-            JSON with `url`, `parameters` and, under `$waybill`, headers and payload. What can be watched is what the \
-            program exposes for subscribing, and of a cluster on NATS what any node publishes.
+            On a terminal, the command shows the number of messages for each URL, and the last messages. In a pipe, it \
+            prints each message as one line of JSON with `url`, `parameters` and, under `$waybill`, the headers and \
+            the payload. A program shows only the URLs that it exposes for subscribing. A cluster on NATS shows all \
+            messages that its nodes publish.
 
             EXAMPLES:
               waybill watch 'app://prices/:symbol' --connect shop.sock

@@ -35,7 +35,7 @@ struct ModuleMisuseTests {
             of: "@Module\nactor UserModule {}",
             [
                 DiagnosticSpec(
-                    message: "give the URL below which the module's routes are: @Module(\"app://user\")",
+                    message: "give the base URL of the module's routes: @Module(\"app://user\")",
                     line: 1,
                     column: 1,
                     fixIts: [FixItSpec(message: "write `@Module(\"app://user\")`")]
@@ -47,8 +47,16 @@ struct ModuleMisuseTests {
 
     @Test(arguments: [
         (#""app://\(x)""#, Sentence.literal), ("url", Sentence.literal),
-        (#""app://a?x""#, "a module's URL cannot contain `?`: its routes are below the path of the URL"),
-        (#""app://a#x""#, "a module's URL cannot contain `#`: its routes are below the path of the URL"),
+        (
+            #""app://a?x""#,
+            "the base URL of a module cannot contain `?`, because the paths of its routes are appended to it: "
+                + "remove `?` and the text after it"
+        ),
+        (
+            #""app://a#x""#,
+            "the base URL of a module cannot contain `#`, because the paths of its routes are appended to it: "
+                + "remove `#` and the text after it"
+        ),
         (#""""#, "an empty text is not a pattern"),
         (#""app://<foo:x>""#, "`foo` is not a type; the types are string, int, double, bool, uuid and path"),
     ])

@@ -24,7 +24,7 @@ struct ServiceMisuseTests {
             of: "@Service\npublic protocol \(name): Sendable {\n}",
             [
                 DiagnosticSpec(
-                    message: "give the URL below which the service's methods are: \(written)",
+                    message: "give the base URL of the service's methods: \(written)",
                     line: 1,
                     column: 1,
                     fixIts: [FixItSpec(message: "write `\(written)`")]
@@ -98,7 +98,11 @@ struct ServiceMisuseTests {
     }
 
     @Test(arguments: [
-        ("\"app://a?b\"", "a service's URL cannot contain `?`: its methods are below the path of the URL"),
+        (
+            "\"app://a?b\"",
+            "the base URL of a service cannot contain `?`, because the paths of its methods are appended to it: "
+                + "remove `?` and the text after it"
+        ),
         (
             "\"app://:id/a\"",
             "a service's URL cannot have parameters, but this one has `id`: its callers would not know the value"
@@ -124,7 +128,7 @@ struct ServiceMisuseTests {
     func `methods are async and may throw`(method: String, fixed: String) {
         self.expectRefusal(
             ofRequirement: method,
-            "a service's methods must be `async throws`: a message takes time and may fail",
+            "a service's methods must be `async throws`: each call is a message, which takes time and may fail",
             column: 6,
             fix: ("make it `async throws`", fixed)
         )
@@ -134,7 +138,7 @@ struct ServiceMisuseTests {
     func `methods may throw more than their own type of error`() {
         self.expectRefusal(
             ofRequirement: "func a() async throws(Oops) -> Int",
-            "a service's methods must be `async throws`: a message may fail with other errors than this type",
+            "a service's methods must be `async throws` without a type: a call may also throw a `RoutingError`",
             column: 6,
             fix: ("make it `async throws`", "func a() async throws -> Int")
         )

@@ -103,7 +103,7 @@ struct ModuleTestCaseTests {
         try await self.bus.install { ArrayModule() }
         let problems = await self.test("arrays").report().problems
         #expect(problems.map(\.route).sorted() == ["arrays://counts", "arrays://pieces"])
-        let sentence = "no value of the type [Piece] can be made up for `pieces`; "
+        let sentence = "the test case cannot generate a value of the type [Piece] for `pieces`; "
         #expect(problems.contains { $0.url.isEmpty && $0.message.hasPrefix(sentence) })
         let given = ModuleTestCase(
             scheme: "arrays",

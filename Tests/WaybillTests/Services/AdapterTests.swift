@@ -42,7 +42,7 @@ struct AdapterTests {
         #expect(error?.code == .noHandler)
         #expect(
             error?.message.hasPrefix(
-                "no module provides `TimeService`, which the adapter of `RequiredClock` needs; there are"
+                "no module provides the service `TimeService`, which the adapter of `RequiredClock` needs; install"
             ) == true
         )
         let problems = self.bus.validate(services: [(any WallClock).self, (any Alarms).self])

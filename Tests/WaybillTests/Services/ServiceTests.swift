@@ -70,10 +70,10 @@ struct ServiceTests {
     func `the error names a protocol without a provider, and the provided protocols`() async throws {
         let none = await failure { try self.bus.service((any TimeService).self) }
         #expect(none?.code == .noHandler)
-        #expect(none?.message.contains("`TimeService`; no service is provided") == true)
+        #expect(none?.message.contains("`TimeService`; install one that conforms to it (the bus has no") == true)
         try await self.bus.install(named: "utc") { ClockModule() }
         let error = await failure { try self.bus.service((any TimeService).self) }
-        #expect(error?.message.contains("there are `Alarms named utc`, `TimeService named utc`") == true)
+        #expect(error?.message.contains("services `Alarms named utc`, `TimeService named utc`") == true)
     }
 
     @Test

@@ -10,7 +10,7 @@ internal import WaybillCommands
 struct ShopCommand: AsyncParsableCommand, RouteProviding {
     static let configuration = CommandConfiguration(
         commandName: "shop",
-        abstract: "A shop of modules that know nothing of each other but URLs.",
+        abstract: "A shop of modules that know only each other's URLs.",
         usage: """
             shop [--format json|text] URL...
             shop [--format json|text] < urls.txt
@@ -21,9 +21,9 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
             shop tour
             """,
         discussion: """
-            Routes each URL and prints its reply. Without URLs it reads them from standard input, one a line; on a \
-            terminal it is a prompt with history, Tab completion and help. Once somebody has signed in, later URLs \
-            that name no session are that customer's.
+            The command routes each URL and prints its reply. Without URLs, it reads them from standard input, one on \
+            each line, or opens a prompt with history, Tab completion and help on a terminal. After a customer has \
+            signed in, later URLs without a session belong to that customer.
 
             EXAMPLES:
               shop app://catalog/categories

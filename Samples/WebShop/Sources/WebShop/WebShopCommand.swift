@@ -18,8 +18,8 @@ struct WebShopCommand: AsyncParsableCommand {
         commandName: "web-shop",
         abstract: "Serve the shop over HTTP, to this machine.",
         discussion: """
-            SIGINT and SIGTERM let what is under way end, and close the shop; a second one closes it at once. SIGHUP \
-            reads the file of routes again.
+            After SIGINT or SIGTERM the shop finishes the running requests and closes; a second signal closes it at \
+            once. SIGHUP reads the file of routes again.
 
             EXAMPLES:
               web-shop --http 8080 --socket shop.sock

@@ -7,11 +7,12 @@ struct DeliverCommand: AsyncParsableCommand {
         commandName: "deliver",
         abstract: "Route URLs, and print the reply of each.",
         discussion: """
-            With URLs, routes each one. Without, reads URLs from standard input, one a line; blank lines and lines \
-            that begin with # are skipped. On a terminal it is a prompt with history, Tab completion and help.
+            The command routes the URLs in its arguments. Without arguments, it reads URLs from standard input, one on \
+            each line, and skips blank lines and lines that begin with #. On a terminal, it opens a prompt with \
+            history, Tab completion and help.
 
-            What cannot be routed is one line on standard error, and the next URL is routed all the same. The exit \
-            status is 0 if every URL got its reply, and 1 if not.
+            If a URL fails, the command prints one line on standard error and goes on with the next URL. The exit \
+            status is 0 if every URL got its reply, and 1 otherwise.
             """
     )
 

@@ -10,8 +10,9 @@ struct NodeCommand: AsyncParsableCommand {
         commandName: "node",
         abstract: "Open a part of the shop, as a node of a cluster on NATS.",
         discussion: """
-            The modules are those of the shop in one process: they know each other by URLs, so none of them sees a \
-            difference. SIGINT and SIGTERM have the node leave, once it has answered what it has.
+            The node runs the same modules as the shop in one process. The modules call each other by URLs, so they \
+            work in several processes without a change. After SIGINT or SIGTERM the node answers the requests that \
+            it has received, leaves the cluster and exits.
 
             EXAMPLE:
               shop node counter --modules accounts cart --nats nats://127.0.0.1:4222
@@ -21,12 +22,12 @@ struct NodeCommand: AsyncParsableCommand {
     /// The realm of the shop's processes.
     static let realm = "shop"
 
-    @Argument(help: "The name of this process for the others.")
+    @Argument(help: "The name of this process in the cluster.")
     var name: String
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("What it has of the shop.", valueName: "module")
+        help: ArgumentHelp("The modules of the shop that this process runs.", valueName: "module")
     )
     var modules: [ShopModule]
 

@@ -11,11 +11,11 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve the shop to other programs, over a Unix socket.",
         discussion: """
-            A request is a line of JSON-RPC 2.0 whose method is a URL of the shop. What customers use can be \
-            reached; what the modules say among themselves does not exist for them.
+            A request is a line of JSON-RPC 2.0 whose method is a URL of the shop. Clients can call the URLs for \
+            customers. The server answers a URL that only modules use as if it did not exist.
 
-            SIGINT and SIGTERM let what is under way end, and close the shop; a second one closes it at once. SIGHUP \
-            reads the file of routes again.
+            After SIGINT or SIGTERM the shop finishes the running requests and closes; a second signal closes it at \
+            once. SIGHUP reads the file of routes again.
 
             Over HTTP, and with a page that shows what the shop does, it is served by `Samples/run serve \
             --console`: a program of its own, since it needs a web server.

@@ -10,8 +10,8 @@ struct ShipCommand: AsyncParsableCommand {
         commandName: "ship",
         abstract: "Ship an order with a durable message, which survives the end of the process.",
         discussion: """
-            The file has the messages that wait and the parcels. An order is shipped once, however often the command is \
-            run for it, and whenever it is killed.
+            The file contains the waiting messages and the parcels. Each order is shipped exactly once, even if the \
+            command is run several times for it or is killed.
 
             EXAMPLE:
               shop ship 7 --data shop.db --kill
