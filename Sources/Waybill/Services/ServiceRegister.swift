@@ -231,7 +231,8 @@ extension RoutingError {
         return Self(
             .noHandler,
             url: "\(key)",
-            message: "no module provides the service `\(key)`\(why); install one that conforms to it (\(known))"
+            message: "no module provides the service `\(key)`\(why); install one that conforms to it "
+                + "(\(known))"
         )
     }
 
@@ -240,8 +241,8 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "the service `\(key)` is created for each use: get it with `bus.performance(of:)`, and call "
-                + "`perform()`"
+            message: "the service `\(key)` is created for each use: get it with `bus.performance(of:)`, and "
+                + "call `perform()`"
         )
     }
 
