@@ -32,7 +32,7 @@ let package = Package(
         .package(
             name: "waybill",
             path: "../../Samples/waybill",
-            traits: ["HTTP", .trait(name: "NATS", condition: .when(traits: ["Cluster"]))]
+            traits: ["HTTP", "Durable", .trait(name: "NATS", condition: .when(traits: ["Cluster"]))]
         ),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
@@ -48,7 +48,7 @@ let package = Package(
         .target(
             name: "CMeasure",
             dependencies: ["CUVPeer"],
-            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux])), .linkedLibrary("sqlite3")]
         ),
         // A malloc that counts. It would slow down what is timed, so only `Workload` is linked with it.
         .target(name: "CMallocCount"),
@@ -69,6 +69,7 @@ let package = Package(
             dependencies: waybill + [
                 "Measure", "Subjects", "CMeasure",
                 .product(name: "WaybillDocuments", package: "waybill"),
+                .product(name: "WaybillDurable", package: "waybill"),
                 .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),

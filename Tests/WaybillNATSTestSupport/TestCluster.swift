@@ -50,6 +50,7 @@ package final class TestCluster: Sendable {
         drainLimit: Duration = .seconds(5),
         publicationFormat: ClusterNode.PublicationFormat = .jsonRPC,
         requestsOfClients: Int = 4096,
+        requestsOfNodes: Int = 262_144,
         _ prepare: (MessageBus) throws -> Void = { _ in }
     ) async throws -> Node {
         let bus = MessageBus(configuration: .quiet)
@@ -60,6 +61,7 @@ package final class TestCluster: Sendable {
         configuration.drainLimit = drainLimit
         configuration.publicationFormat = publicationFormat
         configuration.requestsOfClients = requestsOfClients
+        configuration.requestsOfNodes = requestsOfNodes
         configuration.discoveryTime = .milliseconds(self.kind == .memory ? 5 : 60)
         configuration.logger = MessageBus.Configuration.quiet.logger
         let (node, transport) = self.join(bus, realm, configuration)

@@ -41,22 +41,13 @@ extension ClusterCore {
         guard !isPublication || self.isNew(sender) else {
             return self.note { $0.unknown += 1 }
         }
-        var charge: ClientBudget.Charge?
-        if !self.isNode(sender?.node) {
-            let isTaken = self.clients.charge(1, size: message.payload.count) {
-                charge = self.clients.begin()
-            }
-            guard isTaken else {
-                return self.refuse(
-                    request.url,
-                    error: self.clientOverflow(request.url),
-                    isPublication: isPublication,
-                    message: message
-                )
-            }
-        } else if self.eventsInFlight >= self.configuration.requestsPerNode {
-            let sentence = "too many events are waiting for their handlers"
-            let error = RoutingError(.mailboxFull, url: request.url, message: sentence)
+        var charge: RequestBudget.Charge?
+        let senders = self.isNode(sender?.node) ? RequestBudget.Senders.nodes : .clients
+        let isTaken = self.budget.charge(1, size: message.payload.count, to: senders) {
+            charge = self.budget.begin()
+        }
+        guard isTaken else {
+            let error = self.budget.overflow(of: senders, request.url)
             return self.refuse(request.url, error: error, isPublication: isPublication, message: message)
         }
         self.eventsInFlight += 1

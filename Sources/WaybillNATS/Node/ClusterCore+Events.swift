@@ -214,42 +214,42 @@ extension ClusterCore {
     private func receiveRequest(_ frame: RPCFrame, _ reply: String?, size: Int) {
         let sender = reply.flatMap { self.subjects.request(in: $0)?.node }
         let peer = sender.map { .node($0) } ?? Peer.client(ExactText(reply ?? ""))
-        if self.isNode(sender) {
-            return self.session(peer).assumeOnLoop { $0.receive(frame) }
+        let isNode = self.isNode(sender)
+        // A notification holds no charge. All clients together have one limit on their publications, which
+        // arrive on subjects of their own.
+        if !isNode, frame.messages.contains(where: \.isPublication) {
+            return self.note { $0.malformed += 1 }
         }
-        let isTaken = self.clients.charge(frame.messages.count, size: size) {
+        let senders = isNode ? RequestBudget.Senders.nodes : .clients
+        let isTaken = self.budget.charge(frame.messages.count, size: size, to: senders) {
             let session = self.session(peer)
             session.assumeOnLoop { $0.receive(frame) }
             // A client could invent any number of node IDs.
-            self.endIfIdle(session, peer)
+            if !isNode { self.endIfIdle(session, peer) }
         }
-        if !isTaken { self.refuse(frame, reply) }
+        if !isTaken { self.refuse(frame, of: senders, reply) }
     }
 
-    /// Rejects the requests of a client that exceed the limit.
-    private func refuse(_ frame: RPCFrame, _ reply: String?) {
-        guard let reply else { return }
-        let id: RPCID
-        switch frame {
-        case .message(let message):
-            guard case .request(let own, _, _) = message.content else { return }
-            id = own
-        // A batch does not have an ID.
-        case .batch, .largeBatch, .malformed: id = .null
+    /// Rejects requests that exceed a limit.
+    private func refuse(_ frame: RPCFrame, of senders: RequestBudget.Senders, _ reply: String?) {
+        let failure = RPCFailure(wholly: self.budget.overflow(of: senders))
+        if senders == .nodes, let node = reply.flatMap({ self.subjects.request(in: $0)?.node }) {
+            for case .request(let id, _, _) in frame.messages.map(\.content) {
+                let answer = RPCSession.answer(to: id, failure)
+                let inbox = self.subjects.inbox(node, 0)
+                _ = self.transport.publish(inbox, reply: nil, answer, in: .array, headers: [], as: .dialog)
+            }
+        } else if let reply {
+            let id: RPCID
+            switch frame {
+            case .message(let message):
+                guard case .request(let own, _, _) = message.content else { return }
+                id = own
+            // A batch does not have an ID.
+            case .batch, .largeBatch, .malformed: id = .null
+            }
+            _ = self.transport.publish(reply, reply: nil, RPCSession.answer(to: id, failure), as: .dialog)
         }
-        let answer = RPCSession.answer(to: id, RPCFailure(wholly: self.clientOverflow("")))
-        _ = self.transport.publish(reply, reply: nil, answer, as: .dialog)
-    }
-
-    /// Returns the error for a request that exceeds the limit for clients.
-    func clientOverflow(_ url: String) -> RoutingError {
-        RoutingError(
-            .mailboxFull,
-            url: url,
-            message:
-                "clients outside the cluster may have at most \(self.clients.countLimit) requests in flight, with "
-                + "\(self.clients.sizeLimit) bytes together"
-        )
     }
 
     private func session(_ key: Peer) -> RPCSession {
@@ -272,9 +272,11 @@ extension ClusterCore {
             case .client(let reply): (reply.text, reply.text, false)
             }
         let isMember = if case .node(let id) = key { self.isNode(id) } else { false }
-        if !isMember { limits.requestsInFlight = min(limits.requestsInFlight, self.clients.countLimit) }
+        if !isMember {
+            limits.requestsInFlight = min(limits.requestsInFlight, self.configuration.requestsOfClients)
+        }
         let reply = self.subjects.node(self.id)
-        let (transport, tally, budget) = (self.transport, self.tally, self.clients)
+        let (transport, tally, budget) = (self.transport, self.tally, self.budget)
         let onAnswer: @Sendable () -> Void = { [weak self] in
             guard let self else { return }
             self.eventLoop.execute { self.sweep(key) }
@@ -332,7 +334,9 @@ extension ClusterCore {
             self.note { $0.unknown += publications.count }
             return true
         }
-        self.publications = (publications, sender.map { .node($0.node) } ?? .client(ExactText("")))
+        // Senders that are not nodes share one conversation, and therefore its limits.
+        let node = sender.flatMap { self.isNode($0.node) ? $0.node : nil }
+        self.publications = (publications, node.map { .node($0) } ?? .client(ExactText("")))
         return self.receiveRemainder()
     }
 

@@ -28,8 +28,8 @@ actor ClusterCore: RPCCaller {
     nonisolated let ledger = Locked(ClusterNode.Statistics())
     nonisolated let tally = EndpointTally()
     nonisolated let document: LiveDocument
-    /// The limits for clients that are not nodes.
-    nonisolated let clients: ClientBudget
+    /// The limits on the requests of all nodes and clients.
+    nonisolated let budget: RequestBudget
     /// The answers to requests of the NATS services API; nil when the configuration disables them.
     nonisolated let service: ServiceDescription?
     /// The signal that resumes ``run()`` when the node is to leave.
@@ -125,9 +125,9 @@ actor ClusterCore: RPCCaller {
         self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))/\(self.id)"
         self.realm = realm
         self.configuration = configuration
-        self.clients = ClientBudget(
-            countLimit: configuration.requestsOfClients,
-            sizeLimit: configuration.requestBytesOfClients
+        self.budget = RequestBudget(
+            nodes: .init(count: configuration.requestsOfNodes, size: configuration.requestBytesOfNodes),
+            clients: .init(count: configuration.requestsOfClients, size: configuration.requestBytesOfClients)
         )
         self.service =
             configuration.answersServiceRequests

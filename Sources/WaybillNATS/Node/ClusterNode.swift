@@ -59,6 +59,16 @@ public final class ClusterNode: Sendable {
         /// The most requests of one other node in flight at the same time; 65,536 by default.
         public var requestsPerNode = 65_536
 
+        /// The most requests and events of all other nodes in flight at the same time; 262,144 by default.
+        ///
+        /// Whoever may publish to the subjects of the realm can announce any number of nodes.
+        public var requestsOfNodes = 262_144
+
+        /// The most bytes of the messages that ``requestsOfNodes`` limits; 512 MiB by default.
+        ///
+        /// A request beyond one of the limits fails with `mailboxFull`.
+        public var requestBytesOfNodes = 512 << 20
+
         /// The most requests and events in flight at the same time of all clients that are not nodes; 4,096
         /// by default.
         ///

@@ -11,11 +11,11 @@ final class NodeChannel: RPCChannel {
     private let isNode: Bool
     private let transport: any ClusterTransport
     private let tally: EndpointTally
-    private let budget: ClientBudget
+    private let budget: RequestBudget
     /// The charges of unanswered requests.
     ///
     /// Several requests may have no ID.
-    private var charges: [RPCID: [ClientBudget.Charge]] = [:]
+    private var charges: [RPCID: [RequestBudget.Charge]] = [:]
     /// The unanswered requests, with the subject on which each arrived.
     private var running: [RPCID: (subject: String, start: ContinuousClock.Instant)] = [:]
     private let onAnswer: (@Sendable () -> Void)?
@@ -29,7 +29,7 @@ final class NodeChannel: RPCChannel {
     ///   - isNode: Whether the other side is a node, and not a client that waits for one answer.
     ///   - transport: The transport that publishes the answers.
     ///   - tally: The counts of requests.
-    ///   - budget: The limit on the requests, if the other side is not a node of the cluster.
+    ///   - budget: The limits on the requests of all nodes and clients.
     ///   - onAnswer: A closure that is called after each answer, or nil if the other side is a node of the
     ///     cluster.
     init(
@@ -39,7 +39,7 @@ final class NodeChannel: RPCChannel {
         isNode: Bool,
         over transport: any ClusterTransport,
         tally: EndpointTally,
-        budget: ClientBudget,
+        budget: RequestBudget,
         onAnswer: (@Sendable () -> Void)?
     ) {
         self.peer = peer

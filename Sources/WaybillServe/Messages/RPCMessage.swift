@@ -13,6 +13,12 @@ package struct RPCMessage: Sendable {
     }
 
     package let content: Content
+
+    /// Whether the message is a `$/publish` notification, whose sender does not wait.
+    package var isPublication: Bool {
+        if case .notification(SystemMethod.publish.rawValue, _) = self.content { true } else { false }
+    }
+
     /// The size of the message, in bytes.
     let size: Int
 

@@ -15,9 +15,9 @@ struct ClientLimitTests {
         self.subjects.call(PatternShape(try RoutePattern(pattern)))
     }
 
-    private static func request(_ url: String, padding: Int = 0) -> [UInt8] {
+    private static func request(_ url: String, id: Int = 7, padding: Int = 0) -> [UInt8] {
         let text = String(repeating: "x", count: padding)
-        return Array(#"{"jsonrpc":"2.0","id":7,"method":"\#(url)","params":{"text":"\#(text)"}}"#.utf8)
+        return Array(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(url)","params":{"text":"\#(text)"}}"#.utf8)
     }
 
     /// Runs a node with a handler that waits, and lists the answers to `client.*` and to made-up nodes.
@@ -26,7 +26,7 @@ struct ClientLimitTests {
     ) async throws {
         try await withCluster(.memory) { cluster in
             let gate = Gate()
-            let node = try await cluster.node("far", requestsOfClients: 200) { bus in
+            let node = try await cluster.node("far", requestsOfClients: 200, requestsOfNodes: 300) { bus in
                 try bus.share("app://far/**")
                 try bus.register("app://far/wait") { _ -> Int in
                     await gate.wait()
@@ -57,10 +57,10 @@ struct ClientLimitTests {
                 cluster.memory.publish(subject, reply, Self.request("app://far/wait"), from: 0)
             }
             #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 800 })
-            #expect(node.node.core.clients.count == 200)
+            #expect(node.node.core.budget.count(of: .clients) == 200)
             gate.open()
             #expect(await eventually { answers.entries.count { $0.contains("\"result\":1") } == 200 })
-            #expect(await eventually { node.node.core.clients.count == 0 })
+            #expect(await eventually { node.node.core.budget.count(of: .clients) == 0 })
             cluster.memory.publish(
                 try Self.call("app://far/honest"),
                 "client.honest",
@@ -81,7 +81,91 @@ struct ClientLimitTests {
                 cluster.memory.publish(subject, "client.\(number)", request, from: 0)
             }
             #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 80 - 67 })
-            #expect(node.node.core.clients.count == 67)
+            #expect(node.node.core.budget.count(of: .clients) == 67)
+        }
+    }
+
+    @Test
+    func `requests of nodes that a client has announced have one limit`() async throws {
+        try await Self.withNode { cluster, node, gate, answers in
+            let subject = try Self.call("app://far/wait")
+            for number in 0..<10 {
+                let forged = try #require(NodeID("forged\(number)"))
+                let hello = Announcement(.hello, of: forged)
+                cluster.memory.publish(Self.subjects.nodes, nil, hello.bytes, from: 0)
+                for id in 1...100 {
+                    let (reply, request) = (
+                        Self.subjects.inbox(forged, id), Self.request("app://far/wait", id: id)
+                    )
+                    cluster.memory.publish(subject, reply, request, from: 0)
+                }
+            }
+            #expect(await eventually { node.node.core.budget.count(of: .nodes) == 300 })
+            // Answers to one node arrive joined, so that they cannot be counted here.
+            #expect(await eventually { answers.entries.contains { $0.contains("mailboxFull") } })
+            #expect(node.node.core.budget.count(of: .nodes) == 300)
+            gate.open()
+            #expect(await eventually { node.node.core.budget.count(of: .nodes) == 0 })
+        }
+    }
+
+    @Test
+    func `a request beyond the limit of all nodes fails at its caller`() async throws {
+        try await withCluster(.memory) { cluster in
+            let gate = Gate()
+            _ = try await cluster.node("far", requestsOfNodes: 2) { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/wait") { _ in await gate.wait() }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/wait"))
+            let codes = Journal<RoutingError.Code?>()
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        do {
+                            try await near.bus.route("app://far/wait")
+                            codes.add(nil)
+                        } catch let error as RoutingError {
+                            codes.add(error.rootCause.code)
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+                #expect(await eventually { codes.count == 8 })
+                gate.open()
+            }
+            #expect(codes.entries.count { $0 == .mailboxFull } == 8)
+            #expect(codes.entries.count { $0 == nil } == 2)
+        }
+    }
+
+    @Test
+    func `publications of clients have one limit, whatever nodes they name`() async throws {
+        try await withCluster(.memory) { cluster in
+            let gate = Gate()
+            let node = try await cluster.node("far", requestsOfClients: 200) { bus in
+                try bus.share("app://far/**", for: .publishing)
+                try bus.subscribe("app://far/news") { _ in await gate.wait() }
+            }
+            let address = try RouteTable<Void>().address(of: "app://far/news")
+            let publication = Array(
+                #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news"}}"#.utf8
+            )
+            let request = try Self.call("app://far/news")
+            for number in 0..<1000 {
+                let reply = "waybill.test.inbox.forged\(number).1"
+                let subject = Self.subjects.publication(address)
+                cluster.memory.publish(subject, reply, publication, from: 0)
+                // Clients cannot publish with a request, whose number they could not exceed.
+                cluster.memory.publish(request, reply, publication, from: 0)
+            }
+            #expect(await eventually { node.bus.statistics.sent >= 200 })
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(node.bus.statistics.sent <= 201)
+            gate.open()
+            #expect(await node.balances())
         }
     }
 

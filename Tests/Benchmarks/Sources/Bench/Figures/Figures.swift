@@ -81,6 +81,13 @@ enum Figures {
                 make: Self.bigTable
             ),
             Group(names: ["documents.1000"], make: Self.documents),
+            Group(
+                names: [
+                    "durable.send", "durable.handle-256", "durable.delay-p99", "durable.open-1m",
+                    "durable.memory-1m",
+                ],
+                make: Self.durable
+            ),
         ]
     }
 }

@@ -97,4 +97,11 @@ uint64_t measure_web_calls(
 // Closes a connection.
 void measure_echo_disconnect(int descriptor);
 
+// Writes a number of bytes into a file and synchronizes it, over and over. Returns the time, or 0 after a failure.
+uint64_t measure_synchronize(const char *path, size_t size, int count);
+
+// Inserts messages into a table of SQLite and deletes them, with a number of messages in each commit. Returns the time, or 0
+// after a failure.
+uint64_t measure_sqlite(const char *path, int count, int batch);
+
 #endif

@@ -1,0 +1,101 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The limits on the requests and events in flight: one limit for all nodes together, and one for all clients
+/// that are not nodes.
+///
+/// A client chooses the subject for its answers, and may choose another one for each request. It can also
+/// announce any number of nodes. A limit for each sender would therefore not limit a client.
+final class RequestBudget: Sendable {
+    /// The senders that share a limit.
+    enum Senders: String {
+        case nodes = "the nodes of the cluster"
+        case clients = "clients outside the cluster"
+    }
+
+    /// The maximum number of requests in flight, and of the bytes of their messages.
+    struct Limit {
+        let count: Int
+        let size: Int
+    }
+
+    /// One request in flight.
+    ///
+    /// It is counted until this object is released.
+    final class Charge: Sendable {
+        private let budget: RequestBudget
+        private let senders: Senders
+        private let size: Int
+
+        fileprivate init(_ budget: RequestBudget, _ senders: Senders, _ size: Int) {
+            self.budget = budget
+            self.senders = senders
+            self.size = size
+        }
+
+        deinit { self.budget.add(-1, size: -self.size, to: self.senders) }
+    }
+
+    private struct State {
+        var used: [Senders: (count: Int, size: Int)] = [:]
+        /// The senders of the message that is being received, and the bytes of each of its requests.
+        var current: (senders: Senders, size: Int)?
+    }
+
+    private let limits: [Senders: Limit]
+    private let state = Locked(State())
+
+    init(nodes: Limit, clients: Limit) { self.limits = [.nodes: nodes, .clients: clients] }
+
+    /// The number of requests in flight.
+    func count(of senders: Senders) -> Int { self.state.withLock { $0.used[senders]?.count ?? 0 } }
+
+    /// Charges the requests that a closure begins.
+    ///
+    /// - Parameters:
+    ///   - count: The number of requests in the message.
+    ///   - size: The bytes of the message.
+    ///   - senders: The senders whose limit applies.
+    ///   - receive: Begins the requests.
+    /// - Returns: Whether the limit allowed the requests and the closure was called.
+    func charge(_ count: Int, size: Int, to senders: Senders, _ receive: () -> Void) -> Bool {
+        guard let limit = self.limits[senders] else { return false }
+        let hasRoom = self.state.withLock { state in
+            let used = state.used[senders] ?? (0, 0)
+            guard used.count + count <= limit.count, used.size + size <= limit.size else { return false }
+            state.current = (senders, size / max(1, count))
+            return true
+        }
+        guard hasRoom else { return false }
+        receive()
+        self.state.withLock { $0.current = nil }
+        return true
+    }
+
+    /// Begins a request of the message that is being received, and returns its charge.
+    ///
+    /// - Returns: The charge; nil if no message is being received.
+    func begin() -> Charge? {
+        guard let (senders, size) = self.state.withLock({ $0.current }) else { return nil }
+        self.add(1, size: size, to: senders)
+        return Charge(self, senders, size)
+    }
+
+    private func add(_ count: Int, size: Int, to senders: Senders) {
+        self.state.withLock { state in
+            let used = state.used[senders] ?? (0, 0)
+            state.used[senders] = (used.count + count, used.size + size)
+        }
+    }
+
+    /// Returns the error for a request that exceeds a limit.
+    func overflow(of senders: Senders, _ url: String = "") -> RoutingError {
+        let limit = self.limits[senders] ?? Limit(count: 0, size: 0)
+        return RoutingError(
+            .mailboxFull,
+            url: url,
+            message: "\(senders.rawValue) may have at most \(limit.count) requests in flight, with "
+                + "\(limit.size) bytes together"
+        )
+    }
+}

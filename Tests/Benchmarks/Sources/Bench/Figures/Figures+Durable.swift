@@ -1,0 +1,222 @@
+import CMeasure
+import Foundation
+import Logging
+import Measure
+import Subjects
+import Synchronization
+import Waybill
+import WaybillDurable
+import WaybillEventLoop
+
+extension Figures {
+    /// The cost of messages that survive the process.
+    static func durable() throws -> [Figure] {
+        let folder = try StoreFolder()
+        return [
+            Figure(
+                "durable.send",
+                must: .ratio(1.5),
+                goal: .ratio(1.2),
+                subject: Subject("send, one at a time", iterations: 200) { count in
+                    try await withStore(at: folder.path("send.db")) { store, _ in
+                        // A store that has run for a while writes over the pages of a log that was copied.
+                        let text = String(repeating: "x", count: 3_000_000)
+                        for _ in 0..<2 {
+                            try await store.send(
+                                "app://later",
+                                parameters: ["text": text],
+                                after: .seconds(86_400)
+                            )
+                        }
+                        let start = MonotonicTime.now
+                        for _ in 0..<count { try await store.send("app://later", after: .seconds(86_400)) }
+                        return MonotonicTime.now - start
+                    }
+                },
+                // A commit of one small message writes this much to the log.
+                peer: Subject("fdatasync after 8 KB", iterations: 200) { count in
+                    try succeeded(measure_synchronize(folder.path("plain"), 8_192, CInt(count)))
+                }
+            ),
+            Figure(
+                "durable.handle-256",
+                must: .value(16_667),
+                goal: .value(10_000),
+                subject: Subject("sent, handled and completed, 256 in flight", iterations: 30_000) { count in
+                    try await withStore(at: folder.path("handle.db")) { store, bus in
+                        try await handle(count, by: store, on: bus)
+                    }
+                },
+                peer: Subject("SQLite in C, 256 in each commit", iterations: 30_000) { count in
+                    try succeeded(measure_sqlite(folder.path("peer.db"), CInt(count), 256))
+                }
+            ),
+            Figure("durable.delay-p99", unit: .milliseconds, must: .value(5), goal: .value(1)) {
+                try await withStore(at: folder.path("delay.db")) { store, bus in
+                    try await lateness(of: 10_000, in: store, on: bus)
+                }
+            },
+            Figure("durable.open-1m", unit: .milliseconds, must: .value(300), goal: .value(100)) {
+                try await folder.fill()
+                let bus = MessageBus(eventLoop: .quiet("durable"))
+                let (began, begin) = AsyncStream.makeStream(of: Void.self)
+                try bus.register("app://first") { _ in begin.yield() }
+                let start = MonotonicTime.now
+                let store = try await DurableStore(folder.path("million.db"), configuration: .quiet)
+                try await bus.attach(store)
+                for await _ in began { break }
+                let time = MonotonicTime.now - start
+                await store.close()
+                await bus.shutDown()
+                return Double(time) / 1e6
+            },
+            Figure("durable.memory-1m", unit: .megabytes, must: .value(64), goal: .value(32)) {
+                try await folder.fill()
+                let before = measure_heap_in_use()
+                let bus = MessageBus(eventLoop: .quiet("durable"))
+                let store = try await DurableStore(folder.path("million.db"), configuration: .quiet)
+                try await bus.attach(store)
+                try await store.send("app://later")
+                let size = Double(measure_heap_in_use()) - Double(before)
+                await store.close()
+                await bus.shutDown()
+                return max(0, size) / 1e6
+            },
+        ]
+    }
+}
+
+/// Runs a closure with a new store and its bus.
+private func withStore<Value>(
+    at path: String,
+    _ body: (DurableStore, MessageBus) async throws -> Value
+) async throws -> Value {
+    StoreFolder.remove(path)
+    let bus = MessageBus(eventLoop: .quiet("durable"))
+    try bus.register("app://later") { _ in }
+    let store = try await DurableStore(path, configuration: .quiet)
+    try await bus.attach(store)
+    let value = try await body(store, bus)
+    await store.close(drainingFor: .zero)
+    await bus.shutDown()
+    return value
+}
+
+/// Sends messages with 256 in flight, each until it has been handled, and returns the time until all of them
+/// have completed.
+private func handle(_ count: Int, by store: DurableStore, on bus: MessageBus) async throws -> UInt64 {
+    let text = String(repeating: "x", count: 180)
+    let handled = Handled()
+    try bus.register("app://work/:n") { handled.add(try $0.parameters.require("n")) }
+    let start = MonotonicTime.now
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for first in 0..<256 {
+            group.addTask {
+                for number in stride(from: first, to: count, by: 256) {
+                    async let sent = store.send("app://work/\(number)?text=\(text)")
+                    await handled.wait(for: number)
+                    _ = try await sent
+                }
+            }
+        }
+        try await group.waitForAll()
+    }
+    while try await store.statistics().waiting > 0 {}
+    return MonotonicTime.now - start
+}
+
+/// The messages that have been handled, and the tasks that wait for others.
+private final class Handled: Sendable {
+    private enum Entry {
+        case handled
+        case awaited(CheckedContinuation<Void, Never>)
+    }
+
+    private let entries = Mutex<[Int: Entry]>([:])
+
+    func add(_ number: Int) {
+        let waiter = self.entries.withLock { entries -> CheckedContinuation<Void, Never>? in
+            if case .awaited(let waiter)? = entries.removeValue(forKey: number) { return waiter }
+            entries[number] = .handled
+            return nil
+        }
+        waiter?.resume()
+    }
+
+    func wait(for number: Int) async {
+        await withCheckedContinuation { continuation in
+            let isHandled = self.entries.withLock { entries in
+                if entries.removeValue(forKey: number) != nil { return true }
+                entries[number] = .awaited(continuation)
+                return false
+            }
+            if isHandled { continuation.resume() }
+        }
+    }
+}
+
+/// Returns by how many milliseconds 99 of 100 delayed messages are handled late at most.
+private func lateness(of count: Int, in store: DurableStore, on bus: MessageBus) async throws -> Double {
+    let times = Mutex<[Double]>([])
+    try bus.register("app://at/:time") { message in
+        let due = try message.parameters.require("time", as: Double.self)
+        times.withLock { $0.append(Date().timeIntervalSince1970 * 1_000 - due) }
+    }
+    // The messages are due one after the other, within two seconds.
+    let first = Date().timeIntervalSince1970 * 1_000 + 3_000
+    try await store.transaction { transaction in
+        let now = Date().timeIntervalSince1970 * 1_000
+        for index in 0..<count {
+            let due = first + Double(index) * 2_000 / Double(count)
+            try transaction.send("app://at/\(due)", after: .milliseconds(due - now))
+        }
+    }
+    while times.withLock({ $0.count }) < count { try await Task.sleep(for: .milliseconds(20)) }
+    return times.withLock { $0.sorted()[count * 99 / 100] }
+}
+
+private func succeeded(_ time: UInt64) throws -> UInt64 {
+    guard time > 0 else { throw CocoaError(.fileWriteUnknown) }
+    return time
+}
+
+extension DurableStore.Configuration {
+    /// A configuration without a log.
+    fileprivate static var quiet: Self {
+        var configuration = Self()
+        configuration.logger = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
+        return configuration
+    }
+}
+
+/// A folder for files of stores beside the benchmarks, on a disk and not in memory as `/tmp` may be.
+private final class StoreFolder: Sendable {
+    private let folder = "waybill-bench-\(ProcessInfo.processInfo.processIdentifier)"
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: self.folder) }
+
+    func path(_ name: String) -> String { "\(self.folder)/\(name)" }
+
+    static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
+    /// Creates a store with a million messages for tomorrow and one for now, unless it exists.
+    func fill() async throws {
+        let path = self.path("million.db")
+        let store = try await DurableStore(path, configuration: .quiet)
+        if try await store.messages(limit: 1).isEmpty {
+            for _ in 0..<100 {
+                try await store.transaction { transaction in
+                    for _ in 0..<10_000 { try transaction.send("app://later", after: .seconds(86_400)) }
+                }
+            }
+        }
+        try await store.send("app://first")
+        await store.close()
+    }
+}
