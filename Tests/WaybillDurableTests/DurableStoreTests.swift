@@ -350,6 +350,38 @@ import WaybillTestSupport
         #expect(seen.entries == [1])
     }
 
+    @Test
+    func `middlewares write the sender's context into messages, also in a transaction and a completion`()
+        async throws
+    {
+        try await withStore { store, bus in
+            bus.use(SenderMiddleware())
+            let seen = Journal<String>()
+            try bus.register("app://first") { message in
+                try await SenderMiddleware.$sender.withValue("handler") {
+                    _ = try await message.complete { try $0.send("app://seen/complete") }
+                }
+            }
+            try bus.register("app://seen/:n") { message in
+                let sender = message.headers["sender"] ?? "nobody"
+                seen.add("\(try message.parameters.require("n", as: String.self)): \(sender)")
+            }
+            try await bus.attach(store)
+            try await SenderMiddleware.$sender.withValue("program") {
+                try await store.send("app://seen/send")
+                try await store.transaction { try $0.send("app://seen/transaction") }
+                try await store.send("app://seen/own", headers: ["sender": "own"])
+            }
+            try await store.send("app://first")
+            #expect(await eventually { seen.count == 4 })
+            #expect(
+                seen.entries.sorted() == [
+                    "complete: handler", "own: own", "send: program", "transaction: program",
+                ]
+            )
+        }
+    }
+
     @Test func `a bus that shuts down gives its messages back, without an attempt`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
@@ -378,6 +410,23 @@ import WaybillTestSupport
 extension DurableReceipt {
     fileprivate static func duplicate(of receipt: DurableReceipt) -> DurableReceipt {
         DurableReceipt(id: receipt.id, isDuplicate: true)
+    }
+}
+
+/// A middleware that writes a task-local value of the sender into the headers, as tracing does.
+private struct SenderMiddleware: Middleware {
+    @TaskLocal static var sender: String?
+
+    func prepare(_ message: Message) -> Message {
+        Self.sender.map { message.with(headers: ["sender": $0]) } ?? message
+    }
+
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        try await next(message)
     }
 }
 #endif

@@ -22,6 +22,19 @@ final class MiddlewareChain: Sendable {
     }
 }
 
+extension MessageBus {
+    /// The headers that middlewares write into each message that the calling task sends.
+    ///
+    /// These are the middlewares that intercept all URLs. A store needs the headers where the program sends,
+    /// because the message is delivered by another task.
+    package var senderHeaders: [String: String] {
+        guard let chain = self.core.chain(on: self.core.currentShard),
+            let message = self.core.unmatched(Request(url: "waybill://sender"), id: CorrelationID(rawValue: 0))
+        else { return [:] }
+        return chain.prepare(message).headers
+    }
+}
+
 /// A middleware in a chain, with the URLs that it intercepts.
 ///
 /// It is a class, because each message would copy the fields of a structure.

@@ -221,6 +221,7 @@ extension StoreEngine {
         }
         try self.settings.updatePolicies { policies throws(RoutingError) in try policies.with(configuration) }
         self.bus = bus
+        self.settings.setBus(bus)
         self.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 let result = batch.attempt { try batch.recover() }
@@ -266,6 +267,7 @@ extension StoreEngine {
         if error.code == .closed { self.lock?.mark(.closed) }
         self.tables = nil
         self.bus = nil
+        self.settings.setBus(nil)
         self.resumeDrainWaiters()
         for work in self.inbox.close(with: error) { work.reject(error) }
     }

@@ -30,7 +30,8 @@ extension DurableStore {
     ///   - url: The destination. The fragment can be a return URL: the value of the reply is sent to it as a
     ///     durable message, in the commit that completes this one.
     ///   - parameters: More parameters. A value must be `Encodable`; it is stored as JSON.
-    ///   - headers: Text for the infrastructure.
+    ///   - headers: Text for the infrastructure. Middlewares of the bus to which the store is attached add
+    ///     theirs, so that the trace of the sender continues.
     ///   - key: A text that makes a repeated send have no effect for
     ///     ``DurableStore/Configuration/keyLifetime``.
     ///   - after: How long to wait before the first attempt.
@@ -52,7 +53,10 @@ extension DurableStore {
         try await self.send(
             NewMessage(
                 url: url,
-                details: MessageDetails(parameters: parameters, headers: headers),
+                details: MessageDetails(
+                    parameters: parameters,
+                    headers: headers.merging(self.engine.settings.senderHeaders) { own, _ in own }
+                ),
                 by: self.engine.settings.value.policies,
                 key: key,
                 delay: after,
@@ -129,8 +133,10 @@ extension StoreEngine {
     nonisolated func performTransaction<Value: Sendable>(
         _ body: @escaping @Sendable (DurableTransaction, Batch) throws -> Value
     ) async throws -> Value {
-        try await self.result { batch in
-            let transaction = DurableTransaction(batch)
+        // The closure runs in no task, so the headers of the calling task are read here.
+        let headers = self.settings.senderHeaders
+        return try await self.result { batch in
+            let transaction = DurableTransaction(batch, senderHeaders: headers)
             let clock = ContinuousClock()
             let start = clock.now
             let result = batch.attemptProgram { try body(transaction, batch) }

@@ -131,12 +131,28 @@ private final class AttachedStores: Sendable {
 /// The settings that the callers of a store and its engine share.
 final class SharedSettings: Sendable {
     private let settings: Locked<StoreSettings>
+    /// The bus that delivers the messages; nil while there is none.
+    private let bus = Locked<MessageBus?>(nil)
 
     init(_ configuration: DurableStore.Configuration) {
         self.settings = Locked(StoreSettings(configuration: configuration, policies: DurablePolicies()))
     }
 
     var value: StoreSettings { self.settings.withLock { $0 } }
+
+    /// The headers that the middlewares of the bus write into each message that the calling task sends.
+    ///
+    /// A trace continues through them.
+    var senderHeaders: [String: String] { self.bus.withLock { $0 }?.senderHeaders ?? [:] }
+
+    func setBus(_ bus: MessageBus?) {
+        // The old value is released outside of the lock.
+        let old = self.bus.withLock { current in
+            defer { current = bus }
+            return current
+        }
+        _ = consume old
+    }
 
     /// Replaces the policies by the result of a closure.
     func updatePolicies(

@@ -4,8 +4,13 @@ internal import WaybillRouting
 /// A transaction on the file of a store, for the time of its closure.
 public final class DurableTransaction {
     private var batch: Batch?
+    /// The headers that each message has beside its own.
+    private let senderHeaders: [String: String]
 
-    init(_ batch: Batch) { self.batch = batch }
+    init(_ batch: Batch, senderHeaders: [String: String]) {
+        self.batch = batch
+        self.senderHeaders = senderHeaders
+    }
 
     func end() { self.batch = nil }
 
@@ -58,7 +63,7 @@ public final class DurableTransaction {
     /// - Parameters:
     ///   - url: The destination; its fragment can be a return URL.
     ///   - parameters: More parameters. A value must be `Encodable`; it is stored as JSON.
-    ///   - headers: Text for the infrastructure.
+    ///   - headers: Text for the infrastructure, beside the headers of the bus's middlewares.
     ///   - key: A text that makes a repeated send have no effect.
     ///   - after: How long to wait before the first attempt.
     ///   - order: A name. Messages with the same name are handled one after the other.
@@ -79,7 +84,10 @@ public final class DurableTransaction {
         let batch = try self.current()
         let message = try NewMessage(
             url: url,
-            details: MessageDetails(parameters: parameters, headers: headers),
+            details: MessageDetails(
+                parameters: parameters,
+                headers: headers.merging(self.senderHeaders) { own, _ in own }
+            ),
             by: batch.settings.policies,
             key: key,
             delay: after,
