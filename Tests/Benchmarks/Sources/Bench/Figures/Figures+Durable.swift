@@ -33,9 +33,9 @@ extension Figures {
                         return MonotonicTime.now - start
                     }
                 },
-                // A commit of one small message writes this much to the log.
-                peer: Subject("fdatasync after 8 KB", iterations: 200) { count in
-                    try succeeded(measure_synchronize(folder.path("plain"), 8_192, CInt(count)))
+                // A commit of one small message writes two pages to the log, each behind a header of 24 bytes.
+                peer: Subject("fdatasync after as many bytes", iterations: 200) { count in
+                    try succeeded(measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
                 }
             ),
             Figure(
