@@ -28,8 +28,9 @@ extension MessageBus {
     /// These are the middlewares that intercept all URLs. A store needs the headers where the program sends,
     /// because the message is delivered by another task.
     package var senderHeaders: [String: String] {
+        let request = Request(url: "waybill://sender")
         guard let chain = self.core.chain(on: self.core.currentShard),
-            let message = self.core.unmatched(Request(url: "waybill://sender"), id: CorrelationID(rawValue: 0))
+            let message = self.core.unmatched(request, id: CorrelationID(rawValue: 0))
         else { return [:] }
         return chain.prepare(message).headers
     }
