@@ -80,6 +80,7 @@ let package = Package(
             name: "ShopTests",
             dependencies: [
                 "Shop", "ShopAPI", "Carriers", waybill, .product(name: "WaybillTesting", package: "waybill"),
+                .product(name: "WaybillDurable", package: "waybill"),
             ],
             path: "Tests/ShopTests",
             swiftSettings: settings

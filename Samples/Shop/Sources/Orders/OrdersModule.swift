@@ -1,4 +1,4 @@
-internal import ShopAPI
+package import ShopAPI
 package import Waybill
 
 /// The orders of the customers.
@@ -8,8 +8,17 @@ package import Waybill
 @Module("app://orders")
 package actor OrdersModule {
     private var orders: [Order.ID: Order] = [:]
+    private let storage: (any ShopStorage)?
 
-    package init() {}
+    /// Creates the module.
+    ///
+    /// - Parameters:
+    ///   - orders: The orders of earlier days.
+    ///   - storage: Keeps the orders when the shop is closed; nil to forget them.
+    package init(_ orders: [Order] = [], keptIn storage: (any ShopStorage)? = nil) {
+        self.storage = storage
+        for order in orders { self.orders[order.id] = order }
+    }
 
     /// Places an order with the contents of the cart.
     @Route func place(session: SessionToken?) async throws -> Order {
@@ -24,7 +33,7 @@ package actor OrdersModule {
             throw error
         }
         let order = Order(id: self.orders.count + 1, user: user, lines: lines)
-        self.orders[order.id] = order
+        try await self.save(order)
         self.log("\(user.name) placed order \(order.id) for \(order.total)")
         return order
     }
@@ -49,7 +58,7 @@ package actor OrdersModule {
         var order = try await self.detail(id: id, session: session)
         guard order.status == .placed else { throw ShopError.orderIsClosed(id, order.status) }
         order.status = .paid
-        self.orders[id] = order
+        try await self.save(order)
         self.log("\(order.user.name) paid order \(id)")
         return order
     }
@@ -62,7 +71,7 @@ package actor OrdersModule {
         // Written before anything suspends: a second cancellation at the same time is told that it is
         // cancelled.
         order.status = .cancelled
-        self.orders[id] = order
+        try await self.save(order)
         if before == .paid {
             let parameters: [String: any Sendable] = ["order": id, "session": session]
             try await self.bus.route("app://payments/refund", parameters: parameters, timeout: .seconds(5))
@@ -70,6 +79,12 @@ package actor OrdersModule {
         try await self.bus.route("app://catalog/release", parameters: ["lines": order.lines])
         self.log("\(order.user.name) cancelled order \(id)")
         return order
+    }
+
+    private func save(_ order: Order) async throws {
+        // The module changes its own state first, since other messages run while the storage is awaited.
+        self.orders[order.id] = order
+        try await self.storage?.save(order)
     }
 
     /// Who asks: the accounts know.

@@ -1,4 +1,4 @@
-internal import ShopAPI
+package import ShopAPI
 package import Waybill
 
 /// The payments for orders.
@@ -9,8 +9,18 @@ package import Waybill
 package actor PaymentsModule {
     private var receipts: [Order.ID: Receipt] = [:]
     private var lastNumber = 0
+    private let storage: (any ShopStorage)?
 
-    package init() {}
+    /// Creates the module.
+    ///
+    /// - Parameters:
+    ///   - receipts: The receipts of earlier days.
+    ///   - storage: Keeps the receipts when the shop is closed; nil to forget them.
+    package init(_ receipts: [Receipt] = [], keptIn storage: (any ShopStorage)? = nil) {
+        self.storage = storage
+        for receipt in receipts { self.receipts[receipt.order] = receipt }
+        self.lastNumber = receipts.map(\.number).max() ?? 0
+    }
 
     /// Takes the money for an order, once the customer has confirmed it: in the URL (`confirm=true`), or when
     /// asked.
@@ -31,6 +41,8 @@ package actor PaymentsModule {
         let receipt = Receipt(number: self.lastNumber, order: order, total: placed.total)
         self.receipts[order] = receipt
         do {
+            // The receipt is saved first: a paid order without a receipt could not be refunded.
+            try await self.storage?.save(receipt)
             try await self.bus.route("app://orders/settle/\(order)", parameters: ["session": session])
         } catch {
             self.receipts[order] = nil
@@ -54,6 +66,7 @@ package actor PaymentsModule {
         }
         receipt.isRefunded = true
         self.receipts[order] = receipt
+        try await self.storage?.save(receipt)
         let text = "refunded \(receipt.total) for order \(order)"
         self.bus.send("app://activity/log", parameters: ["text": text])
         return receipt

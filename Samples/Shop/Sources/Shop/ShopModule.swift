@@ -15,13 +15,22 @@ internal import Waybill
 enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
     case accounts, catalog, cart, orders, payments, activity, shipping
 
-    func install(on bus: MessageBus) async throws {
+    /// Installs the module.
+    ///
+    /// - Parameters:
+    ///   - bus: The bus of the shop.
+    ///   - file: The file that keeps the orders and receipts; nil to forget them.
+    func install(on bus: MessageBus, file: ShopFile?) async throws {
         switch self {
         case .accounts: try await bus.install { AccountsModule() }
         case .catalog: try await bus.install { try CatalogModule() }
         case .cart: try await bus.install { CartModule() }
-        case .orders: try await bus.install { OrdersModule() }
-        case .payments: try await bus.install { PaymentsModule() }
+        case .orders:
+            let orders = try await file?.orders() ?? []
+            try await bus.install { OrdersModule(orders, keptIn: file) }
+        case .payments:
+            let receipts = try await file?.receipts() ?? []
+            try await bus.install { PaymentsModule(receipts, keptIn: file) }
         case .activity: try await bus.install { ActivityModule() }
         case .shipping: try Carrier().join(bus)
         }

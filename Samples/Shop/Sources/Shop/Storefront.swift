@@ -12,10 +12,12 @@ struct Storefront {
     /// - Parameters:
     ///   - conventions: The URL conventions; navigation for `shop browse`.
     ///   - modules: The modules of this process.
-    /// - Throws: An error of the catalogue.
+    ///   - file: The file that keeps the orders and receipts; nil to forget them.
+    /// - Throws: An error of the catalogue or of the file.
     init(
         conventions: RoutingConventions = .waybill,
-        modules: [ShopModule] = ShopModule.allCases
+        modules: [ShopModule] = ShopModule.allCases,
+        file: ShopFile? = nil
     ) async throws {
         let logger = Logger(label: "shop") { _ in PlainLogHandler() }
         // A large piece of input is served in one job of the loop, which a watchdog is not to complain of.
@@ -24,7 +26,8 @@ struct Storefront {
             eventLoop: loop,
             configuration: .init(defaultScheme: "app", conventions: conventions, logger: logger)
         )
-        for module in modules { try await module.install(on: self.bus) }
+        for module in modules { try await module.install(on: self.bus, file: file) }
+        try await file?.attach(to: self.bus)
         if !modules.contains(.accounts) {
             // The accounts of another process say who a customer is, at the same URL.
             try self.bus.provide((any CustomerService).self, at: "app://customers") {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Routes
 internal import ShopAPI
 internal import Waybill
+internal import WaybillDurable
 internal import WaybillEventLoop
 internal import WaybillServe
 
@@ -23,6 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
             EXAMPLES:
               shop serve --socket shop.sock
               shop serve --socket shop.sock --routes routes.yaml
+              shop serve --socket shop.sock --data shop.db
               waybill call app://catalog/product --json '{"id": "copper-kettle"}' --connect shop.sock
               waybill watch 'app://reviews/:product' --connect shop.sock
             """
@@ -35,6 +37,14 @@ struct ServeCommand: AsyncParsableCommand {
         help: "A file with more routes, in YAML, JSON or as a property list: other names of the shop's URLs."
     )
     var routes: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file that keeps the orders and receipts. Paid orders are shipped, each exactly once.",
+            valueName: "file"
+        )
+    )
+    var data: String?
 
     /// The URLs for customers.
     ///
@@ -53,7 +63,8 @@ struct ServeCommand: AsyncParsableCommand {
     static let reviews = "app://reviews/:product"
 
     func run() async throws {
-        let shop = try await Storefront()
+        let file = try await self.openFile()
+        let shop = try await Storefront(file: file)
         shop.bus.use(ShopErrorMiddleware())
         for url in Self.customerURLs { try shop.bus.expose(url) }
         try shop.bus.expose(Self.reviews, for: [.publishing, .subscribing])
@@ -65,6 +76,16 @@ struct ServeCommand: AsyncParsableCommand {
             try await server.start()
             try Self.say("serving at \(self.socket)\n", to: 1)
             try await Self.serve(server, routes, until: signals)
+        }
+        await file?.store.close()
+    }
+
+    private func openFile() async throws -> ShopFile? {
+        guard let data else { return nil }
+        do {
+            return try await ShopFile(data)
+        } catch let error as DurableError {
+            throw ValidationError(error.message)
         }
     }
 

@@ -1,0 +1,69 @@
+internal import Foundation
+internal import Parcels
+internal import ShopAPI
+internal import Waybill
+internal import WaybillDurable
+
+/// A file with the orders and the receipts, and with the messages that ship the orders.
+struct ShopFile: ShopStorage {
+    let store: DurableStore
+
+    /// Opens the file, and creates it if it is missing.
+    init(_ path: String) async throws {
+        self.store = try await DurableStore(path)
+        try await self.store.transaction { transaction in
+            try transaction.execute("CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, text TEXT)")
+            try transaction.execute("CREATE TABLE IF NOT EXISTS receipts (id INTEGER PRIMARY KEY, text TEXT)")
+            try transaction.execute("CREATE TABLE IF NOT EXISTS parcels (order_number INTEGER)")
+        }
+    }
+
+    /// Installs the module that ships paid orders, and begins to deliver its messages.
+    func attach(to bus: MessageBus) async throws {
+        try await bus.install {
+            ParcelsModule { order, _ in
+                bus.send("app://activity/log", parameters: ["text": "order \(order) is being shipped"])
+            }
+        }
+        try await bus.attach(self.store)
+    }
+
+    /// Saves an order.
+    ///
+    /// A paid order and the message that ships it are one commit: neither is on disk without the other.
+    func save(_ order: Order) async throws {
+        let text = try Self.encoded(order)
+        try await self.store.transaction { transaction in
+            try transaction.execute("INSERT OR REPLACE INTO orders VALUES (?, ?)", order.id, text)
+            if order.status == .paid {
+                try transaction.send("app://parcels/ship?order=\(order.id)", key: "ship \(order.id)")
+            }
+        }
+    }
+
+    func save(_ receipt: Receipt) async throws {
+        let text = try Self.encoded(receipt)
+        try await self.store.transaction { transaction in
+            try transaction.execute("INSERT OR REPLACE INTO receipts VALUES (?, ?)", receipt.order, text)
+        }
+    }
+
+    /// Returns the orders in the file.
+    func orders() async throws -> [Order] { try await self.values("SELECT text FROM orders ORDER BY id") }
+
+    /// Returns the receipts in the file.
+    func receipts() async throws -> [Receipt] {
+        try await self.values("SELECT text FROM receipts ORDER BY id")
+    }
+
+    private func values<Value: Decodable>(_ query: String) async throws -> [Value] {
+        let texts = try await self.store.transaction { transaction in
+            try transaction.query(query).compactMap { $0["text"]?.text }
+        }
+        return try texts.map { try JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
+    }
+
+    private static func encoded(_ value: some Encodable) throws -> String {
+        String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+    }
+}

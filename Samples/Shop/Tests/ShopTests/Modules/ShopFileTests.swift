@@ -1,0 +1,60 @@
+import Foundation
+import ShopAPI
+import Testing
+import Waybill
+import WaybillDurable
+
+@testable import Shop
+
+@Suite(.timeLimit(.minutes(1)))
+struct ShopFileTests {
+    /// Opens a shop with a file, and closes both after a closure.
+    private func withShop(
+        _ path: String,
+        _ body: (_ bus: MessageBus, _ session: SessionToken, _ file: ShopFile) async throws -> Void
+    ) async throws {
+        let file = try await ShopFile(path)
+        let bus = try await Storefront(file: file).bus
+        let session: Session = try await bus.route("app://accounts/sign-in?name=Lili")
+        try await body(bus, session.token, file)
+        await file.store.close()
+        await bus.shutDown()
+    }
+
+    @Test func `a shop that is opened again has its orders, and has shipped a paid one once`() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
+        defer {
+            for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        }
+        try await self.withShop(path) { bus, session, _ in
+            let parameters: [String: any Sendable] = ["session": session]
+            for _ in 0..<2 {
+                let _: CartContents = try await bus.route(
+                    "app://cart/add?product=copper-kettle",
+                    parameters: parameters
+                )
+                let _: Order = try await bus.route("app://orders/place", parameters: parameters)
+            }
+            let _: Receipt = try await bus.route(
+                "app://payments/pay?order=1&confirm=true",
+                parameters: parameters
+            )
+        }
+        try await self.withShop(path) { bus, session, file in
+            let orders: [Order] = try await bus.route("app://orders/mine", parameters: ["session": session])
+            #expect(orders.map(\.id) == [1, 2])
+            #expect(orders.map(\.status) == [.paid, .placed])
+            while try await !file.store.messages().isEmpty { await Task.yield() }
+            let parcels = try await file.store.transaction {
+                try $0.query("SELECT order_number FROM parcels")
+            }
+            #expect(parcels.map { $0["order_number"]?.int } == [1])
+            let cancelled: Order = try await bus.route(
+                "app://orders/cancel/1",
+                parameters: ["session": session]
+            )
+            #expect(cancelled.status == .cancelled)
+            #expect(try await file.receipts().map(\.isRefunded) == [true])
+        }
+    }
+}
