@@ -106,6 +106,35 @@ struct DurableReceiverTests {
         }
     }
 
+    @Test func `messages of one order stay in order in the receiver's store, and keep their lifetime`()
+        async throws
+    {
+        try await self.withStores { near, far, farBus, _ in
+            let seen = Journal<Int>()
+            let failures = Locked(3)
+            try farBus.register("far://work/:n") { message in
+                let fails = failures.withLock { count in
+                    defer { count -= 1 }
+                    return count > 0
+                }
+                if fails { throw OrderError.closed }
+                seen.add(try message.argument("n"))
+            }
+            try farBus.use(DurableReceiver(far), for: "far://**")
+            for number in 0..<10 { try await near.send("far://work/\(number)", order: "one") }
+            try await near.send("far://work/99", lifetime: .milliseconds(200))
+            await near.isIdle()
+            let orders = try await far.messages().map(\.order)
+            #expect(orders.count { $0 == "one" } == 10)
+            #expect(orders.count { $0 == nil } == 1)
+            try await Task.sleep(for: .milliseconds(250))
+            try await farBus.attach(far)
+            await far.isIdle()
+            #expect(seen.entries == Array(0..<10))
+            #expect(try await far.deadLetters().map(\.code) == ["deadlineExceeded"])
+        }
+    }
+
     @Test func `without a receiver, the reply of the handler completes the message`() async throws {
         try await self.withStores { near, far, farBus, _ in
             let calls = Locked(0)

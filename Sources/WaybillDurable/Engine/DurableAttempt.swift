@@ -49,13 +49,14 @@ final class DurableAttempt: MessageSource {
 
     private func route(_ details: MessageDetails, on bus: MessageBus, by policy: DurablePolicy) async throws {
         var limit = policy.timeout
-        if let expires = self.message.expires {
-            limit = min(limit, .milliseconds(max(0, expires - StoreClock.wallTime)))
-        }
+        let lifetime = self.message.expires.map { max(0, $0 - StoreClock.wallTime) }
+        if let lifetime { limit = min(limit, .milliseconds(lifetime)) }
         var headers = details.headers
         // The value for a return URL comes from the handler, so such a message is not kept by another store.
         if !self.message.url.utf8.contains(UInt8(ascii: "#")) {
             headers[DurableReceiver.header] = self.number
+            headers[DurableReceiver.orderHeader] = self.message.order
+            headers[DurableReceiver.lifetimeHeader] = lifetime.map(String.init)
         }
         let request = SourcedRequest(
             url: self.message.url,

@@ -13,13 +13,20 @@ internal import WaybillRouting
 /// and the number of the message, so that it is handled once. Without a receiver, a durable message of
 /// another process is a call, and the reply of the handler completes it.
 ///
+/// Any program can send a durable message to this process: the request needs the header `waybill-durable`
+/// with a text that the program uses for one message only, and the reply means that the message is on disk.
+///
 /// A durable message with a return URL is always a call, because its sender waits for the value. The routes
 /// must be exposed to the sender for calls, as for other messages.
 public struct DurableReceiver: Middleware {
     /// The header that names the sender's store and the message.
     ///
-    /// A store sets it.
+    /// A store sets it, and the other headers.
     static let header = "waybill-durable"
+    /// The header with the name of the order that the message belongs to.
+    static let orderHeader = "waybill-durable-order"
+    /// The header with the time in milliseconds for which the message is still valid.
+    static let lifetimeHeader = "waybill-durable-lifetime"
 
     private let store: DurableStore
     private let memory: Duration
@@ -46,6 +53,8 @@ public struct DurableReceiver: Middleware {
         }
         var headers = message.headers
         headers[Self.header] = nil
+        let order = headers.removeValue(forKey: Self.orderHeader)
+        let lifetime = headers.removeValue(forKey: Self.lifetimeHeader).flatMap { Int($0) }
         try await self.store.send(
             NewMessage(
                 url: message.parameters.url,
@@ -56,7 +65,9 @@ public struct DurableReceiver: Middleware {
                 ),
                 by: self.store.engine.settings.value.policies,
                 key: "\(Self.header) \(number)",
-                keyLifetime: self.memory
+                keyLifetime: self.memory,
+                order: order,
+                lifetime: lifetime.map { .milliseconds($0) }
             )
         )
         return ()
