@@ -2,7 +2,7 @@
 internal import WaybillRouting
 
 /// The figures of a store.
-public struct DurableStatistics: Sendable, Equatable {
+public struct DurableStatistics: Sendable, Equatable, Codable {
     /// The number of messages that wait for an attempt.
     public var waiting = 0
     /// The number of attempts that are underway.
