@@ -27,6 +27,21 @@ struct StoreOperationsTests {
         }
     }
 
+    @Test func `the figures count attempts, and the commits that have written`() async throws {
+        try await withStore(DurablePolicy(attempts: 3)) { store, bus in
+            try bus.register("app://mail") { _ in throw OrderError.closed }
+            #expect(try await store.statistics().commits == 0)
+            try await bus.attach(store)
+            try await store.send("app://mail")
+            await store.isIdle()
+            let first = try await store.statistics()
+            #expect(first.attempts == 3)
+            #expect(first.commits >= 4)
+            #expect(first.commitTime > 0)
+            #expect(try await store.statistics().commits == first.commits)
+        }
+    }
+
     @Test func `a state that does not exist is an invalid parameter`() async throws {
         try await withStore { store, bus in
             try bus.registerOperations(of: store)
