@@ -245,7 +245,7 @@ let package = Package(
             resources: [
                 "index.html", "signin.html", "console.css", "deadletters.js", "diagram.js", "elements.js",
                 "flow.js", "form.js", "keys.js", "list.js", "live.js", "main.js", "nodes.js", "routes.js",
-                "signin.js", "statistics.js", "stream.js",
+                "signin.js", "statistics.js", "stores.js", "stream.js",
             ].map { .embedInCode("Page/\($0)") },
             swiftSettings: settings
         ),

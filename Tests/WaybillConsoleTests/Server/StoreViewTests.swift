@@ -1,0 +1,108 @@
+#if HTTP
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillJSON
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillConsole
+
+/// The view of durable stores, whose routes are replaced by closures here.
+@Suite(.timeLimit(.minutes(1)))
+struct StoreViewTests {
+    private static let letters = """
+        [{"id": 7, "url": "app://mail/7?password=hunter2", "state": "dead", "attempts": 10, "sent": 0, "time": 60000,
+        "code": "handlerFailed", "failure": "handlerFailed app://mail/7: hunter2 is not known here",
+        "details": "{\\"parameters\\":{\\"card\\":4242}}"}]
+        """
+    private static let schedules = """
+        [{"name": "nightly", "url": "app://reports", "rule": "0 3 * * * UTC", "next": 90000}]
+        """
+
+    private let bus = MessageBus(configuration: .quiet)
+
+    private func registerStore(retried: Journal<Int> = Journal()) throws {
+        try self.bus.register("app://store/statistics") { _ in
+            ["waiting": 3, "underway": 1, "dead": 1, "schedules": 1, "oldestAge": 90, "commits": 2]
+        }
+        try self.bus.register("app://store/messages") { message in
+            let state: String = try message.argument("state")
+            return try JSONText(validating: Array((state == "dead" ? Self.letters : "[]").utf8))
+        }
+        try self.bus.register("app://store/schedules") { _ in
+            try JSONText(validating: Array(Self.schedules.utf8))
+        }
+        try self.bus.register("app://store/retry") { message in
+            retried.add(try message.argument("id"))
+            return 1
+        }
+    }
+
+    @Test
+    func `a store has its figures, its dead letters without values, and its schedules`() async throws {
+        try self.registerStore()
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
+            let answer = try await server.get("api/stores")
+            let store = try #require(answer.json?.member(named: "stores")?.elements?.first)
+            #expect(store.member(named: "url")?.string == "app://store")
+            #expect(store.member(named: "failure")?.isNull == true)
+            let statistics = try #require(store.member(named: "statistics"))
+            #expect(statistics.member(named: "waiting")?.int == 3)
+            #expect(statistics.member(named: "oldestAge")?.int == 90)
+            #expect(statistics.member(named: "attempts")?.isNull == true)
+            let letter = try #require(store.member(named: "letters")?.elements?.first)
+            #expect(letter.member(named: "id")?.int == 7 && letter.member(named: "attempts")?.int == 10)
+            #expect(letter.member(named: "url")?.string == "app://mail/7?password=…")
+            let failure = letter.member(named: "failure")
+            #expect(failure?.member(named: "message")?.string == "its handler failed")
+            let schedule = try #require(store.member(named: "schedules")?.elements?.first)
+            #expect(schedule.member(named: "next")?.int == 90_000)
+            #expect(!answer.text.contains("4242") && !answer.text.contains("hunter2"))
+        }
+    }
+
+    @Test
+    func `the failure of a dead letter is shown without hidden values where payloads are shown`() async throws
+    {
+        try self.registerStore()
+        let configuration = WaybillConsole.Configuration.quiet { configuration in
+            configuration.stores = ["app://store"]
+            configuration.showsPayloads = true
+        }
+        try await ConsoleTestServer.run(self.bus, configuration) { server in
+            let answer = try await server.get("api/stores")
+            #expect(answer.text.contains("… is not known here"))
+            #expect(!answer.text.contains("hunter2"))
+        }
+    }
+
+    @Test
+    func `a dead letter is sent again where the console may act`() async throws {
+        let retried = Journal<Int>()
+        try self.registerStore(retried: retried)
+        let body = #"{"url":"app://store/retry","parameters":{"id":7}}"#
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
+            let answer = try await server.post("api/call", body)
+            #expect(answer.status == 403)
+        }
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
+            let answer = try await server.post("api/call", body)
+            #expect(answer.json?.member(named: "failure")?.isNull == true)
+        }
+        #expect(retried.entries == [7])
+    }
+
+    @Test
+    func `a store without routes has a failure, and a console without stores has none`() async throws {
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
+            let store = try await server.get("api/stores").json?.member(named: "stores")?.elements?.first
+            #expect(store?.member(named: "failure")?.member(named: "code")?.string == "noRoute")
+        }
+        try await ConsoleTestServer.run(self.bus) { server in
+            let answer = try await server.get("api/stores")
+            #expect(answer.text == #"{"stores":[]}"#)
+        }
+    }
+}
+#endif
