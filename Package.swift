@@ -177,6 +177,7 @@ let package = Package(
             name: "WaybillMetrics",
             dependencies: [
                 "Waybill",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
             ],
             swiftSettings: settings
@@ -465,6 +466,8 @@ let package = Package(
             name: "WaybillMetricsTests",
             dependencies: [
                 "WaybillMetrics",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
+                .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "MetricsTestKit",
                     package: "swift-metrics",
