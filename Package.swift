@@ -422,6 +422,7 @@ let package = Package(
                 "WaybillConsole", "Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillJSON",
                 "WaybillRouting",
                 "WaybillTestSupport",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "AsyncHTTPClient",

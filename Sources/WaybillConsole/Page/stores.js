@@ -26,8 +26,10 @@ async function load() {
 /** Sends a dead letter again, with its attempts counted from the beginning. */
 async function retry(store, letter) {
     try {
-        const { failure } = await ask("api/call", { url: `${store.url}/retry`, parameters: { id: letter.id } });
-        setText(byId("retry-outcome"), failure ? failure.message : `message ${letter.id} waits again`);
+        const call = { url: `${store.url}/retry`, parameters: { id: letter.id } };
+        const { failure } = await ask("api/call", call);
+        const text = `the store was asked to send message ${letter.id} again`;
+        setText(byId("retry-outcome"), failure?.message ?? text);
     } catch (error) {
         setText(byId("retry-outcome"), error.message);
     }
@@ -56,11 +58,12 @@ function table(title, columns, rows) {
 
 function letterTable(store, mayAct) {
     return table(`Dead letters of ${store.url}`, [
-        ["number", "Message"], ["url", "URL"], ["outcome", "Reason"], ["number", "Attempts"], ["clock", "Died"],
-        ["act", "Act"],
+        ["number", "Message"], ["url", "URL"], ["outcome", "Reason"], ["number", "Attempts"],
+        ["clock", "Died"], ["act", "Act"],
     ], store.letters.map((letter) => {
         const button = make("button", { type: "button", disabled: !mayAct,
-            title: mayAct ? null : readOnlyReason, "aria-label": `Retry message ${letter.id}` }, "Retry");
+            title: mayAct ? null : readOnlyReason,
+            "aria-label": `Retry message ${letter.id} of ${store.url}` }, "Retry");
         button.addEventListener("click", () => retry(store, letter));
         return [`${letter.id}`, letter.url, `${letter.failure.code}: ${letter.failure.message}`,
             `${letter.attempts}`, moment(letter.died), button];
@@ -115,8 +118,12 @@ export const storesView = {
         const text = JSON.stringify([answer, mayAct]);
         if (!answer || text === shown) return;
         shown = text;
+        const focused = document.activeElement?.ariaLabel;
         byId("stores").replaceChildren(...(answer.stores.length
             ? answer.stores.map((store) => card(store, mayAct))
-            : [make("p", { class: "none" }, "The program has named no store: see `stores` of the configuration.")]));
+            : [make("p", { class: "none" }, "The program names no store (`stores` in its configuration).")]));
+        // The button of the same message keeps the focus.
+        const buttons = focused ? [...byId("stores").querySelectorAll("button")] : [];
+        buttons.find((button) => button.ariaLabel === focused)?.focus();
     },
 };

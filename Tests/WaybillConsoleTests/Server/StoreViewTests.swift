@@ -6,6 +6,12 @@ import WaybillJSON
 import WaybillRouting
 import WaybillTestSupport
 
+#if Durable
+import Foundation
+import Logging
+import WaybillDurable
+#endif
+
 @testable import WaybillConsole
 
 /// The view of durable stores, whose routes are replaced by closures here.
@@ -104,5 +110,40 @@ struct StoreViewTests {
             #expect(answer.text == #"{"stores":[]}"#)
         }
     }
+
+    #if Durable
+    @Test
+    func `the routes of a durable store have all that the page shows`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var settings = DurableStore.Configuration()
+        settings.logger.logLevel = .critical
+        let store = try await DurableStore(folder.appending(path: "shop.db").path, configuration: settings)
+        try store.setPolicy(DurablePolicy(attempts: 1), for: "app://**")
+        try self.bus.register("app://mail") { _ in throw RoutingError.refused("closed") }
+        try self.bus.registerOperations(of: store)
+        try await self.bus.attach(store)
+        try await store.schedule("nightly", "app://reports", .cron("0 3 * * *"))
+        try await store.send("app://mail")
+        try await store.send("app://mail", after: .seconds(3_600))
+        while try await store.statistics().dead == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
+            let answer = try await server.get("api/stores")
+            let view = try #require(answer.json?.member(named: "stores")?.elements?.first)
+            #expect(view.member(named: "failure")?.isNull == true)
+            let statistics = try #require(view.member(named: "statistics")?.members)
+            #expect(statistics.filter { $0.value.int == nil }.map(\.name) == [])
+            let letter = try #require(view.member(named: "letters")?.elements?.first)
+            #expect(letter.member(named: "attempts")?.int == 1)
+            #expect(letter.member(named: "died")?.int != nil)
+            #expect(letter.member(named: "failure")?.member(named: "code")?.string == "refused")
+            let schedule = try #require(view.member(named: "schedules")?.elements?.first)
+            #expect(schedule.member(named: "rule")?.string == "0 3 * * * UTC")
+            #expect(schedule.member(named: "next")?.int != nil)
+        }
+        await store.close()
+    }
+    #endif
 }
 #endif
