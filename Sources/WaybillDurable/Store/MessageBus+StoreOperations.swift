@@ -29,7 +29,7 @@ extension MessageBus {
     /// `waybill store --connect` calls the exposed routes.
     ///
     /// The bus retains the store while the routes are registered. This method can be called from any thread,
-    /// before and after ``Waybill/MessageBus/attach(_:)``.
+    /// before and after `attach(_:)`.
     ///
     /// - Parameters:
     ///   - store: The store.

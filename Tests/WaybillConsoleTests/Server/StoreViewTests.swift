@@ -14,7 +14,7 @@ import WaybillDurable
 
 @testable import WaybillConsole
 
-/// The view of durable stores, whose routes are replaced by closures here.
+/// The view of durable stores, in most tests with closures in place of the routes of a store.
 @Suite(.timeLimit(.minutes(1)))
 struct StoreViewTests {
     private static let letters = """
