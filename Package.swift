@@ -177,6 +177,7 @@ let package = Package(
             name: "WaybillMetrics",
             dependencies: [
                 "Waybill",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
             ],
             swiftSettings: settings
@@ -245,7 +246,7 @@ let package = Package(
             resources: [
                 "index.html", "signin.html", "console.css", "deadletters.js", "diagram.js", "elements.js",
                 "flow.js", "form.js", "keys.js", "list.js", "live.js", "main.js", "nodes.js", "routes.js",
-                "signin.js", "statistics.js", "stream.js",
+                "signin.js", "statistics.js", "stores.js", "stream.js",
             ].map { .embedInCode("Page/\($0)") },
             swiftSettings: settings
         ),
@@ -421,6 +422,7 @@ let package = Package(
                 "WaybillConsole", "Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillJSON",
                 "WaybillRouting",
                 "WaybillTestSupport",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "AsyncHTTPClient",
@@ -465,6 +467,8 @@ let package = Package(
             name: "WaybillMetricsTests",
             dependencies: [
                 "WaybillMetrics",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
+                .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "MetricsTestKit",
                     package: "swift-metrics",

@@ -9,7 +9,7 @@ internal import WaybillEventLoop
 /// A web page that shows the structure and the activity of a bus, as routes of Hummingbird.
 ///
 /// Create a console to inspect a running program. It shows the routes, each message with the messages that
-/// it led to, the dead letters, statistics, and the nodes of the cluster.
+/// it led to, the dead letters, statistics, the nodes of the cluster, and durable stores.
 ///
 /// ```swift
 /// import Hummingbird
@@ -41,6 +41,13 @@ public struct WaybillConsole: Sendable {
         ///
         /// Each action is logged.
         public var allowsActions = false
+
+        /// The URLs of the durable stores on the page; none by default.
+        ///
+        /// The program registers the routes below a URL with `MessageBus.registerOperations(of:at:)` of
+        /// WaybillDurable, whose default is `app://store`. The page calls these routes while it shows the
+        /// stores. They need not be exposed.
+        public var stores: [String] = []
 
         /// Whether values are shown, as short JSON; false by default.
         ///

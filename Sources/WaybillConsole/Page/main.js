@@ -7,10 +7,11 @@ import { liveView } from "./live.js";
 import { nodesView } from "./nodes.js";
 import { routesView } from "./routes.js";
 import { statisticsView } from "./statistics.js";
+import { storesView } from "./stores.js";
 
 const views = {
     routes: routesView, live: liveView, deadletters: deadLettersView, statistics: statisticsView,
-    nodes: nodesView,
+    nodes: nodesView, stores: storesView,
 };
 const states = {
     connecting: "connecting", live: "live", waiting: "server away, trying again", refused: "pattern refused",

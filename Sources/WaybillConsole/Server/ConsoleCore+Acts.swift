@@ -53,7 +53,8 @@ extension ConsoleCore {
         return json.bytes
     }
 
-    private func shown(_ url: String) -> Redaction.ShownURL {
+    /// Returns a URL without the values of hidden names.
+    func shown(_ url: String) -> Redaction.ShownURL {
         let ranges = self.bus.explain(url).parameters.map(self.recorder.catalog.pathRanges(of:)) ?? []
         return self.recorder.writer.redaction.url(url, path: ranges)
     }

@@ -104,7 +104,8 @@ struct ConsoleServer: Sendable {
     private func api(_ request: Request, _ path: String) async throws -> Response {
         let parameters = try Self.query(of: request)
         switch path {
-        case "api/about", "api/routes", "api/nodes", "api/deadletters", "api/explain", "api/stream":
+        case "api/about", "api/routes", "api/nodes", "api/deadletters", "api/explain", "api/stream",
+            "api/stores":
             try Self.require(.get, request)
         case "api/call", "api/deadletters/replay":
             try Self.require(.post, request)
@@ -122,6 +123,7 @@ struct ConsoleServer: Sendable {
         case "api/routes": return Response(json: self.core.routeList(await self.core.document.current))
         case "api/nodes": return Response(json: self.core.nodes)
         case "api/deadletters": return Response(json: self.core.deadLetters)
+        case "api/stores": return Response(json: await self.core.stores)
         case "api/explain":
             guard let url = parameters["url"] else { throw Problem(.badRequest, "`url` is missing") }
             return Response(json: self.core.explanation(of: url))

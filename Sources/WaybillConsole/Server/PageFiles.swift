@@ -30,6 +30,7 @@ enum PageFiles {
         ("routes.js", PackageResources.routes_js),
         ("signin.js", PackageResources.signin_js),
         ("statistics.js", PackageResources.statistics_js),
+        ("stores.js", PackageResources.stores_js),
         ("stream.js", PackageResources.stream_js),
     ]
 }

@@ -12,6 +12,8 @@ final class Batch {
     /// The time of the store's clock at which the batch began.
     let now: Int
     let settings: StoreSettings
+    /// The figures of the store before this batch.
+    let figures: StoreFigures
     private(set) var lanes: Lanes
     private(set) var numbers: MessageNumbers
     /// The messages whose attempts begin when the transaction has been committed.
@@ -22,11 +24,19 @@ final class Batch {
     var schedulesChanged = false
     private var isFull: Bool?
 
-    init(_ tables: StoreTables, settings: StoreSettings, lanes: Lanes, numbers: MessageNumbers, at now: Int) {
+    init(
+        _ tables: StoreTables,
+        settings: StoreSettings,
+        lanes: Lanes,
+        numbers: MessageNumbers,
+        figures: StoreFigures,
+        at now: Int
+    ) {
         self.tables = tables
         self.settings = settings
         self.lanes = lanes
         self.numbers = numbers
+        self.figures = figures
         self.now = now
         // A commit that failed has reported its failure already.
         _ = tables.database.takeFailure()
@@ -236,6 +246,25 @@ extension Batch {
                     + "letters, or raise sizeLimit"
             )
         }
+    }
+}
+
+/// The work of a store since it was opened.
+struct StoreFigures {
+    private(set) var attempts = 0
+    private(set) var commits = 0
+    private(set) var commitTime = Duration.zero
+
+    /// Adds a batch that has been committed.
+    ///
+    /// - Parameters:
+    ///   - attempts: The number of attempts that have begun.
+    ///   - duration: The duration of the commit; nil if the batch has written nothing.
+    mutating func add(begun attempts: Int, commit duration: Duration?) {
+        self.attempts += attempts
+        guard let duration else { return }
+        self.commits += 1
+        self.commitTime += duration
     }
 }
 

@@ -27,6 +27,7 @@ actor StoreEngine: LoopBound {
     private var numbers = MessageNumbers(after: 0)
     private var clock = StoreClock(notBefore: 0)
     private var schedules = ScheduleTable()
+    private var figures = StoreFigures()
     private var timer: ScheduledTimer?
     /// The bus that handles the messages; nil before a bus is attached.
     private var bus: MessageBus?
@@ -113,10 +114,12 @@ actor StoreEngine: LoopBound {
             settings: self.settings.value,
             lanes: self.lanes,
             numbers: self.numbers,
+            figures: self.figures,
             at: self.clock.now()
         )
         var results: [StoreWork.Completion] = []
         var schedules = self.schedules
+        let changes = tables.database.totalChanges
         do {
             try tables.begin()
             for (index, work) in works.enumerated() {
@@ -135,7 +138,10 @@ actor StoreEngine: LoopBound {
             if self.isClosing { batch.updateLanes { $0.isDelivering = false } }
             try schedules.fire(in: batch)
             try batch.beginDue()
+            let hasChanges = tables.database.totalChanges != changes
+            let begin = ContinuousClock.now
             try tables.commit()
+            self.figures.add(begun: batch.begun.count, commit: hasChanges ? ContinuousClock.now - begin : nil)
         } catch {
             self.fail(works, with: error as? DurableError ?? .unexpected(error))
             return nil

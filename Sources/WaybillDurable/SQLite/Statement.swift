@@ -33,11 +33,16 @@ final class Statement {
         return try self.step() ? column(self) : nil
     }
 
-    /// Runs the statement, and calls a closure for each row.
-    func forEachRow(_ values: [SQLValue], _ body: () throws(DurableError) -> Void) throws(DurableError) {
+    /// Runs the statement, and calls a closure for each row until there are no more rows, or a condition is
+    /// false.
+    func forEachRow(
+        _ values: [SQLValue],
+        while isContinued: @autoclosure () -> Bool = true,
+        _ body: () throws(DurableError) -> Void
+    ) throws(DurableError) {
         defer { self.reset() }
         try self.bind(values)
-        while try self.step() { try body() }
+        while isContinued(), try self.step() { try body() }
     }
 
     private func reset() {

@@ -2,7 +2,7 @@
 internal import WaybillRouting
 
 /// A schedule in the file of a store.
-public struct DurableSchedule: Sendable {
+public struct DurableSchedule: Sendable, Codable {
     /// The name.
     public let name: String
     /// The destination of its messages.

@@ -2,17 +2,20 @@
 internal import WaybillRouting
 
 /// A message in the file of a store.
-public struct DurableRecord: Sendable {
+public struct DurableRecord: Sendable, Codable {
     /// The state of a message.
-    public enum State: Int, Sendable {
+    public enum State: String, Sendable, Codable {
         /// The message waits for an attempt.
-        case waiting = 0
+        case waiting
         /// An attempt is underway, or was when the process ended.
-        case underway = 1
+        case underway
         /// The message waits for an earlier message of its order.
-        case behind = 2
+        case behind
         /// The store no longer tries to deliver the message.
-        case dead = 3
+        case dead
+
+        /// The states in the order of their numbers in the file.
+        static let numbered: [State] = [.waiting, .underway, .behind, .dead]
     }
 
     /// The number of the message.
@@ -69,6 +72,7 @@ extension DurableStore {
     ///   - state: Their state; nil for all.
     ///   - pattern: The pattern of their URLs; nil for all.
     ///   - id: The number of one message; nil for all.
+    ///   - previous: The number of the message after which the result begins; 0 for the first message.
     ///   - limit: The most messages to return.
     /// - Returns: The messages.
     /// - Throws: `invalidPattern`; ``DurableError``.
@@ -76,11 +80,12 @@ extension DurableStore {
         in state: DurableRecord.State? = nil,
         matching pattern: String? = nil,
         id: Int? = nil,
+        after previous: Int = 0,
         limit: Int = 1_000
     ) async throws -> [DurableRecord] {
         let scope = try self.scope(of: pattern)
         return try await self.engine.perform { batch in
-            try batch.tables.records(in: state, scope: scope, id: id, limit: limit)
+            try batch.tables.records(in: state, scope: scope, id: id, after: previous, limit: limit)
         }
     }
 
@@ -111,27 +116,30 @@ extension StoreTables {
         in state: DurableRecord.State?,
         scope: RouteTable<Void>?,
         id: Int? = nil,
+        after previous: Int = 0,
         limit: Int = .max
     ) throws(DurableError) -> [DurableRecord] {
         let statement = try self.database.prepare(
             """
-            SELECT * FROM (
-                SELECT id, url, state, attempts, sent, due, order_key, NULL, failure, details FROM waybill_messages
-                UNION ALL SELECT id, url, 3, attempts, sent, died, order_key, code, failure, details
-                FROM waybill_dead)
-            WHERE (?1 IS NULL OR id = ?1) AND (?2 IS NULL OR state = ?2) ORDER BY id LIMIT ?3
+            SELECT id, url, state, attempts, sent, due, order_key, NULL, failure, details FROM waybill_messages
+            WHERE id > ?1 AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR state = ?3)
+            UNION ALL SELECT id, url, 3, attempts, sent, died, order_key, code, failure, details FROM waybill_dead
+            WHERE id > ?1 AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR 3 = ?3) ORDER BY id
             """
         )
         var records: [DurableRecord] = []
-        let parameters = [id.sqlValue, (state?.rawValue).sqlValue, (scope == nil ? limit : .max).sqlValue]
-        try statement.forEachRow(parameters) {
+        let number = state.flatMap(DurableRecord.State.numbered.firstIndex(of:))
+        let numbers = DurableRecord.State.numbered.indices
+        let parameters = [previous.sqlValue, id.sqlValue, number.sqlValue]
+        try statement.forEachRow(parameters, while: records.count < limit) {
             let url = statement.text(1) ?? ""
-            guard records.count < limit, scope?.canRoute(url) ?? true else { return }
+            let number = statement.int(2)
+            guard scope?.canRoute(url) ?? true else { return }
             records.append(
                 DurableRecord(
                     id: statement.int(0),
                     url: url,
-                    state: DurableRecord.State(rawValue: statement.int(2)) ?? .waiting,
+                    state: numbers.contains(number) ? DurableRecord.State.numbered[number] : .waiting,
                     attempts: statement.int(3),
                     sent: statement.int(4),
                     time: statement.int(5),

@@ -2,7 +2,7 @@
 internal import WaybillRouting
 
 /// The figures of a store.
-public struct DurableStatistics: Sendable, Equatable {
+public struct DurableStatistics: Sendable, Equatable, Codable {
     /// The number of messages that wait for an attempt.
     public var waiting = 0
     /// The number of attempts that are underway.
@@ -15,6 +15,14 @@ public struct DurableStatistics: Sendable, Equatable {
     public var oldestAge: Int?
     /// The number of bytes of the file that contain data.
     public var size = 0
+    /// The number of attempts that have begun since the store was opened.
+    public var attempts = 0
+    /// The number of commits since the store was opened.
+    ///
+    /// A commit writes the work that has arrived during the previous one, and synchronizes the disk.
+    public var commits = 0
+    /// The total duration of these commits, in microseconds.
+    public var commitTime = 0
 }
 
 extension DurableStore {
@@ -46,9 +54,15 @@ extension DurableStore {
         }
     }
 
-    /// The figures of the store, which are counted in the file.
+    /// Returns the figures of the store.
+    ///
+    /// The messages and dead letters are counted in the file, which takes a time that grows with their number.
+    ///
+    /// - Throws: ``DurableError``.
     public func statistics() async throws -> DurableStatistics {
-        try await self.engine.perform { batch in try batch.tables.statistics(at: batch.now) }
+        try await self.engine.perform { batch in
+            try batch.tables.statistics(of: batch.figures, at: batch.now)
+        }
     }
 
     /// Checks the whole file for damage.
@@ -119,7 +133,10 @@ extension StoreTables {
         return isBehind
     }
 
-    fileprivate func statistics(at now: Int) throws(DurableError) -> DurableStatistics {
+    fileprivate func statistics(
+        of figures: StoreFigures,
+        at now: Int
+    ) throws(DurableError) -> DurableStatistics {
         func number(_ sql: String) throws(DurableError) -> Int? {
             try self.database.prepare(sql).first { $0.optionalInt(0) } ?? nil
         }
@@ -131,7 +148,10 @@ extension StoreTables {
             oldestAge: try number("SELECT sent FROM waybill_messages ORDER BY id LIMIT 1").map {
                 max(0, now - $0)
             },
-            size: try self.usedSize()
+            size: try self.usedSize(),
+            attempts: figures.attempts,
+            commits: figures.commits,
+            commitTime: Int(figures.commitTime / .microseconds(1))
         )
     }
 }

@@ -3,15 +3,21 @@ internal import ArgumentParser
 internal import Foundation
 internal import Waybill
 internal import WaybillDurable
+internal import WaybillServe
 
-/// The command that reads and repairs the file of a durable store.
+/// The command that reads and repairs a durable store, in its file or through the process that has it open.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Lists, retries and drops the messages in the file of a durable store.",
+        abstract: "Lists, retries and drops the messages of a durable store.",
+        usage: """
+            waybill store <file> <action> [<options>]
+            waybill store --connect <address> <action> [<options>]
+            """,
         discussion: """
-            Only one process at a time can open the file of a store. If another process has opened it, the command \
-            fails and names that process. Stop it first.
+            Only one process at a time can open the file of a store. If a process has opened it, the command reaches the \
+            store with --connect, through a socket that the process serves. The process must have registered and exposed the \
+            routes of the store (MessageBus.registerOperations).
 
             ACTIONS:
               list       the messages, with number, state, attempts, age, URL and last failure
@@ -27,19 +33,25 @@ struct StoreCommand: AsyncParsableCommand {
               waybill store shop.db list --dead
               waybill store shop.db retry --matching 'app://mail/**'
               waybill store shop.db drop --id 17
+              waybill store --connect shop.sock stats
             """
     )
 
-    /// The actions on a file.
+    /// The actions on a store.
     enum Action: String, ExpressibleByArgument, CaseIterable {
         case list, show, retry, drop, schedules, stats, check, export
     }
 
-    @Argument(help: "The file of the store.")
-    var file: String
+    @Argument(help: "The file of the store; not with --connect.")
+    var file: String?
 
     @Argument(help: "The action.")
-    var action: Action
+    var action: Action?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(help: "With --connect, the URL of the store's routes.")
+    var url = "app://store"
 
     @Option(help: "The pattern of the URLs; all messages if it is missing.")
     var matching: String?
@@ -56,50 +68,80 @@ struct StoreCommand: AsyncParsableCommand {
     @Flag(help: "Prints JSON, one object in a line.")
     var json = false
 
-    func validate() throws {
-        if self.action == .show, self.id == nil {
+    mutating func validate() throws {
+        if self.connection.connect != nil, self.action == nil {
+            self.action = self.file.flatMap(Action.init(rawValue:))
+            if self.action != nil { self.file = nil }
+        }
+        guard (self.file == nil) != (self.connection.connect == nil) else {
+            throw ValidationError("Give either a file or --connect ADDRESS.")
+        }
+        guard let action else {
+            throw ValidationError(
+                "Give an action: \(Action.allCases.map(\.rawValue).joined(separator: ", "))."
+            )
+        }
+        if action == .show, self.id == nil {
             throw ValidationError("Give the message to show: --id NUMBER.")
         }
         if self.limit < 1 { throw ValidationError("--limit has to be at least 1.") }
     }
 
     func run() async throws {
-        // The store would create a file that is missing.
-        guard FileManager.default.fileExists(atPath: self.file) else {
-            Output.complain("\(self.file) does not exist")
-            throw ExitCode(66)
-        }
         do {
-            let store = try await DurableStore(self.file)
-            let result = await Result(catching: { try await self.perform(on: store) })
-            await store.close()
-            try result.get()
+            if let file {
+                try await self.perform(onFile: file)
+            } else {
+                let client = try self.connection.client()
+                defer { client.close() }
+                try await self.connection.report {
+                    try await self.perform(on: ServedStore(client, at: self.url))
+                }
+            }
         } catch let error as DurableError {
-            Output.complain(error.message)
+            Output.complain(error.message + (error.code == .inUse ? self.adviceToConnect : ""))
             throw ExitCode.failure
         } catch let error as RoutingError {
             Output.complain(error.message)
             throw ExitCode.failure
+        } catch is DecodingError {
+            Output.complain("\(self.url) does not lead to a store; give the URL of its routes with --url")
+            throw ExitCode.failure
         }
     }
 
-    private func perform(on store: DurableStore) async throws {
+    private var adviceToConnect: String {
+        ". If the process exposes the routes of its store, use `waybill store --connect ADDRESS` instead"
+    }
+
+    private func perform(onFile file: String) async throws {
+        // The store would create a file that is missing.
+        guard FileManager.default.fileExists(atPath: file) else {
+            Output.complain("\(file) does not exist")
+            throw ExitCode(66)
+        }
+        let store = try await DurableStore(file)
+        let result = await Result(catching: { try await self.perform(on: store) })
+        await store.close()
+        try result.get()
+    }
+
+    private func perform(on store: any StoreOperations) async throws {
         switch self.action {
         case .list, .show:
-            let records = try await store.messages(
-                in: self.dead ? .dead : nil,
-                matching: self.matching,
-                id: self.id,
-                limit: self.limit
-            )
-            if records.isEmpty { Output.complain("the store has no such message") }
             let isLong = self.action == .show
+            var records: [DurableRecord] = []
+            try await self.forEachPage(of: store, in: self.dead ? .dead : nil, id: self.id, upTo: self.limit)
+            {
+                records += $0
+            }
+            if records.isEmpty { Output.complain("the store has no such message") }
             try Output.write(
                 self.json ? StoreReport.json(records) : StoreReport.table(records, isLong: isLong)
             )
             if isLong, records.isEmpty { throw ExitCode.failure }
         case .export:
-            try Output.write(StoreReport.json(try await store.messages(matching: self.matching, limit: .max)))
+            try await self.forEachPage(of: store) { try Output.write(StoreReport.json($0)) }
         case .retry:
             try self.report(try await store.retry(matching: self.matching, id: self.id), "waits again")
         case .drop: try self.report(try await store.drop(matching: self.matching, id: self.id), "is deleted")
@@ -110,6 +152,35 @@ struct StoreCommand: AsyncParsableCommand {
             for problem in problems { try Output.write(Output.printable(problem) + "\n") }
             if !problems.isEmpty { throw ExitCode.failure }
             try Output.write("the file is whole\n")
+        case nil: preconditionFailure("validate() has found an action")
+        }
+    }
+
+    /// The messages that one reply of a process may contain, so that large values do not exceed its limit.
+    private static let pageSize = 100
+
+    /// Calls a closure with the messages, page by page.
+    private func forEachPage(
+        of store: any StoreOperations,
+        in state: DurableRecord.State? = nil,
+        id: Int? = nil,
+        upTo limit: Int = .max,
+        _ body: ([DurableRecord]) throws -> Void
+    ) async throws {
+        var (previous, count) = (0, 0)
+        while count < limit {
+            let size = min(Self.pageSize, limit - count)
+            let page = try await store.messages(
+                in: state,
+                matching: self.matching,
+                id: id,
+                after: previous,
+                limit: size
+            )
+            try body(page)
+            guard page.count == size, let last = page.last else { return }
+            previous = last.id
+            count += size
         }
     }
 

@@ -35,11 +35,14 @@ enum StoreReport {
     }
 
     static func table(_ statistics: DurableStatistics) -> String {
-        Self.table([
+        let commits = statistics.commits
+        return Self.table([
             ["waiting", String(statistics.waiting)], ["underway", String(statistics.underway)],
             ["dead", String(statistics.dead)], ["schedules", String(statistics.schedules)],
             ["oldest (ms)", statistics.oldestAge.map(String.init) ?? "none"],
-            ["bytes", String(statistics.size)],
+            ["bytes", String(statistics.size)], ["attempts", String(statistics.attempts)],
+            ["commits", String(commits)],
+            ["commit (µs)", commits == 0 ? "none" : String(statistics.commitTime / commits)],
         ])
     }
 

@@ -16,7 +16,7 @@ struct AccessTests {
 
     private static let reads = [
         "api/about", "api/routes", "api/explain?url=app://a", "api/nodes", "api/deadletters", "api/stream",
-        "api/flows/1", "api/nothing",
+        "api/stores", "api/flows/1", "api/nothing",
     ]
     private static let acts = [
         ("api/call", #"{"url":"app://act"}"#), ("api/deadletters/replay", #"{"code":"noRoute"}"#),

@@ -36,6 +36,17 @@ import WaybillDurable
         #expect(table.hasSuffix("order: a\ndied: 1970-01-01T00:01:00Z\nvalues: {\"parameters\":{\"n\":7}}\n"))
     }
 
+    @Test func `the figures have the mean duration of a commit`() throws {
+        let json = """
+            {"waiting": 1, "underway": 2, "dead": 3, "schedules": 4, "size": 4096, "attempts": 5, "commits": 0, \
+            "commitTime": 10000}
+            """
+        var statistics = try JSONDecoder().decode(DurableStatistics.self, from: Data(json.utf8))
+        #expect(StoreReport.table(statistics).hasSuffix("commits      0\ncommit (µs)  none\n"))
+        statistics.commits = 4
+        #expect(StoreReport.table(statistics).hasSuffix("commits      4\ncommit (µs)  2500\n"))
+    }
+
     @Test func `an export has one JSON object in each line`() throws {
         let text = try StoreReport.json([self.record, self.record])
         let lines = text.split(separator: "\n")

@@ -1,0 +1,84 @@
+#if HTTP
+internal import Waybill
+internal import WaybillJSON
+internal import WaybillRouting
+
+/// The replies of a durable store to the console, which knows them only as JSON.
+private struct StoreView: Sendable {
+    let url: String
+    var statistics = JSONText.null
+    var letters: [JSONText] = []
+    var schedules: [JSONText] = []
+    /// The failure of the first route that did not reply; nil if all did.
+    var failure: ShownFailure?
+}
+
+// The console reads the stores of the program through their routes, as any other caller does.
+extension ConsoleCore {
+    private static let storeTimeout = Duration.seconds(5)
+    /// The maximum number of dead letters of a store on the page.
+    private static let storeLetters = 100
+    private static let storeFigures = [
+        "waiting", "underway", "dead", "schedules", "oldestAge", "size", "attempts", "commits", "commitTime",
+    ]
+
+    /// The figures, the dead letters and the schedules of each store.
+    var stores: [UInt8] {
+        get async {
+            var views: [StoreView] = []
+            for url in self.configuration.stores { views.append(await self.view(ofStoreAt: url)) }
+            var json = JSONFields()
+            json.add("stores", items: views) { view, json in
+                json.add("url", view.url)
+                json.add(view.failure)
+                json.add("statistics") { json in
+                    for name in Self.storeFigures { json.add(name, view.statistics.member(named: name)?.int) }
+                }
+                json.add("letters", items: view.letters) { self.write($0, to: &$1) }
+                json.add("schedules", items: view.schedules) { schedule, json in
+                    json.add("name", schedule.member(named: "name")?.string)
+                    json.add("url", self.shown(schedule.member(named: "url")?.string ?? "").text)
+                    json.add("rule", schedule.member(named: "rule")?.string)
+                    json.add("next", schedule.member(named: "next")?.int)
+                }
+            }
+            return json.bytes
+        }
+    }
+
+    private func view(ofStoreAt url: String) async -> StoreView {
+        var view = StoreView(url: url)
+        do throws(RoutingError) {
+            view.statistics = try await self.reply(of: "\(url)/statistics")
+            let letters = try await self.reply(of: "\(url)/messages?state=dead&limit=\(Self.storeLetters)")
+            view.letters = letters.elements ?? []
+            view.schedules = try await self.reply(of: "\(url)/schedules").elements ?? []
+        } catch {
+            view.failure = ShownFailure(error, self.recorder.writer, hiding: [])
+        }
+        return view
+    }
+
+    private func reply(of url: String) async throws(RoutingError) -> JSONText {
+        let request = OperatorRequest(url, parameters: [:], timeout: Self.storeTimeout)
+        return try JSONText(encoding: try await self.bus.perform(request).result.get())
+    }
+
+    /// Writes a dead letter without its values, and with its failure as far as the configuration allows.
+    private func write(_ letter: JSONText, to json: inout JSONFields) {
+        let url = letter.member(named: "url")?.string ?? ""
+        let shown = self.shown(url)
+        let name = letter.member(named: "code")?.string
+        let error = RoutingError(
+            RoutingError.Code.all.first { $0.description == name } ?? .handlerFailed,
+            url: url,
+            message: letter.member(named: "failure")?.string ?? ""
+        )
+        json.add("id", letter.member(named: "id")?.int)
+        json.add("url", shown.text)
+        json.add("attempts", letter.member(named: "attempts")?.int)
+        json.add("died", letter.member(named: "time")?.int)
+        json.add(ShownFailure(error, self.recorder.writer, hiding: shown.hidden))
+    }
+}
+#endif

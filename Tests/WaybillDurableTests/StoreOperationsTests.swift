@@ -1,0 +1,75 @@
+#if Durable
+import Testing
+import Waybill
+import WaybillDurable
+import WaybillTestSupport
+
+/// The routes with which a running program shows and repairs its store.
+@Suite(.timeLimit(.minutes(1)))
+struct StoreOperationsTests {
+    @Test func `dead letters are listed, retried and dropped by URL`() async throws {
+        try await withStore(DurablePolicy(attempts: 2)) { store, bus in
+            try bus.register("app://mail/:n") { _ in throw OrderError.closed }
+            try bus.registerOperations(of: store)
+            try await bus.attach(store)
+            for number in 0..<3 { try await store.send("app://mail/\(number)") }
+            await store.isIdle()
+            let letters: [DurableRecord] = try await bus.route(
+                "app://store/messages?state=dead&matching=app://mail/*&after=1&limit=1"
+            )
+            #expect(letters.map(\.id) == [2])
+            #expect(letters.first?.attempts == 2)
+            #expect(try await bus.route("app://store/drop?id=1", as: Int.self) == 1)
+            #expect(try await bus.route("app://store/retry", as: Int.self) == 2)
+            await store.isIdle()
+            let statistics: DurableStatistics = try await bus.route("app://store/statistics")
+            #expect(statistics.dead == 2)
+        }
+    }
+
+    @Test func `the figures count attempts, and the commits that have written`() async throws {
+        try await withStore(DurablePolicy(attempts: 3)) { store, bus in
+            try bus.register("app://mail") { _ in throw OrderError.closed }
+            #expect(try await store.statistics().commits == 0)
+            try await bus.attach(store)
+            try await store.send("app://mail")
+            await store.isIdle()
+            let first = try await store.statistics()
+            #expect(first.attempts == 3)
+            #expect(first.commits >= 4)
+            #expect(first.commitTime > 0)
+            #expect(try await store.statistics().commits == first.commits)
+        }
+    }
+
+    @Test func `a state that does not exist is an invalid parameter`() async throws {
+        try await withStore { store, bus in
+            try bus.registerOperations(of: store)
+            let error = await #expect(throws: RoutingError.self) {
+                try await bus.route("app://store/messages?state=lost")
+            }
+            #expect(error?.code == .invalidParameter)
+        }
+    }
+
+    @Test func `a failure of the store is refused with its sentence`() async throws {
+        try await withStore { store, bus in
+            try bus.registerOperations(of: store)
+            await store.close()
+            let error = await #expect(throws: RoutingError.self) { try await bus.route("app://store/check") }
+            #expect(error?.code == .refused)
+            #expect(error?.message == "the store is closed")
+        }
+    }
+
+    @Test func `no operation is registered when one of them conflicts with a route`() async throws {
+        try await withStore { store, bus in
+            try bus.register("app://store/retry") { _ in }
+            let error = #expect(throws: RoutingError.self) { try bus.registerOperations(of: store) }
+            #expect(error?.code == .conflict)
+            #expect(bus.routes.count == 1)
+            #expect(try bus.registerOperations(of: store, at: "app://orders/store").count == 6)
+        }
+    }
+}
+#endif
