@@ -241,7 +241,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "the service `\(key)` is created for each use: get it with `bus.performance(of:)`, and "
+            message: "the service `\(key)` is made on demand: get it with `bus.performance(of:)`, and "
                 + "call `perform()`"
         )
     }
@@ -251,7 +251,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "the service `\(key)` is not created for each use: get it with `bus.service(_:)`"
+            message: "the service `\(key)` is not made on demand: get it with `bus.service(_:)`"
         )
     }
 
