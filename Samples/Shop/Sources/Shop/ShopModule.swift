@@ -20,6 +20,7 @@ enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// - Parameters:
     ///   - bus: The bus of the shop.
     ///   - file: The file that keeps the orders and receipts; nil to forget them.
+    /// - Throws: An error of the catalogue or of the file.
     func install(on bus: MessageBus, file: ShopFile?) async throws {
         switch self {
         case .accounts: try await bus.install { AccountsModule() }
