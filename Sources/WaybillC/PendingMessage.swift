@@ -62,7 +62,12 @@ final class PendingMessage: Sendable {
         }
     }
 
-    /// Ends a host's message and releases its pointer.
+    /// Completes a message that the C program handles, and releases the program's pointer to it.
+    ///
+    /// - Parameters:
+    ///   - pointer: The pointer.
+    ///   - body: Returns the outcome. If it throws, the message stays open.
+    /// - Returns: The code of a `HostStatus`.
     static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONText, any Error>) -> Int32 {
         guard let message = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         do {

@@ -58,7 +58,7 @@ package struct DocumentOptions: ParsableArguments {
     /// Whether a document is asked for.
     package var isAsked: Bool { self.kind != nil || self.site != nil }
 
-    /// Returns the title that the user gave, or a name without one.
+    /// Returns the title that the user gave; if there is none, returns `name`.
     package func title(or name: String) -> String { self.title ?? name }
 
     /// The version of the program for the document.

@@ -137,7 +137,8 @@ extension Navigator {
 
     func presenter(_ name: NavigationState.PresenterID) throws(RoutingError) -> any Presenter {
         guard let presenter = self.presenters[name] else {
-            throw RoutingError(.noHandler, message: "no presenter is called `\(name)`")
+            let message = "there is no presenter named `\(name)`; set one with `setPresenter(_:named:)`"
+            throw RoutingError(.noHandler, message: message)
         }
         return presenter
     }

@@ -20,14 +20,17 @@ public struct Routable<Service: Sendable>: Sendable {
 }
 
 extension MessageBus {
-    /// Creates a performance for a service that is made on demand, by the mark of its protocol.
+    /// Creates a performance, which makes a service when its `perform()` is called, by the mark of the
+    /// service's protocol.
+    ///
+    /// A mark is a constant in an extension of ``Routable``, as `.player`.
     ///
     /// - Parameters:
     ///   - service: the mark of the protocol.
     ///   - name: the name of the provider, if there is more than one.
     ///   - configure: changes the configuration of the performance; called at once.
     /// - Returns: the performance, which makes the service once or several times.
-    /// - Throws: `noHandler` if no router makes the service.
+    /// - Throws: `noHandler` if no ``ServiceRouter`` makes the service.
     public func performance<Destination: Sendable>(
         of service: Routable<Destination>,
         named name: String? = nil,

@@ -36,7 +36,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let value = self.value as? Value ?? Parameters.exactNumber(self.value, as: type) { return value }
         guard let scalar = type as? any LosslessStringConvertible.Type else {
-            // The type is made of another type, which decodes the scalar.
+            // The type wraps another type, which its own initializer decodes from the scalar.
             return try Value(from: self)
         }
         let text = self.value as? String ?? (type is any BinaryFloatingPoint.Type ? "\(self.value)" : nil)

@@ -78,7 +78,7 @@ extension BusCore {
     }
 }
 
-/// A loaded configuration with its bound routes.
+/// A loaded configuration, and its routes with the targets that they lead to.
 struct Configured: Sendable {
     /// A route of the configuration.
     struct Bound: Sendable {

@@ -127,14 +127,14 @@ extension RouteTable where Handler == Target {
         let known = self.schemesWithRoutes.union(connections.schemes).sorted()
         let list =
             known.isEmpty
-            ? "there is no other one either" : "there are \(known.prefix(8).joined(separator: ", "))"
+            ? "no scheme is known" : "known schemes: \(known.prefix(8).joined(separator: ", "))"
         let more = known.count > 8 ? " and \(known.count - 8) more" : ""
         return RoutingError(
             failure.code,
             url: failure.url,
             message:
                 "\(failure.message); the scheme `\(name)` has no routes and no connector (\(list)\(more))"
-                + (name == scheme ? ", and `bus.connect(\"\(scheme)\", to:)` connects it" : "")
+                + (name == scheme ? "; connect it with `bus.connect(\"\(scheme)\", to:)`" : "")
         )
     }
 }

@@ -13,7 +13,7 @@ final class BusCore: Sendable {
     let statistics = Statistics()
     let deadLetters = DeadLetterObservers()
     let uncaught = Locked<UncaughtHandler?>(nil)
-    /// The number of calls of the uncaught handler that have not returned.
+    /// The number of calls of ``uncaught``, the handler for URLs without a route, that have not returned.
     let uncaughtCalls = Atomic<Int>(0)
     let phase = Atomic<Phase>(.open)
 

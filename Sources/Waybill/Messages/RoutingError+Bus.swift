@@ -69,7 +69,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: url,
-            message: "the caller no longer accepts progress replies"
+            message: "the caller does not accept progress replies; return the final reply"
         )
     }
 
@@ -106,7 +106,8 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "the subscription is full: its limit is \(Self.messages(limit))"
+            message: "the subscription is full: its limit is \(Self.messages(limit)); read it faster, or "
+                + "raise its limit"
         )
     }
 

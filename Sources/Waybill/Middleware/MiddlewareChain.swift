@@ -64,7 +64,7 @@ final class MiddlewareLink: Sendable {
 /// This function is created where the middleware's type is known, so the method is inlined into it.
 @usableFromInline
 struct MiddlewareCode: Sendable {
-    /// ``Middleware/handle(_:context:next:)`` of the middleware.
+    /// The type of ``Middleware/handle(_:context:next:)`` as a function.
     @usableFromInline
     typealias Handle =
         @Sendable (

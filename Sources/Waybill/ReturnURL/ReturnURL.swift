@@ -42,7 +42,10 @@ extension Message {
     @discardableResult
     public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
 
-    /// Leaves the delivery of the value to the node that handles the message.
+    /// Lets the node that handles the message send the reply's value to the return URL, so that this node
+    /// does not.
+    ///
+    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
     @discardableResult
     package func forwardReturn() -> Bool { self.extras?.returnPath?.forward() ?? false }
 

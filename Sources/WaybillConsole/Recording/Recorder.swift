@@ -183,8 +183,9 @@ extension Recorder {
         }
     }
 
-    /// Returns the values of a message that are hidden by name, in the form in which a sentence may contain
-    /// them.
+    /// Returns the values that the console hides because of their names, as texts.
+    ///
+    /// The sentence of an error may contain them, and they are removed from it as well.
     func hidden(in message: Message) -> [String] {
         guard self.writer.showsPayloads else { return [] }
         let redaction = self.writer.redaction

@@ -223,7 +223,8 @@ extension ConsoleServer {
         )
     }
 
-    /// Returns the path of the page, which ends in a slash.
+    /// Returns the path of the console: the path of the request without `path` at its end, and with a final
+    /// slash.
     private static func mount(of request: Request, behind path: String) -> String {
         let whole = request.uri.path
         let mount = whole.hasSuffix(path) ? whole.dropLast(path.count) : whole[...]

@@ -174,7 +174,8 @@ actor StoreEngine: LoopBound {
             "a durable store has stopped; open the file again after the cause is removed",
             metadata: ["error": "\(error)"]
         )
-        self.stop(with: DurableError(.stopped, message: "the store has stopped after \(error)", cause: error))
+        let message = "the store has stopped because of \(error); remove the cause and open the file again"
+        self.stop(with: DurableError(.stopped, message: message, cause: error))
         for work in works { work.reject(error) }
         // The functions that called this one still hold the connection.
         self.eventLoop.execute { self.assumeOnLoop { $0.lock = nil } }

@@ -45,7 +45,8 @@ extension DurableStore {
             guard let next = rule.next(after: batch.now) else {
                 throw DurableError(
                     .invalidArgument,
-                    message: "the rule of the schedule \(name) has no time"
+                    message: "the rule of the schedule \(name) has no time in the next years; choose "
+                        + "another one"
                 )
             }
             try batch.tables.database.execute(

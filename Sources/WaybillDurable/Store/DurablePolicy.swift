@@ -14,6 +14,9 @@ public struct DurablePolicy: Sendable {
     public var backoff: Backoff
 
     /// The number of messages that are handled at the same time.
+    ///
+    /// A module that handles one message at a time needs a number below ``timeout`` divided by the time that
+    /// it takes for a message, because the timeout includes the time in the module's mailbox.
     public var concurrency: Int
 
     /// How long a handler may run; its task is then cancelled, and the attempt has failed.
@@ -23,7 +26,7 @@ public struct DurablePolicy: Sendable {
     public init(
         attempts: Int = 10,
         backoff: Backoff = Backoff(first: .seconds(1), longest: .seconds(600)),
-        concurrency: Int = 256,
+        concurrency: Int = 64,
         timeout: Duration = .seconds(60)
     ) {
         self.attempts = max(1, attempts)

@@ -119,18 +119,20 @@ extension StoreTables {
         after previous: Int = 0,
         limit: Int = .max
     ) throws(DurableError) -> [DurableRecord] {
+        // A condition that does not depend on the rows leaves one table out without reading it.
         let statement = try self.database.prepare(
             """
             SELECT id, url, state, attempts, sent, due, order_key, NULL, failure, details FROM waybill_messages
-            WHERE id > ?1 AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR state = ?3)
+            WHERE ?3 IS NOT 3 AND id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR state = ?3)
             UNION ALL SELECT id, url, 3, attempts, sent, died, order_key, code, failure, details FROM waybill_dead
-            WHERE id > ?1 AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR 3 = ?3) ORDER BY id
+            WHERE (?3 IS NULL OR ?3 = 3) AND id BETWEEN ?1 AND ?2 ORDER BY id
             """
         )
         var records: [DurableRecord] = []
         let number = state.flatMap(DurableRecord.State.numbered.firstIndex(of:))
         let numbers = DurableRecord.State.numbered.indices
-        let parameters = [previous.sqlValue, id.sqlValue, number.sqlValue]
+        let first = max(min(previous, .max - 1) + 1, id ?? .min)
+        let parameters = [first.sqlValue, (id ?? .max).sqlValue, number.sqlValue]
         try statement.forEachRow(parameters, while: records.count < limit) {
             let url = statement.text(1) ?? ""
             let number = statement.int(2)

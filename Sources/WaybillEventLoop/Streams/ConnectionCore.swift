@@ -127,7 +127,7 @@ extension ConnectionCore {
         self.timer = self.loop.startStreamTimer(at: deadline) {
             let isIdle = self.loop.configuration.time.now - self.lastActivity >= timeout.wholeNanoseconds
             guard isIdle else { return self.startIdleTimer() }
-            let message = "no byte was sent or received for \(timeout)"
+            let message = "the connection was closed because no byte was sent or received for \(timeout)"
             self.end(StreamError(.idle, message: message, address: self.peer))
         }
     }

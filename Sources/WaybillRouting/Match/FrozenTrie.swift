@@ -200,7 +200,8 @@ extension FrozenTrie {
         throw RoutingError(
             .refused,
             url: text,
-            message: "the scheme `\(scheme.onShortLine)` is not registered"
+            message: "the scheme `\(scheme.onShortLine)` is not registered; register a pattern with this "
+                + "scheme"
         )
     }
 

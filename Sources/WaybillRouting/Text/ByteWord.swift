@@ -147,7 +147,7 @@ package enum ByteWord {
     static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
 }
 
-/// Two ASCII bytes and the control characters, for a search of many words at a time.
+/// A search for a control character or one of two ASCII bytes, 64 bytes at a time.
 private struct VectorEnds {
     private let first: SIMD4<UInt64>
     private let second: SIMD4<UInt64>

@@ -1,5 +1,10 @@
 extension RouteTrie {
-    /// Adds a pattern, or throws a conflict that names the existing pattern of its shape.
+    /// Adds a pattern.
+    ///
+    /// Two patterns have the same shape if they match some of the same URLs with the same specificity. The new
+    /// pattern replaces an existing one of its shape if the conventions say so.
+    ///
+    /// - Throws: `conflict` with the name of the existing pattern; `invalidPattern` if the table is full.
     mutating func insert(_ pattern: RoutePattern, fileID: String, line: Int) throws(RoutingError) -> RouteID {
         while let rival = self.rival(of: pattern) {
             guard self.rules.conventions.sameShape == .replaces else {

@@ -33,7 +33,8 @@ extension RPCSession {
     package func handle(_ message: RPCMessage, batch: Int? = nil) {
         switch message.content {
         case .request where self.channel.isBroken:
-            // The answer could not reach the peer. Notifications of the peer are still handled.
+            // The channel can no longer send, so an answer would not arrive. Notifications need no answer, and
+            // are still handled.
             self.leaveOut(of: batch)
         case .request(let id, let method, let params):
             self.accept(id, method: method, params: params, bytes: message.size, batch: batch)

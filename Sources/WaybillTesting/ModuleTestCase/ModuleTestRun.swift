@@ -25,7 +25,9 @@ struct ModuleTestRun {
         self.routes = own + (isConnected ? Self.conventions(test, self.namesakes, without: patterns) : [])
     }
 
-    /// Returns the routes to the given methods that the connector of the scheme adds: `scheme://method`.
+    /// Returns the routes that the scheme's connector makes for the given methods, without those in `known`.
+    ///
+    /// Each has the URL `scheme://method`.
     private static func conventions(
         _ test: ModuleTestCase,
         _ methods: [RouteDescription],
