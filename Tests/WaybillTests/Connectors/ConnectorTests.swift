@@ -137,9 +137,9 @@ struct ConnectorTests {
         #expect(known.message == "no pattern matches; did you mean app://user/detail?")
         self.bus.unregister("app://user/detail")
         let emptied = try #require(await failure { try await self.bus.route("app://user/detail") })
-        #expect(emptied.message.contains("`app`") && emptied.message.contains("there are https"))
+        #expect(emptied.message.contains("`app`") && emptied.message.contains("known schemes: https"))
         let lonely = MessageBus(configuration: .quiet)
-        #expect(await failure { try await lonely.route("x") }?.message.contains("no other") == true)
+        #expect(await failure { try await lonely.route("x") }?.message.contains("no scheme is known") == true)
     }
 
     @Test(arguments: ["", "https://", "a b", "1a", "é", "a\nb"])
