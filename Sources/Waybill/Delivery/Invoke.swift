@@ -74,7 +74,7 @@ extension Handler {
         guard case .suspending(let code) = self.code else {
             return self.invoke(message) { try $0.callBoxed($1) }
         }
-        precondition(
+        assert(
             code.isolation.eventLoop === self.mailbox.eventLoop,
             "`eventLoop` of \(type(of: code.isolation)) has changed since it was registered"
         )

@@ -107,6 +107,7 @@ private func withStore<Value>(
 private func handle(_ count: Int, by store: DurableStore, on bus: MessageBus) async throws -> UInt64 {
     let text = String(repeating: "x", count: 180)
     let handled = Handled()
+    try store.setPolicy(DurablePolicy(concurrency: 256), for: "app://work/**")
     try bus.register("app://work/:n") { handled.add(try $0.parameters.require("n")) }
     let start = MonotonicTime.now
     try await withThrowingTaskGroup(of: Void.self) { group in
