@@ -1,5 +1,5 @@
 package import Waybill
-internal import WaybillDurable
+package import WaybillDurable
 
 /// Ships orders, each exactly once, even if the process is killed.
 ///
@@ -13,6 +13,11 @@ package actor ParcelsModule {
     /// - Parameter onAttempt: Runs before an order is shipped, with the number of the attempt.
     package init(onAttempt: @escaping @Sendable (_ order: Int, _ attempt: Int) -> Void) {
         self.onAttempt = onAttempt
+    }
+
+    /// Creates the table of the parcels, if it is missing.
+    package static func createTable(in transaction: DurableTransaction) throws {
+        try transaction.execute("CREATE TABLE IF NOT EXISTS parcels (order_number INTEGER)")
     }
 
     /// Ships an order.

@@ -14,7 +14,7 @@ struct ShopFile: ShopStorage {
         try await self.store.transaction { transaction in
             try transaction.execute("CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, text TEXT)")
             try transaction.execute("CREATE TABLE IF NOT EXISTS receipts (id INTEGER PRIMARY KEY, text TEXT)")
-            try transaction.execute("CREATE TABLE IF NOT EXISTS parcels (order_number INTEGER)")
+            try ParcelsModule.createTable(in: transaction)
         }
     }
 
@@ -51,9 +51,14 @@ struct ShopFile: ShopStorage {
     /// Returns the orders in the file.
     func orders() async throws -> [Order] { try await self.values("SELECT text FROM orders ORDER BY id") }
 
-    /// Returns the receipts in the file.
+    /// Returns the receipts of orders that were paid.
+    ///
+    /// A receipt is saved before its order. If the payment or the process ended between the two, the order is
+    /// still placed, and the receipt does not count.
     func receipts() async throws -> [Receipt] {
-        try await self.values("SELECT text FROM receipts ORDER BY id")
+        let placed = Set(try await self.orders().filter { $0.status == .placed }.map(\.id))
+        let receipts: [Receipt] = try await self.values("SELECT text FROM receipts ORDER BY id")
+        return receipts.filter { !placed.contains($0.order) }
     }
 
     private func values<Value: Decodable>(_ query: String) async throws -> [Value] {

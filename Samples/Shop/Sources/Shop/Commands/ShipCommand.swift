@@ -50,7 +50,7 @@ struct ShipCommand: AsyncParsableCommand {
             }
         }
         try await store.transaction { transaction in
-            try transaction.execute("CREATE TABLE IF NOT EXISTS parcels (order_number INTEGER)")
+            try ParcelsModule.createTable(in: transaction)
             try transaction.send("app://parcels/ship?order=\(order)", key: "ship \(order)")
         }
         try await bus.attach(store)
