@@ -1,26 +1,9 @@
 // The nodes of the cluster, if the bus has joined one.
 import { byId, make, plural, setText } from "./elements.js";
-import { ask, changed, model } from "./stream.js";
+import { model, Poll } from "./stream.js";
 
-const period = 2000;
-let answer = null;
-let problem = null;
-let timer = null;
-let isOpen = false;
+const poll = new Poll("api/nodes");
 let shown = null;
-
-async function load() {
-    clearTimeout(timer);
-    try {
-        answer = await ask("api/nodes");
-        problem = null;
-    } catch (error) {
-        problem = error.message;
-    }
-    changed();
-    // The view may have been left meanwhile.
-    if (isOpen) timer = setTimeout(load, period);
-}
 
 function card(node) {
     const patterns = node.patterns.map((pattern) => make("li", {}, make("code", {}, pattern)));
@@ -32,18 +15,11 @@ function card(node) {
 }
 
 export const nodesView = {
-    open() {
-        if (!isOpen) load();
-        isOpen = true;
-    },
-
-    close() {
-        isOpen = false;
-        clearTimeout(timer);
-        timer = null;
-    },
+    open: () => poll.open(),
+    close: () => poll.close(),
 
     render() {
+        const { answer, problem } = poll;
         const realm = answer?.joined ? `${answer.realm} · ${plural(answer.nodes.length, "node")}` : "";
         setText(byId("nodes-count"), problem ?? realm);
         const text = JSON.stringify([answer, model.state]);

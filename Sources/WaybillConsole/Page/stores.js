@@ -1,27 +1,10 @@
 // The durable stores that the program has named: their figures, dead letters and schedules.
 import { byId, count, duration, make, notShown, setText } from "./elements.js";
 import { readOnlyReason } from "./form.js";
-import { ask, changed, model } from "./stream.js";
+import { ask, model, Poll } from "./stream.js";
 
-const period = 2000;
-let answer = null;
-let problem = null;
-let timer = null;
-let isOpen = false;
+const poll = new Poll("api/stores");
 let shown = null;
-
-async function load() {
-    clearTimeout(timer);
-    try {
-        answer = await ask("api/stores");
-        problem = null;
-    } catch (error) {
-        problem = error.message;
-    }
-    changed();
-    // The view may have been left meanwhile.
-    if (isOpen) timer = setTimeout(load, period);
-}
 
 /** Sends a dead letter again, with its attempts counted from the beginning. */
 async function retry(store, letter) {
@@ -33,7 +16,7 @@ async function retry(store, letter) {
     } catch (error) {
         setText(byId("retry-outcome"), error.message);
     }
-    if (isOpen) load();
+    poll.load();
 }
 
 /** An age in milliseconds, in the largest unit that fits. */
@@ -100,19 +83,15 @@ function card(store, mayAct) {
 }
 
 export const storesView = {
-    open() {
-        if (!isOpen) load();
-        isOpen = true;
-    },
+    open: () => poll.open(),
 
     close() {
-        isOpen = false;
-        clearTimeout(timer);
-        timer = null;
+        poll.close();
         setText(byId("retry-outcome"), "");
     },
 
     render() {
+        const { answer, problem } = poll;
         const mayAct = model.about?.mayAct ?? false;
         setText(byId("stores-note"), problem ?? (mayAct ? "" : readOnlyReason));
         const text = JSON.stringify([answer, mayAct]);

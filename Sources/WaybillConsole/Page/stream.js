@@ -71,6 +71,47 @@ export async function ask(path, body) {
     });
 }
 
+/** Asks the server for the same path every two seconds while a view is open, and has the view rendered again. */
+export class Poll {
+    /** The last answer, or null. */
+    answer = null;
+    /** The sentence of the failure of the last request, or null. */
+    problem = null;
+    #path;
+    #timer = null;
+    #isOpen = false;
+
+    constructor(path) {
+        this.#path = path;
+    }
+
+    open() {
+        const wasOpen = this.#isOpen;
+        this.#isOpen = true;
+        if (!wasOpen) this.load();
+    }
+
+    close() {
+        this.#isOpen = false;
+        clearTimeout(this.#timer);
+    }
+
+    /** Asks at once, unless the view was left. */
+    async load() {
+        if (!this.#isOpen) return;
+        clearTimeout(this.#timer);
+        try {
+            this.answer = await ask(this.#path);
+            this.problem = null;
+        } catch (error) {
+            this.problem = error.message;
+        }
+        changed();
+        // The view may have been left meanwhile.
+        if (this.#isOpen) this.#timer = setTimeout(() => this.load(), 2000);
+    }
+}
+
 /** Opens the stream of the messages that match a pattern, and closes the one before. */
 export async function connect(pattern = model.pattern) {
     disconnect();
