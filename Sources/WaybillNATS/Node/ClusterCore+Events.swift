@@ -234,9 +234,9 @@ extension ClusterCore {
     private func refuse(_ frame: RPCFrame, of senders: RequestBudget.Senders, _ reply: String?) {
         let failure = RPCFailure(wholly: self.budget.overflow(of: senders))
         if senders == .nodes, let node = reply.flatMap({ self.subjects.request(in: $0)?.node }) {
+            let inbox = self.subjects.inbox(node, 0)
             for case .request(let id, _, _) in frame.messages.map(\.content) {
                 let answer = RPCSession.answer(to: id, failure)
-                let inbox = self.subjects.inbox(node, 0)
                 _ = self.transport.publish(inbox, reply: nil, answer, in: .array, headers: [], as: .dialog)
             }
         } else if let reply {

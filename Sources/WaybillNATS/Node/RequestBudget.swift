@@ -13,8 +13,8 @@ final class RequestBudget: Sendable {
         case clients = "clients outside the cluster"
     }
 
-    /// The maximum number of requests in flight, and of the bytes of their messages.
-    struct Limit {
+    /// A number of requests, and of the bytes of their messages.
+    struct Amount {
         let count: Int
         let size: Int
     }
@@ -36,19 +36,30 @@ final class RequestBudget: Sendable {
         deinit { self.budget.add(-1, size: -self.size, to: self.senders) }
     }
 
+    /// An amount for the nodes, and one for the clients.
+    private struct Amounts {
+        var nodes: Amount
+        var clients: Amount
+
+        subscript(_ senders: Senders) -> Amount {
+            get { senders == .nodes ? self.nodes : self.clients }
+            set { if senders == .nodes { self.nodes = newValue } else { self.clients = newValue } }
+        }
+    }
+
     private struct State {
-        var used: [Senders: (count: Int, size: Int)] = [:]
+        var used = Amounts(nodes: Amount(count: 0, size: 0), clients: Amount(count: 0, size: 0))
         /// The senders of the message that is being received, and the bytes of each of its requests.
         var current: (senders: Senders, size: Int)?
     }
 
-    private let limits: [Senders: Limit]
+    private let limits: Amounts
     private let state = Locked(State())
 
-    init(nodes: Limit, clients: Limit) { self.limits = [.nodes: nodes, .clients: clients] }
+    init(nodes: Amount, clients: Amount) { self.limits = Amounts(nodes: nodes, clients: clients) }
 
     /// The number of requests in flight.
-    func count(of senders: Senders) -> Int { self.state.withLock { $0.used[senders]?.count ?? 0 } }
+    func count(of senders: Senders) -> Int { self.state.withLock { $0.used[senders].count } }
 
     /// Charges the requests that a closure begins.
     ///
@@ -59,9 +70,9 @@ final class RequestBudget: Sendable {
     ///   - receive: Begins the requests.
     /// - Returns: Whether the limit allowed the requests and the closure was called.
     func charge(_ count: Int, size: Int, to senders: Senders, _ receive: () -> Void) -> Bool {
-        guard let limit = self.limits[senders] else { return false }
+        let limit = self.limits[senders]
         let hasRoom = self.state.withLock { state in
-            let used = state.used[senders] ?? (0, 0)
+            let used = state.used[senders]
             guard used.count + count <= limit.count, used.size + size <= limit.size else { return false }
             state.current = (senders, size / max(1, count))
             return true
@@ -83,14 +94,14 @@ final class RequestBudget: Sendable {
 
     private func add(_ count: Int, size: Int, to senders: Senders) {
         self.state.withLock { state in
-            let used = state.used[senders] ?? (0, 0)
-            state.used[senders] = (used.count + count, used.size + size)
+            let used = state.used[senders]
+            state.used[senders] = Amount(count: used.count + count, size: used.size + size)
         }
     }
 
     /// Returns the error for a request that exceeds a limit.
     func overflow(of senders: Senders, _ url: String = "") -> RoutingError {
-        let limit = self.limits[senders] ?? Limit(count: 0, size: 0)
+        let limit = self.limits[senders]
         return RoutingError(
             .mailboxFull,
             url: url,
