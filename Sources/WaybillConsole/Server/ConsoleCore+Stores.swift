@@ -68,9 +68,9 @@ extension ConsoleCore {
     private func write(_ letter: JSONText, to json: inout JSONFields) {
         let url = letter.member(named: "url")?.string ?? ""
         let shown = self.shown(url)
-        let name = letter.member(named: "code")?.string
+        let code = letter.member(named: "code")?.string.flatMap { RoutingError.Code(named: $0) }
         let error = RoutingError(
-            RoutingError.Code.all.first { $0.description == name } ?? .handlerFailed,
+            code ?? .handlerFailed,
             url: url,
             message: letter.member(named: "failure")?.string ?? ""
         )

@@ -58,5 +58,11 @@ extension RoutingError {
             .deadlock, .hopLimitExceeded, .notTransferable, .unreachable,
             .infiniteRecursion, .shutDown,
         ]
+
+        /// Returns the code of this version with a name; nil if there is none.
+        package init?(named name: String) {
+            guard let code = Self.all.first(where: { $0.description == name }) else { return nil }
+            self = code
+        }
     }
 }

@@ -165,7 +165,7 @@ extension RPCFailure {
 
     /// Returns the failure as an error of the bus about a URL.
     package func routingError(url: String) -> RoutingError {
-        let named = self.name.flatMap { name in RoutingError.Code.all.first { $0.description == name } }
+        let named = self.name.flatMap { RoutingError.Code(named: $0) }
         let reference = self.reference.map { " (reference \($0))" } ?? ""
         return RoutingError(
             named ?? RoutingError.Code(rpcCode: self.code),
