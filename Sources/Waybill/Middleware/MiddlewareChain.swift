@@ -30,9 +30,10 @@ extension MessageBus {
     package var senderHeaders: [String: String] {
         let request = Request(url: "waybill://sender")
         guard let chain = self.core.chain(on: self.core.currentShard),
-            let message = self.core.unmatched(request, id: CorrelationID(rawValue: 0))
+            let address = try? self.core.registry.address(of: request.url)
         else { return [:] }
-        return chain.prepare(message).headers
+        let parameters = Parameters(address: address)
+        return chain.prepare(request.message(id: CorrelationID(rawValue: 0), parameters: parameters)).headers
     }
 }
 

@@ -234,9 +234,13 @@ extension Batch {
 
     private func checkSize() throws(DurableError) {
         if self.isFull == nil {
-            // Sends with a key delete two expired keys each. When the store is full, there are no such sends.
-            if try self.hasReachedLimit() { try self.tables.dropKeys(at: self.now, limit: 1_000) }
-            self.isFull = try self.hasReachedLimit()
+            var isFull = try self.hasReachedLimit()
+            if isFull {
+                // Sends with a key delete two expired keys each, and a full store has no such sends.
+                try self.tables.dropKeys(at: self.now, limit: 1_000)
+                isFull = try self.hasReachedLimit()
+            }
+            self.isFull = isFull
         }
         if self.isFull == true {
             throw DurableError(

@@ -90,41 +90,39 @@ final class DurableAttempt: MessageSource {
         )
     }
 
+    /// Whether a transaction has completed the message.
+    private var isCompleted: Bool { self.state.withLock { $0.isCompleted } }
+
     /// Records that a transaction has completed the message.
     func noteCompletion() { self.state.withLock { $0.isCompleted = true } }
 
     private func end(_ returned: NewMessage?) {
-        let isCompleted = self.state.withLock { $0.isCompleted }
-        self.end { batch in
-            if !isCompleted { _ = try batch.complete(self.message, returning: returned) }
-        }
+        self.end { batch in _ = try batch.complete(self.message, returning: returned) }
     }
 
     private func end(_ error: RoutingError, by policy: DurablePolicy) {
-        if self.state.withLock({ $0.isCompleted }) {
+        if self.isCompleted {
             self.engine.settings.value.configuration.logger.warning(
                 "the handler of a durable message failed after it had completed the message",
                 metadata: ["url": "\(self.message.url)", "error": "\(error)"]
             )
-            return self.end { _ in }
         }
         self.end { batch in try batch.fail(self.message, with: error, by: policy) }
     }
 
     /// Ends the attempt without counting it, because the bus has been shut down.
     private func release() {
-        let isCompleted = self.state.withLock { $0.isCompleted }
-        self.end { batch in
-            if !isCompleted { try batch.release(self.message) }
-        }
+        self.end { batch in try batch.release(self.message) }
     }
 
-    /// Frees the slot of the attempt, after a closure has written the outcome.
+    /// Frees the slot of the attempt, after a closure has written the outcome of a message that no transaction
+    /// has completed.
     private func end(_ write: @escaping @Sendable (Batch) throws -> Void) {
+        let isCompleted = self.isCompleted
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 batch.updateLanes { $0.freeSlot(in: self.message.lane) }
-                let result = batch.attempt { try write(batch) }
+                let result = batch.attempt { if !isCompleted { try write(batch) } }
                 return {
                     guard case .failure(let error) = result else { return }
                     self.engine.settings.value.configuration.logger.error(

@@ -29,8 +29,6 @@ actor StoreEngine: LoopBound {
     private var schedules = ScheduleTable()
     private var figures = StoreFigures()
     private var timer: ScheduledTimer?
-    /// The bus that handles the messages; nil before a bus is attached.
-    private var bus: MessageBus?
     /// Whether no further attempts may begin.
     private var isClosing = false
     private var drainWaiters: [() -> Void] = []
@@ -148,7 +146,7 @@ actor StoreEngine: LoopBound {
         }
         (self.lanes, self.numbers, self.schedules) = (batch.lanes, batch.numbers, schedules)
         for result in results { result() }
-        if let bus = self.bus { for message in batch.begun { self.deliver(message, to: bus) } }
+        if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
         if self.lanes.inFlight == 0 { self.resumeDrainWaiters() }
         if tables.database.logPages >= self.settings.value.configuration.logLimit { self.checkpoint(tables) }
         self.armTimer()
@@ -223,12 +221,11 @@ extension StoreEngine {
     /// been recovered.
     func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
         if let error = self.closingError { throw error }
-        guard self.bus == nil else {
+        guard self.settings.bus == nil else {
             throw DurableError(.alreadyAttached, message: "the store is already attached to a bus")
         }
         try self.settings.updatePolicies { policies throws(RoutingError) in try policies.with(configuration) }
-        self.bus = bus
-        self.settings.setBus(bus)
+        self.settings.bus = bus
         self.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 let result = batch.attempt { try batch.recover() }
@@ -273,8 +270,7 @@ extension StoreEngine {
         // The log is still there. If the process ends before the file is closed, the next one reads the log.
         if error.code == .closed { self.lock?.mark(.closed) }
         self.tables = nil
-        self.bus = nil
-        self.settings.setBus(nil)
+        self.settings.bus = nil
         self.resumeDrainWaiters()
         for work in self.inbox.close(with: error) { work.reject(error) }
     }

@@ -131,8 +131,7 @@ private final class AttachedStores: Sendable {
 /// The settings that the callers of a store and its engine share.
 final class SharedSettings: Sendable {
     private let settings: Locked<StoreSettings>
-    /// The bus that delivers the messages; nil while there is none.
-    private let bus = Locked<MessageBus?>(nil)
+    private let attachedBus = Locked<MessageBus?>(nil)
 
     init(_ configuration: DurableStore.Configuration) {
         self.settings = Locked(StoreSettings(configuration: configuration, policies: DurablePolicies()))
@@ -143,15 +142,21 @@ final class SharedSettings: Sendable {
     /// The headers that the middlewares of the bus write into each message that the calling task sends.
     ///
     /// A trace continues through them.
-    var senderHeaders: [String: String] { self.bus.withLock { $0 }?.senderHeaders ?? [:] }
+    var senderHeaders: [String: String] { self.bus?.senderHeaders ?? [:] }
 
-    func setBus(_ bus: MessageBus?) {
-        // The old value is released outside of the lock.
-        let old = self.bus.withLock { current in
-            defer { current = bus }
-            return current
+    /// The bus that handles the messages; nil while no bus is attached.
+    ///
+    /// Only the engine sets it.
+    var bus: MessageBus? {
+        get { self.attachedBus.withLock { $0 } }
+        set {
+            // The old value is released outside of the lock.
+            let old = self.attachedBus.withLock { bus in
+                defer { bus = newValue }
+                return bus
+            }
+            _ = consume old
         }
-        _ = consume old
     }
 
     /// Replaces the policies by the result of a closure.
