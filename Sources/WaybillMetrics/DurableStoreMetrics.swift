@@ -20,8 +20,8 @@ public import WaybillDurable
 /// | `waybill_store_commits` | counter | commits |
 /// | `waybill_store_commit_duration` | timer | mean duration of the commits of an interval, if it has any |
 ///
-/// All metrics have the dimension `store`, which is the name of the store. Each reading counts the messages in
-/// the file, so choose a longer interval for a store with millions of messages.
+/// All metrics have the dimension `store`, which is the name of the store. Each reading counts the messages
+/// in the file, so choose a longer interval for a store with millions of messages.
 public struct DurableStoreMetrics: Sendable {
     private let store: DurableStore
     private let interval: Duration

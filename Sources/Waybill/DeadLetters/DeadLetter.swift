@@ -13,8 +13,8 @@ public struct DeadLetter: Sendable {
 
     /// The message; nil if ``url`` is not a valid URL.
     ///
-    /// The message lacks the parameters in the path if no pattern matched its URL, or if the message failed while
-    /// its caller awaited it.
+    /// The message lacks the parameters in the path if no pattern matched its URL, or if the message failed
+    /// while its caller awaited it.
     public let message: Message?
 
     /// The reason why the message reached no handler, or the error with which it failed.

@@ -2,8 +2,8 @@ public import Waybill
 
 /// A test of all routes whose URLs have a given scheme.
 ///
-/// The test checks how the routes are declared, calls each route with generated URLs that it should accept, and
-/// with URLs that it should reject.
+/// The test checks how the routes are declared, calls each route with generated URLs that it should accept,
+/// and with URLs that it should reject.
 ///
 /// ```swift
 /// let bus = MessageBus()
