@@ -16,6 +16,10 @@ package final class NodeProcess {
         self.process.executableURL = URL(filePath: CommandLine.arguments[0])
             .deletingLastPathComponent().appending(path: "ClusterProgram")
         self.process.arguments = [name, server]
+        // A node that crashes prints where.
+        var environment = ProcessInfo.processInfo.environment
+        environment["SWIFT_BACKTRACE"] = "enable=yes,color=no,interactive=no"
+        self.process.environment = environment
         let output = Pipe()
         self.process.standardOutput = output
         let hasJoined = Gate()
@@ -36,11 +40,12 @@ package final class NodeProcess {
 
     /// Has it leave the cluster, and waits for its end.
     ///
-    /// - Returns: Its exit status.
-    package func leave() async -> Int32 {
+    /// - Returns: How it ended: "exit 0" if it left normally.
+    package func leave() async -> String {
         self.process.terminate()
-        _ = await eventually { !self.process.isRunning }
-        return self.process.isRunning ? -1 : self.process.terminationStatus
+        guard await eventually({ !self.process.isRunning }) else { return "still running" }
+        let cause = self.process.terminationReason == .exit ? "exit" : "signal"
+        return "\(cause) \(self.process.terminationStatus)"
     }
 }
 #endif

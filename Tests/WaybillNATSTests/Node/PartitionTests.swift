@@ -73,7 +73,7 @@ struct PartitionTests {
         #expect(counts.inFlight == 0 && node.statistics.inFlight == 0)
         node.beginGracefulShutdown()
         try await node.run()
-        #expect(await far.leave() == 0)
+        #expect(await far.leave() == "exit 0")
         await bus.shutDown()
         await partition.end()
     }
