@@ -14,7 +14,7 @@ struct YAMLReader {
         }
         do {
             guard let node = try Yams.compose(yaml: text) else {
-                throw ConfigurationError(.init(file: self.file), "it is empty")
+                throw ConfigurationError(.init(file: self.file), "the file is empty")
             }
             return try self.convert(node, depth: 0)
         } catch let error as ConfigurationError {

@@ -49,7 +49,7 @@ package struct Problem: Error {
     private static func detail(of error: RoutingError) -> String? {
         switch error.code {
         case .noRoute, .invalidURL, .missingParameter, .invalidParameter, .refused, .cancelled: nil
-        case .mailboxFull: "too many messages wait"
+        case .mailboxFull: "too many messages wait for the handler: try again later"
         case .deadlineExceeded: "no reply arrived before the deadline"
         case .shutDown: "the server is shutting down"
         case .noHandler: "the handler no longer exists"

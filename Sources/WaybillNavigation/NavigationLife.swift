@@ -53,7 +53,7 @@ final class NavigationLife: Sendable {
             throw RoutingError(
                 .noHandler,
                 url: self.message.address.text,
-                message: "its destination does not exist, so it cannot be closed"
+                message: "the destination of this request was never shown, so it cannot be closed"
             )
         }
         try await close()

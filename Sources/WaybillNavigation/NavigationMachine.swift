@@ -57,12 +57,12 @@ struct NavigationMachine {
 
         private var message: String {
             switch self {
-            case .busy: "another navigation step is in progress"
+            case .busy: "another navigation step is in progress: wait until it ends"
             case .nothingBelow(let wanted, let there):
                 "cannot go back by \(wanted): \(there) destinations are below"
             case .notThere: "the destination is not shown"
             case .isRoot: "the root cannot be removed: replace it with another root"
-            case .nothingToEmbedIn: "no shown destination can contain it"
+            case .nothingToEmbedIn: "no destination on the screen can contain the new one"
             }
         }
     }

@@ -143,7 +143,8 @@ extension NavigationRequest {
         expecting: Answer.Type
     ) async throws(RoutingError) -> Answer {
         guard !self.life.isOver else {
-            throw RoutingError(.noHandler, url: self.url, message: "the destination is gone")
+            let message = "the destination was removed, so it cannot send more replies"
+            throw RoutingError(.noHandler, url: self.url, message: message)
         }
         return try await self.message.reply(with: value, expecting: Answer.self)
     }

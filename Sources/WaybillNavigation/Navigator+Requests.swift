@@ -182,7 +182,11 @@ extension Navigator {
     }
 
     private static func noDestination(_ request: NavigationRequest) -> RoutingError {
-        RoutingError(.noRoute, url: request.url, message: "no destination is registered for this URL")
+        RoutingError(
+            .noRoute,
+            url: request.url,
+            message: "no destination is registered for this URL: register one with `navigator.register`"
+        )
     }
 
     /// Makes the destination of a request.

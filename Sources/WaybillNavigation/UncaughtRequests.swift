@@ -24,8 +24,8 @@ extension Navigator {
             throw RoutingError(
                 .conflict,
                 url: "\(scheme):",
-                message:
-                    "the scheme `\(folded)` has a connector, which receives the URLs that no pattern matches"
+                message: "the scheme `\(folded)` already has a connector, which receives all URLs that no "
+                    + "pattern matches: disconnect it first"
             )
         }
         try self.bus.connect(scheme, to: UncaughtRequests(navigator: self))

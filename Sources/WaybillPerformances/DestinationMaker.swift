@@ -86,7 +86,8 @@ struct TypedRouter<Router: ServiceRouter>: DestinationMaker {
         guard let own = settings.flatMap({ $0 as? Router.Settings }) ?? self.router.defaultSettings else {
             throw RoutingError(
                 .missingParameter,
-                message: "its router needs settings of type \(Router.Settings.self)"
+                message: "\(Router.self) needs settings of type \(Router.Settings.self): pass them, or give "
+                    + "the router `defaultSettings`"
             )
         }
         return try await self.router.makeDestination(PerformRequest(own, origin))

@@ -180,7 +180,7 @@ public final class Performance<Destination: Sendable>: Sendable {
             made = try await self.router.make(origin, self.settings)
         }
         guard let destination = made else {
-            throw RoutingError(.noHandler, message: "the router has no destination at present")
+            throw RoutingError(.noHandler, message: "the router returned no destination")
         }
         try await configuration.prepare?(destination)
         try await self.router.prepare(destination)

@@ -186,7 +186,7 @@ final class RouteConfigurationFilesTests {
         ("x.json", "{ \"a\": \"b\",\n", "x.json:2: "),
         ("x.json", "[1]", "x.json:1: each entry of the list must be a map"),
         ("x.json", "\"a\"", "x.json:1: the file must contain a map"),
-        ("x.json", "", "x.json: it is empty"),
+        ("x.json", "", "x.json: the file is empty"),
         ("x.yaml", "actions:\n  a: b\nroutes: {}", "x.yaml:3: `routes`: this section is unknown"),
         ("x.yaml", "a: b\na: c", "x.yaml:"),
         ("x.yaml", "actions: {a: [[b]]}", "x.yaml:1: `a`: a pattern must be text"),

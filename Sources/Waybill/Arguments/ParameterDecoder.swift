@@ -112,7 +112,7 @@ private struct ParameterDecoder: Decoder {
         RoutingError(
             .invalidParameter,
             url: self.parameters.url,
-            message: "parameters are decoded by name, so the type must have properties"
+            message: "parameters are decoded by name: use a type with a property for each parameter"
         )
     }
 
@@ -174,7 +174,8 @@ private struct ParameterDecoder: Decoder {
             RoutingError(
                 .invalidParameter,
                 url: self.parameters.url,
-                message: "`\(key.stringValue)` is a single value without members: pass it with the call"
+                message: "the value of `\(key.stringValue)` has members, and a URL has only text: "
+                    + "pass it with the call"
             )
         }
     }

@@ -148,7 +148,11 @@ extension BusCore {
                 throw .shutDown(url: pattern)
             }
             guard connections.cluster == nil else {
-                throw RoutingError(.conflict, url: pattern, message: "the bus has already joined a cluster")
+                throw RoutingError(
+                    .conflict,
+                    url: pattern,
+                    message: "the bus has already joined a cluster: leave it before you join another one"
+                )
             }
             let connection = Connection(
                 id: connections.nextID(),

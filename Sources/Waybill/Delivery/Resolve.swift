@@ -160,7 +160,7 @@ extension Target {
     /// The reason why the target has no handler.
     var failure: RoutingError {
         if case .missing(let error) = self { return error }
-        return RoutingError(.noHandler, message: "the route has no handler")
+        return RoutingError(.noHandler, message: "the route has no handler: register one")
     }
 
     var group: InstanceGroup? { if case .instances(let group) = self { group } else { nil } }

@@ -154,7 +154,7 @@ extension Message {
             throw RoutingError(
                 .missingParameter,
                 url: self.parameters.url,
-                message: "the message has no payload, but the handler needs \(TypeName.of(type))"
+                message: "the handler needs a payload of type \(TypeName.of(type)): pass one with the message"
             )
         }
         guard let value = converted(payload, to: type) else {

@@ -197,7 +197,8 @@ extension Message {
         } catch is Exchange.NotListening {
             throw .notListening(url: url)
         } catch {
-            throw RoutingError(.refused, url: url, message: "the caller threw an error", cause: error)
+            let message = "the caller threw an error instead of an answer"
+            throw RoutingError(.refused, url: url, message: message, cause: error)
         }
         self.tellObservers(.answer(answer))
         guard let value = converted(answer, to: Answer.self) else {

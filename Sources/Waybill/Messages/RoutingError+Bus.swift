@@ -89,7 +89,8 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "the mailbox of the module is full: its limit is \(Self.messages(limit))"
+            message: "the mailbox of the module is full: its limit is \(Self.messages(limit)); try again "
+                + "later, or raise the limit"
         )
     }
 
@@ -97,8 +98,8 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message:
-                "dropped for a newer message: the mailbox of the module is full, and its limit is \(Self.messages(limit))"
+            message: "dropped for a newer message: the mailbox of the module is full, and its limit is "
+                + "\(Self.messages(limit)); send more slowly, or raise the limit"
         )
     }
 
@@ -107,7 +108,7 @@ extension RoutingError {
             .mailboxFull,
             url: url,
             message: "the subscription is full: its limit is \(Self.messages(limit)); read it faster, or "
-                + "raise its limit"
+                + "raise the limit"
         )
     }
 
@@ -119,7 +120,8 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "dropped for a newer message: the subscriber reads too slowly"
+            message: "dropped for a newer message: the subscriber reads too slowly; read "
+                + "faster, or raise the limit of the subscription"
         )
     }
 
@@ -127,7 +129,8 @@ extension RoutingError {
         Self(
             .deadlock,
             url: url,
-            message: "the serial module is already handling a message that awaits this one"
+            message: "the serial module is already handling a message that awaits this one; send "
+                + "this one without awaiting its reply"
         )
     }
 
@@ -135,8 +138,8 @@ extension RoutingError {
         Self(
             .hopLimitExceeded,
             url: url,
-            message:
-                "the message was forwarded \(limit == 1 ? "once" : "\(limit) times"), which is the limit; do two routes forward to each other?"
+            message: "the message was forwarded \(limit == 1 ? "once" : "\(limit) times"), which is the "
+                + "limit; check whether two routes forward to each other"
         )
     }
 

@@ -59,7 +59,7 @@ struct ConsoleGate: Sendable {
         guard request.headers[.origin] != nil else {
             throw Problem(
                 .forbidden,
-                "a request that acts has to come from a page of this server: `Origin` is missing"
+                "the header `Origin` is missing: a request with an action must come from a page of this server"
             )
         }
         let type = request.headers[.contentType].map { CloudEvent.mediaType(of: $0) }

@@ -186,7 +186,7 @@ extension ConsoleServer {
 
     private static func require(_ method: HTTPRequest.Method, _ request: Request) throws(Problem) {
         guard request.method != method else { return }
-        var problem = Problem(.methodNotAllowed, "this takes \(method.rawValue)")
+        var problem = Problem(.methodNotAllowed, "use \(method.rawValue)")
         problem.allowed = method.rawValue
         throw problem
     }

@@ -120,18 +120,18 @@ struct ShownFailure: Sendable, Equatable {
             switch error.code {
             case .noRoute: "no pattern matches"
             case .noHandler: "the handler no longer exists"
-            case .invalidURL: "the text is no URL"
+            case .invalidURL: "the text is not a URL"
             case .missingParameter: "a parameter is missing"
-            case .invalidParameter: "a parameter is not of its type"
-            case .typeMismatch: "a value is of another type"
-            case .refused: "it was refused"
+            case .invalidParameter: "a parameter has another type than the handler needs"
+            case .typeMismatch: "a value has another type than its reader expects"
+            case .refused: "a middleware or a connector rejected the message"
             case .deadlineExceeded: "no reply arrived before the deadline"
-            case .cancelled: "its caller was cancelled"
-            case .mailboxFull: "too many messages wait"
+            case .cancelled: "the caller was cancelled"
+            case .mailboxFull: "too many messages wait for the module"
             case .hopLimitExceeded: "the message was forwarded too often"
             case .unreachable: "the handler cannot be reached"
             case .shutDown: "the bus has shut down"
-            default: "its handler failed"
+            default: "the handler failed"
             }
         return error.cause.map { "\(sentence) (\(TypeName.of(Swift.type(of: $0))))" } ?? sentence
     }

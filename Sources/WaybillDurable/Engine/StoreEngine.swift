@@ -126,7 +126,7 @@ actor StoreEngine: LoopBound {
                 if batch.isRolledBack {
                     // Work that must succeed is tried again, with the rest of the batch.
                     if work.mustSucceed {
-                        throw DurableError(.statementFailed, message: "the transaction was rolled back")
+                        throw DurableError(.statementFailed, message: "SQLite rolled the transaction back")
                     }
                     results.last?()
                     return index
@@ -222,7 +222,8 @@ extension StoreEngine {
     func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
         if let error = self.closingError { throw error }
         guard self.settings.bus == nil else {
-            throw DurableError(.alreadyAttached, message: "the store is already attached to a bus")
+            let message = "the store is already attached to a bus: open another file for another bus"
+            throw DurableError(.alreadyAttached, message: message)
         }
         try self.settings.updatePolicies { policies throws(RoutingError) in try policies.with(configuration) }
         self.settings.bus = bus

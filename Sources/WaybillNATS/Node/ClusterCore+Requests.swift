@@ -72,7 +72,7 @@ extension ClusterCore {
             throw RoutingError(
                 .mailboxFull,
                 url: url,
-                message: "too many messages wait to be sent to the server"
+                message: "too many messages wait to be sent to the server: try again later"
             )
         }
         self.note { $0.sent += 1 }
@@ -167,7 +167,8 @@ extension ClusterCore {
             as: .publication
         )
         if isTaken { return }
-        throw RoutingError(.mailboxFull, url: url, message: "too many messages wait to be sent")
+        let message = "too many messages wait to be sent: try again later"
+        throw RoutingError(.mailboxFull, url: url, message: message)
     }
 
     /// Returns the subject and the envelope of a publication.

@@ -103,14 +103,15 @@ struct PatternPrinter {
         let read = try FrozenTrie(trie).match(url)?.parameters.all ?? [:]
         guard read != self.values else { return }
         let name = self.values.keys.sorted().first { read[$0] != self.values[$0] } ?? ""
-        throw self.invalid(name, "would not be read back from \(url)")
+        throw self.invalid(name, "is read back as another value from \(url): choose another one")
     }
 
     private func unnamed() -> RoutingError {
         RoutingError(
             .missingParameter,
             url: self.pattern.text,
-            message: "`*` has no name, so there is no value for it"
+            message: "`*` has no name, so no value can be given for it: use a placeholder with a "
+                + "name, such as `:id`"
         )
     }
 

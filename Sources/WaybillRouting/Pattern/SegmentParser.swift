@@ -118,15 +118,15 @@ struct SegmentParser {
     ) throws(Failure) -> RegularExpression {
         guard var budget = self.budget else {
             throw Failure(
-                message: "the pattern of a peer has a regular expression, which is rejected unless "
-                    + "`RoutingLimits.allowsExpressionsOfPeers` is true"
+                message: "a pattern from a peer cannot contain a regular expression: remove it, or set "
+                    + "`RoutingLimits.allowsExpressionsOfPeers` in the program that receives it"
             )
         }
         defer { self.budget = budget }
         do {
             return try RegularExpression(text, budget: &budget)
         } catch {
-            throw Failure(message: "the regular expression of `\(name)` cannot be used: \(error.message)")
+            throw Failure(message: "the regular expression of `\(name)` is invalid: \(error.message)")
         }
     }
 

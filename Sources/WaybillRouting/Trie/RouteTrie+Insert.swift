@@ -16,7 +16,7 @@ extension RouteTrie {
             throw RoutingError(
                 .invalidPattern,
                 url: pattern.text,
-                message: "the table already holds \(self.count) routes, which is the limit `routes`"
+                message: "the table already has \(self.count) routes: raise the limit `routes` to add more"
             )
         }
         self.generation += 1

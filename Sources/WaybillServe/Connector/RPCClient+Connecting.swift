@@ -103,7 +103,8 @@ extension RPCClient {
         default:
             throw RoutingError(
                 .unreachable,
-                message: "\(self.address) answered the authentication with a message of another kind"
+                message: "\(self.address) did not answer the token as a Waybill server does: "
+                    + "check the address"
             )
         }
     }

@@ -8,7 +8,9 @@ extension RPCSession {
     /// Returns the failure that the peer receives for an error; the cause goes to the log.
     func failure(_ error: any Error) -> RPCFailure {
         if let failure = error as? RPCFailure { return failure }
-        let error = error as? RoutingError ?? RoutingError(.handlerFailed, message: "it failed", cause: error)
+        let error =
+            error as? RoutingError
+            ?? RoutingError(.handlerFailed, message: "the handler failed", cause: error)
         if self.audience == .nodes {
             var failure = RPCFailure(wholly: error)
             if error.code == .noRoute, error.route == nil {

@@ -56,7 +56,9 @@ struct ServedRequests: Sendable {
             throw .limit("the requests of this connection in flight may have \(limit) bytes together")
         }
         if id != .null {
-            guard self.numbers[id] == nil else { throw .invalid("a request with this ID is in flight") }
+            guard self.numbers[id] == nil else {
+                throw .invalid("a request with this ID is in flight: use another ID")
+            }
         }
         self.lastNumber += 1
         if id != .null { self.numbers[id] = self.lastNumber }

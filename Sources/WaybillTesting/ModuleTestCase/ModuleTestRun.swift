@@ -79,14 +79,14 @@ struct ModuleTestRun {
                 self.note(
                     pattern,
                     url: "",
-                    text: "its module is \(module), and not \(name)Module or \(name)Controller"
+                    text: "its module is \(module): name it \(name)Module or \(name)Controller"
                 )
             }
             if let name = route.firstLiteral, name != action, !configured.contains(pattern) {
                 self.note(
                     pattern,
                     url: "",
-                    text: "its method is `\(action)`, and its path begins with `\(name)`"
+                    text: "its method is `\(action)`, but its path begins with `\(name)`: use one name"
                 )
             }
         }
@@ -101,8 +101,8 @@ struct ModuleTestRun {
                 entry.pattern,
                 url: "",
                 text: isOther
-                    ? "\(entry.source) is in the configuration of another scheme"
-                    : "\(entry.source) is configured and not registered; load the configuration first"
+                    ? "the entry at \(entry.source) belongs to another scheme: move it to that scheme's file"
+                    : "the entry at \(entry.source) is not registered: load the configuration into the bus first"
             )
         }
     }

@@ -61,8 +61,8 @@ public struct RecordedMessage: Sendable {
         case .replied(let value as Value): return value
         case .failed(let error): throw error
         case .replied(let value):
-            throw self.mismatch("it was answered with a \(Swift.type(of: value)), and not with a \(type)")
-        case .pending: throw self.mismatch("it has not been answered yet: call `wait`")
+            throw self.mismatch("expected a \(type), but the reply is a \(Swift.type(of: value))")
+        case .pending: throw self.mismatch("the message has no reply yet: await `wait` on the recorder first")
         }
     }
 

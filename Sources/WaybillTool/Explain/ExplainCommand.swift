@@ -31,7 +31,7 @@ struct ExplainCommand: ParsableCommand {
 
     func validate() throws {
         guard self.cases == nil, self.url == nil, self.route.count < 2 else { return }
-        throw ValidationError("Give a URL, or a file of cases.")
+        throw ValidationError("Give a URL, or a file of cases with --cases FILE.")
     }
 
     func run() throws {

@@ -61,7 +61,7 @@ struct StoreViewTests {
             #expect(letter.member(named: "id")?.int == 7 && letter.member(named: "attempts")?.int == 10)
             #expect(letter.member(named: "url")?.string == "app://mail/7?password=…")
             let failure = letter.member(named: "failure")
-            #expect(failure?.member(named: "message")?.string == "its handler failed")
+            #expect(failure?.member(named: "message")?.string == "the handler failed")
             let schedule = try #require(store.member(named: "schedules")?.elements?.first)
             #expect(schedule.member(named: "next")?.int == 90_000)
             #expect(!answer.text.contains("4242") && !answer.text.contains("hunter2"))

@@ -193,12 +193,16 @@ struct ModuleTestCaseTests {
             options: options
         ).report()
         let said = Set(arrays.problems.map(\.description))
-        #expect(said.contains("arrays://sums: its method is `counts`, and its path begins with `sums`"))
+        #expect(
+            said.contains(
+                "arrays://sums: its method is `counts`, but its path begins with `sums`: use one name"
+            )
+        )
         // It joins a component that does not know the bus, and may be called anything.
         #expect(!said.contains { $0.hasPrefix("arrays://closure") })
         #expect(
             said.contains(
-                "arrays://colors: its module is ArrayModule, and not ArraysModule or ArraysController"
+                "arrays://colors: its module is ArrayModule: name it ArraysModule or ArraysController"
             )
         )
     }
@@ -217,11 +221,11 @@ struct ModuleTestCaseTests {
             options: options
         )
         let before = Set(await test.report().problems.map(\.message))
-        #expect(before.contains { $0.contains("is configured and not registered") })
-        #expect(before.contains { $0.contains("is in the configuration of another scheme") })
+        #expect(before.contains { $0.contains("load the configuration into the bus first") })
+        #expect(before.contains { $0.contains("belongs to another scheme") })
         try self.bus.load(configuration)
         let after = Set(await test.report().problems.map(\.message))
-        #expect(!after.contains { $0.contains("is configured and not registered") })
+        #expect(!after.contains { $0.contains("load the configuration into the bus first") })
     }
 
     @Test func `a module that is found by convention is tested by its scheme`() async throws {
