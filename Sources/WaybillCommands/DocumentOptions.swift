@@ -14,10 +14,10 @@ package struct DocumentOptions: ParsableArguments {
 
         package static func help(for value: Self) -> ArgumentHelp? {
             switch value {
-            case .document: "Print the routes with their schemas, for `waybill diff` and programs."
-            case .asyncapi: "Print AsyncAPI 3.0."
-            case .openapi: "Print OpenAPI for the routes of an HTTP gateway."
-            case .markdown: "Print a page for people, with schemas."
+            case .document: "Print the routes with their schemas as JSON, for `waybill diff`."
+            case .asyncapi: "Print an AsyncAPI 3.0 document of the routes."
+            case .openapi: "Print an OpenAPI document of the routes, as an HTTP gateway serves them."
+            case .markdown: "Print the routes and their schemas as Markdown."
             }
         }
     }
@@ -25,23 +25,23 @@ package struct DocumentOptions: ParsableArguments {
     @Flag var kind: Kind?
 
     @Option(
-        help: ArgumentHelp("Write a page with a search into a folder, as index.html.", valueName: "folder")
+        help: ArgumentHelp("Write index.html, a page that can be searched, to a folder.", valueName: "folder")
     )
     var site: String?
 
     @Option(
         name: .customLong("openapi-version"),
-        help: "With --openapi: 3.1, or 3.2, which also describes the events of streams."
+        help: "With --openapi: the version, 3.1 or 3.2. Version 3.2 also describes event streams."
     )
     var openAPIVersion = "3.1"
 
-    @Option(help: "With --openapi: the path of the gateway.")
+    @Option(help: "With --openapi: the path at which the HTTP gateway is mounted.")
     var gatewayPath = "/bus"
 
-    @Option(help: "The name of the program in the document.")
+    @Option(help: "The name of the program, for the document.")
     var title: String?
 
-    @Option(help: "The version of the program in the document.")
+    @Option(help: "The version of the program, for the document.")
     var programVersion = "1.0.0"
 
     package init() {}

@@ -21,7 +21,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     public static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "routes",
-            abstract: "Show every route: pattern, parameters with types, reply, and purpose.",
+            abstract: "Show every route: its pattern, its parameters, its reply and its purpose.",
             discussion: """
                 With --check the command prints problems instead of routes: routes without a handler, patterns that \
                 no URL can match, services that the program needs and no module provides, URLs in the arguments that \
@@ -47,19 +47,19 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
 
     @OptionGroup(title: "Documents") var document: DocumentOptions
 
-    @Flag(help: "With a document: only the routes that are exposed to other processes.")
+    @Flag(help: "In a document, include only the routes that are exposed to other processes.")
     var exposed = false
 
-    @Flag(help: "Check the routes, and the URLs given, instead of printing them.")
+    @Flag(help: "Check the routes and the URLs in the arguments, and print problems instead of routes.")
     var check = false
 
     @Option(
         name: .customLong("service"),
-        help: "With --check: the protocol of a service that a module must provide. Repeat it for more."
+        help: "With --check: a service's protocol that a module must provide. Repeat the option for more."
     )
     var services: [String] = []
 
-    @Argument(help: "With --check: URLs that must have a handler, as must their return URLs.")
+    @Argument(help: "With --check: URLs that must have a handler. Their return URLs must have one too.")
     var urls: [String] = []
 
     /// Creates the command.
@@ -93,9 +93,9 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
 
     /// Rejects URLs and services without `--check`, and `--check` together with a document.
     public func validate() throws {
-        if !self.check, !self.services.isEmpty { throw ValidationError("--service is for --check only.") }
-        if self.check, self.document.isAsked { throw ValidationError("Give --check or a document.") }
-        if !self.check, !self.urls.isEmpty { throw ValidationError("URLs are for --check only.") }
+        if !self.check, !self.services.isEmpty { throw ValidationError("Give --check with --service.") }
+        if self.check, self.document.isAsked { throw ValidationError("Give either --check or a document.") }
+        if !self.check, !self.urls.isEmpty { throw ValidationError("Give --check with URLs.") }
     }
 }
 

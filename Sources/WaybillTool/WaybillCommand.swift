@@ -9,7 +9,7 @@ package struct WaybillCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "waybill",
         abstract:
-            "Explains where URLs lead, checks and compares routes, and talks to programs that serve their bus.",
+            "Matches URLs, checks and compares routes, and calls programs that serve their bus.",
         subcommands: [
             ExplainCommand.self, RoutesCommand.self, DiffCommand.self, CallCommand.self, WatchCommand.self,
             BenchCommand.self,

@@ -17,7 +17,7 @@ struct BenchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The URL; quote one with ? or &.")
+    @Argument(help: "The URL to call. Quote a URL that contains ? or &.")
     var url: String
 
     @OptionGroup var connection: ConnectionOptions

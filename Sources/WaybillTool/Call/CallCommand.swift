@@ -21,7 +21,7 @@ struct CallCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The URL; quote one with ? or &.")
+    @Argument(help: "The URL to call. Quote a URL that contains ? or &.")
     var url: String
 
     @OptionGroup var peer: PeerOptions
@@ -29,16 +29,16 @@ struct CallCommand: AsyncParsableCommand {
     @Option(help: "The parameters, as a JSON object or array.")
     var json = "{}"
 
-    @Option(help: "The time to wait for the reply, such as 500ms or 2s.")
+    @Option(help: "The longest time to wait for the reply, such as 500ms or 2s.")
     var deadline: TimeSpan?
 
-    @Option(help: "A header, NAME=VALUE; may be given several times.")
+    @Option(help: "A header of the message, as NAME=VALUE. Repeat the option for more headers.")
     var header: [String] = []
 
-    @Flag(help: "Prints progress replies as they come, each on a line; the last line is the reply.")
+    @Flag(help: "Prints each progress reply on a line when it arrives. The last line is the final reply.")
     var stream = false
 
-    @Option(help: "The answer to each progress reply, as JSON.")
+    @Option(help: "The answer that the command sends to each progress reply, as JSON.")
     var answer: String?
 
     /// Returns the options of the request.

@@ -14,7 +14,7 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server: the path of a Unix socket, or HOST:PORT.",
+            "The address of the program: the path of its Unix socket, or HOST:PORT.",
             valueName: "address"
         )
     )
@@ -22,11 +22,11 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help:
-            "A file with the server's token. Without it, the tool reads the environment variable \(Self.tokenVariable)."
+            "A file with the token of the program. Without this option, the token is in the environment variable \(Self.tokenVariable)."
     )
     var tokenFile: String?
 
-    @Option(help: "The time to wait for the connection, such as 500ms or 2s. (default: 5s)")
+    @Option(help: "The longest time to wait for the connection, such as 500ms or 2s. (default: 5s)")
     var connectTimeout: TimeSpan?
 
     /// The server's address, for a command that requires one.

@@ -6,27 +6,30 @@ internal import Foundation
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Prints which route a URL matches, with which values, and why.",
+        abstract: "Matches a URL against patterns, and prints the route, its values, and each step.",
         discussion: """
-            Prints a JSON object with `matched`, `parameters`, `error` and `trace`. With --cases, reads a JSON list of \
-            objects with `id`, `routes` and `url`, and prints one line of `id`, `matched`, `parameters` and `error` \
-            for each.
+            The command prints a JSON object: the pattern that matched, the parameters, the error if no pattern matched, \
+            and the trace of the search. With --cases, it reads a JSON list of objects with `id`, `routes` and `url`, \
+            and prints one line of JSON for each.
+
+            EXAMPLE:
+              waybill explain --route 'app://user/<int:uid>' --route /user/me app://user/7
             """
     )
 
     @Option(
         name: .long,
         parsing: .upToNextOption,
-        help: "A pattern of the table; may be given several times."
+        help: "A pattern to match the URL against. Repeat the option for more patterns."
     )
     var route: [String] = []
 
     @OptionGroup var options: TableOptions
 
-    @Option(name: .long, help: "A file of cases.")
+    @Option(name: .long, help: "A JSON file with a list of cases, each with its own patterns and URL.")
     var cases: String?
 
-    @Argument(help: "The URL.")
+    @Argument(help: "The URL to match.")
     var url: String?
 
     func validate() throws {

@@ -13,13 +13,13 @@ struct ClusterOptions: ParsableArguments {
     )
     var nats: String?
 
-    @Option(help: "The realm of the cluster.")
+    @Option(help: "The realm of the cluster, which is the name that its nodes join.")
     var realm: String?
 
-    @Option(help: ArgumentHelp("A file with credentials, as `nsc` writes it.", valueName: "file"))
+    @Option(help: ArgumentHelp("A NATS credentials file, such as `nsc` writes.", valueName: "file"))
     var credentials: String?
 
-    @Flag(help: "Talks to a server on another machine without encryption.")
+    @Flag(help: "Allows an unencrypted connection to a server on another machine.")
     var allowPlaintext = false
 
     /// The server and the realm, for a command that requires both.

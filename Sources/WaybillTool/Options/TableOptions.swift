@@ -4,10 +4,10 @@ internal import WaybillRouting
 
 /// The options for the route table that a command queries.
 struct TableOptions: ParsableArguments {
-    @Option(name: .long, help: "The conventions: waybill, yfRouter, ftRouter, cocRouter or zikRouter.")
+    @Option(name: .long, help: "The syntax of patterns: waybill, yfRouter, ftRouter, cocRouter or zikRouter.")
     var conventions = ConventionsName.waybill
 
-    @Option(name: .long, help: "The scheme of patterns and URLs without one.")
+    @Option(name: .long, help: "The scheme of patterns and URLs that do not begin with a scheme.")
     var defaultScheme = "app"
 
     /// An empty table, for routes whose handlers are the texts of their patterns.

@@ -28,12 +28,12 @@ struct RoutesCommand: AsyncParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Flag(help: "Prints the routes of a server as JSON.")
+    @Flag(help: "With --connect: prints the routes as JSON.")
     var json = false
 
     @OptionGroup(title: "Documents of a server's routes") var document: DocumentOptions
 
-    @Argument(help: "The file.")
+    @Argument(help: "A file of patterns, one on each line.")
     var file: String?
 
     func validate() throws {

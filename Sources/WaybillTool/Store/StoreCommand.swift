@@ -22,12 +22,12 @@ struct StoreCommand: AsyncParsableCommand {
             ACTIONS:
               list       the messages, with number, state, attempts, age, URL and last failure
               show       one message with its values (--id)
-              retry      sends dead letters again, with their attempts counted from the beginning
+              retry      sends dead letters again, with all of their attempts
               drop       deletes dead letters
               schedules  the schedules, with their next times
               stats      the figures of the store
-              check      reads the whole file, and reports what is damaged
-              export     all messages, one JSON object in a line
+              check      reads the whole file, and reports damage
+              export     all messages, one JSON object on each line
 
             EXAMPLES:
               waybill store shop.db list --dead
@@ -42,30 +42,30 @@ struct StoreCommand: AsyncParsableCommand {
         case list, show, retry, drop, schedules, stats, check, export
     }
 
-    @Argument(help: "The file of the store; not with --connect.")
+    @Argument(help: "The file of the store. Leave it out with --connect.")
     var file: String?
 
-    @Argument(help: "The action.")
+    @Argument(help: "The action, from the list above.")
     var action: Action?
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Option(help: "With --connect, the URL of the store's routes.")
+    @Option(help: "With --connect: the URL under which the program registered the store's routes.")
     var url = "app://store"
 
-    @Option(help: "The pattern of the URLs; all messages if it is missing.")
+    @Option(help: "Selects the messages whose URL matches this pattern, instead of all.")
     var matching: String?
 
-    @Option(help: "The number of one message.")
+    @Option(help: "Selects the message with this number.")
     var id: Int?
 
-    @Option(help: "The most messages to list.")
+    @Option(help: "The maximum number of messages to list.")
     var limit = 100
 
     @Flag(help: "Lists dead letters only.")
     var dead = false
 
-    @Flag(help: "Prints JSON, one object in a line.")
+    @Flag(help: "Prints one JSON object on each line.")
     var json = false
 
     mutating func validate() throws {

@@ -7,7 +7,7 @@ internal import WaybillServe
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Shows published messages as they pass, until it is interrupted.",
+        abstract: "Shows messages when they are published, until it is interrupted.",
         discussion: """
             On a terminal, the command shows the number of messages for each URL, and the last messages. In a pipe, it \
             prints each message as one line of JSON with `url`, `parameters` and, under `$waybill`, the headers and \
@@ -21,12 +21,12 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The patterns to subscribe to.")
+    @Argument(help: "The patterns of the URLs to subscribe to.")
     var patterns: [String]
 
     @OptionGroup var peer: PeerOptions
 
-    @Option(help: "Ends after this many messages.")
+    @Option(help: "The number of messages after which the command ends.")
     var count: Int?
 
     func validate() throws {

@@ -66,8 +66,8 @@ extension CarrierError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unknownCountry(let country, let known):
-            "nothing is sent to \(country); there are \(known.joined(separator: ", "))"
-        case .badWeight(let grams): "\(grams) g is no weight of a parcel; it has 1 to 30,000"
+            "the carrier does not deliver to \(country); it delivers to \(known.joined(separator: ", "))"
+        case .badWeight(let grams): "a parcel cannot weigh \(grams) g; use 1 to 30,000"
         }
     }
 }

@@ -36,11 +36,11 @@ extension ShopError: CustomStringConvertible {
     /// A sentence with the problem and the remedy.
     public var description: String {
         switch self {
-        case .unknownCustomer(let name): "nobody here is called \(name)"
+        case .unknownCustomer(let name): "there is no customer \(name); see app://accounts/users"
         case .notSignedIn: "sign in first: app://accounts/sign-in?name=Lili"
         case .unknownProduct(let id): "there is no product \(id)"
         case .unknownCategory(let name): "there is no category \(name); see app://catalog/categories"
-        case .badQuantity(let quantity): "\(quantity) is no quantity; take 1 to 99"
+        case .badQuantity(let quantity): "the quantity \(quantity) is not allowed; use 1 to 99"
         case .outOfStock(let product, let left): "only \(left) of \(product) are left"
         case .notInCart(let id): "there is no \(id) in the cart"
         case .emptyCart: "the cart is empty"
@@ -48,8 +48,8 @@ extension ShopError: CustomStringConvertible {
         case .orderIsClosed(let id, let status): "order \(id) is \(status.rawValue) already"
         case .paymentCancelled(let order): "the customer cancelled the payment of order \(order)"
         case .nobodyToAsk(let order):
-            "somebody has to confirm the payment of order \(order): add confirm=true, or answer the request"
-        case .noRefund(let order): "there is nothing to give back for order \(order)"
+            "the payment of order \(order) needs a confirmation: add confirm=true, or answer the progress reply"
+        case .noRefund(let order): "order \(order) has no payment to refund"
         case .noReceipt(let order): "order \(order) has not been paid"
         }
     }

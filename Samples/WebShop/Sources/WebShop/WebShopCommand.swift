@@ -16,7 +16,7 @@ internal import WaybillServiceLifecycle
 struct WebShopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web-shop",
-        abstract: "Serve the shop over HTTP, to this machine.",
+        abstract: "Serve the shop over HTTP to programs on this machine.",
         discussion: """
             After SIGINT or SIGTERM the shop finishes the running requests and closes; a second signal closes it at \
             once. SIGHUP reads the file of routes again.
@@ -29,36 +29,36 @@ struct WebShopCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The port of 127.0.0.1, or the path of a Unix socket.")
+    @Option(help: "The HTTP server's port on 127.0.0.1, or the path of its Unix socket.")
     var http = "8080"
 
-    @Option(help: "The path of a Unix socket, for JSON-RPC.")
+    @Option(help: "The path of a Unix socket on which to serve JSON-RPC as well.")
     var socket: String?
 
     @Option(
-        help: "A file with more routes, in YAML, JSON or as a property list: other names of the shop's URLs."
+        help: "A file with more URLs for the shop's routes, in YAML, in JSON or as a property list."
     )
     var routes: String?
 
-    @Flag(help: "Show the messages of the shop on a page, and print its link.")
+    @Flag(help: "Serve the console, a web page that shows the shop's messages, and print its link.")
     var console = false
 
-    @Flag(help: "Let the page call routes, and send dead letters again.")
+    @Flag(help: "Serve the console, and let it call routes and send dead letters again.")
     var consoleActions = false
 
-    @Flag(help: "Show values on the page, not only their types.")
+    @Flag(help: "Serve the console, and let it show values instead of types.")
     var consolePayloads = false
 
     #if Cluster
     @Option(
-        help: ArgumentHelp("Join the shop's processes at a server of NATS, as one more.", valueName: "url")
+        help: ArgumentHelp("The URL of a NATS server, to join the cluster of `shop node`.", valueName: "url")
     )
     var nats: String?
     #endif
 
     func validate() throws {
         guard !self.showsConsole || Int(self.http) != nil else {
-            throw ValidationError("a browser reaches the console at a port: --http 8080")
+            throw ValidationError("The console needs a port for the browser: use --http 8080.")
         }
     }
 

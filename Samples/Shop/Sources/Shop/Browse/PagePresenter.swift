@@ -26,7 +26,7 @@ final class PagePresenter: Presenter {
     private func take(_ stack: [PresentedDestination]) async throws {
         if let top = stack.last {
             guard let page = top.value as? any Page else {
-                throw RoutingError.refused("\(top.entry.name) is no page")
+                throw RoutingError.refused("\(top.entry.name) is not a page")
             }
             self.contents[top.id] = try await page.content(for: self.visit)
         }

@@ -6,13 +6,19 @@ internal import WaybillNavigation
 struct BrowseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "browse",
-        abstract: "Walk through the shop page by page, in a terminal.",
+        abstract: "Browse the pages of the shop in the terminal.",
         discussion: """
-            Arrows or Tab choose a link, Enter follows it, Backspace goes back, g opens the URL bar, h goes home, and q \
-            leaves. Pages have URLs of their own: screen://push/product/copper-kettle.
+            KEYS:
+              arrows, Tab   choose a link
+              Enter         follow the link
+              Backspace     go back
+              g             type a URL
+              h             go to the first page
+              q             quit
 
-            In a pipe it reads URLs from its arguments, or one a line from standard input, and prints each page that \
-            they lead to as plain text.
+            Each page has a URL, such as screen://push/product/copper-kettle. If the input or the output is not a \
+            terminal, the command opens the URLs in its arguments, or one URL from each line of standard input, and \
+            prints each page as plain text.
 
             EXAMPLES:
               shop browse

@@ -8,7 +8,7 @@ internal import WaybillNATS
 struct NodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "node",
-        abstract: "Open a part of the shop, as a node of a cluster on NATS.",
+        abstract: "Run some modules of the shop as a node of a cluster on NATS.",
         discussion: """
             The node runs the same modules as the shop in one process. The modules call each other by URLs, so they \
             work in several processes without a change. After SIGINT or SIGTERM the node answers the requests that \

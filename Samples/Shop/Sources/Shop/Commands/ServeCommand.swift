@@ -10,7 +10,7 @@ internal import WaybillServe
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve the shop to other programs, over a Unix socket.",
+        abstract: "Serve the shop to other programs over a Unix socket.",
         discussion: """
             A request is a line of JSON-RPC 2.0 whose method is a URL of the shop. Clients can call the URLs for \
             customers. The server answers a URL that only modules use as if it did not exist.
@@ -18,8 +18,8 @@ struct ServeCommand: AsyncParsableCommand {
             After SIGINT or SIGTERM the shop finishes the running requests and closes; a second signal closes it at \
             once. SIGHUP reads the file of routes again.
 
-            Over HTTP, and with a page that shows what the shop does, it is served by `Samples/run serve \
-            --console`: a program of its own, since it needs a web server.
+            `Samples/run serve --console` starts another program, which serves the shop over HTTP with a page that \
+            shows its messages.
 
             EXAMPLES:
               shop serve --socket shop.sock
@@ -30,11 +30,11 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The path of the socket. The file of a killed server is replaced.")
+    @Option(help: "The path of the socket. A socket file that a killed server left behind is replaced.")
     var socket: String
 
     @Option(
-        help: "A file with more routes, in YAML, JSON or as a property list: other names of the shop's URLs."
+        help: "A file with more URLs for the shop's routes, in YAML, in JSON or as a property list."
     )
     var routes: String?
 

@@ -22,7 +22,7 @@ struct ShipCommand: AsyncParsableCommand {
     @Argument(help: "The number of the order.")
     var order: Int
 
-    @Option(help: ArgumentHelp("The file; it is created if it is missing.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file of the store. A missing file is created.", valueName: "file"))
     var data: String
 
     @Flag(help: "Kill the process in the middle of the first attempt, as `kill -9` does.")

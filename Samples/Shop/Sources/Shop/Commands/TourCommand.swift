@@ -9,13 +9,13 @@ internal import WaybillNATS
 struct TourCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tour",
-        abstract: "Walk through the shop: sign in, browse, order, pay, change your mind."
+        abstract: "Show a visit to the shop, message by message, in ten chapters."
     )
 
     #if Cluster
     @Option(
         help: ArgumentHelp(
-            "The URL of a NATS server: the shop is then in the processes that `shop node` has started.",
+            "The URL of a NATS server. The tour then calls the modules in the processes of `shop node`.",
             valueName: "url"
         )
     )

@@ -68,7 +68,7 @@ extension Clerk {
         case .tooLong(let length):
             let limit = self.splitter.limit
             try self.fail(
-                "line \(self.lineNumber): invalidURL: the line has \(length) bytes, \(limit) is the limit"
+                "line \(self.lineNumber): invalidURL: the line has \(length) bytes, but the limit is \(limit)"
             )
         }
     }

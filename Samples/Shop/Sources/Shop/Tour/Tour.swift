@@ -13,7 +13,7 @@ struct Tour {
     init(bus: MessageBus) { self.bus = bus }
 
     mutating func run() async throws {
-        try self.narrator.title("A day in a shop whose modules know nothing of each other but URLs")
+        try self.narrator.title("One customer in a shop whose modules know only each other's URLs")
         let session = try await self.signIn()
         try await self.browse()
         try await self.fillTheCart(session)
@@ -29,7 +29,7 @@ struct Tour {
 
 extension Tour {
     private mutating func signIn() async throws -> SessionToken {
-        try self.narrator.chapter("Sign in", "Lili says who she is. The accounts answer with a session.")
+        try self.narrator.chapter("Sign in", "Lili gives her name. The accounts module starts a session.")
         let url = "app://accounts/sign-in?name=Lili"
         try self.narrator.sent(url)
         let session: Session = try await self.bus.route(url)
@@ -38,7 +38,7 @@ extension Tour {
     }
 
     private mutating func browse() async throws {
-        try self.narrator.chapter("Browse", "She looks at the shelves, then for tea.")
+        try self.narrator.chapter("Browse", "She lists the categories, and then searches for tea.")
         let shelves: [ProductCategory] = try await self.ask("app://catalog/categories")
         let found: [Product] = try await self.ask("app://catalog/search?text=tea&limit=4")
         guard !shelves.isEmpty, !found.isEmpty else { throw ShopError.unknownProduct("tea") }
@@ -48,8 +48,8 @@ extension Tour {
         try self.narrator.chapter(
             "Fill the cart",
             """
-            The session travels with the call, beside the parameters of the URL. The cart asks the accounts whose it is
-            and the catalogue what a kettle costs, and tells the activity what happened, without waiting for it.
+            The session is passed with the call and is not in the URL. The cart module asks the accounts module for the
+            customer and the catalogue module for the price. Without waiting, it sends a line to the activity module.
             """
         )
         let _: CartContents = try await self.ask("app://cart/add?product=copper-kettle", session)
@@ -57,7 +57,7 @@ extension Tour {
     }
 
     private mutating func mistype() async throws {
-        try self.narrator.chapter("Mistype", "No route has this address; the error names the nearest one.")
+        try self.narrator.chapter("Mistype", "No pattern matches this URL. The error suggests another.")
         try await self.fail(.noRoute) { (tour) async throws in
             let _: CartContents = try await tour.ask("app://cart/shwo")
         }
@@ -66,15 +66,15 @@ extension Tour {
     private mutating func order(_ session: SessionToken) async throws -> Order {
         try self.narrator.chapter(
             "Order",
-            "The orders take the lines out of the cart and the goods off the shelves."
+            "The orders module empties the cart, and the catalogue module reduces the stock."
         )
         return try await self.ask("app://orders/place", session)
     }
 
     private mutating func payAndCancel(_ order: Order, _ session: SessionToken) async throws {
         try self.narrator.chapter(
-            "Pay, and think better of it",
-            "Before they take the money the payments ask: a reply before the last one, which a callback answers."
+            "Cancel a payment",
+            "The payments module asks for confirmation: it sends a progress reply, which the caller answers."
         )
         try await self.fail(.handlerFailed) { (tour) async throws in
             _ = try await tour.pay("app://payments/pay?order=\(order.id)", session, answer: .cancel)
@@ -84,7 +84,7 @@ extension Tour {
     private mutating func pay(_ order: Order, _ session: SessionToken) async throws {
         try self.narrator.chapter(
             "Pay",
-            "Now she confirms. The fragment is a return URL: the receipt is routed there once it has been written."
+            "Now she confirms. The fragment of the URL is a return URL: the bus also sends the receipt there."
         )
         _ = try await self.pay(
             "app://payments/pay?order=\(order.id)#activity/receipt",
@@ -96,7 +96,7 @@ extension Tour {
     private mutating func lookBack() async throws {
         try self.narrator.chapter(
             "Look back",
-            "The activity heard of it all, and has the receipt, with the number of the message that it answers."
+            "The activity module has logged each event, and the receipt with the number of the message it answers."
         )
         let _: [ActivityEntry] = try await self.ask("app://activity/recent?limit=5")
     }
@@ -105,8 +105,8 @@ extension Tour {
         try self.narrator.chapter(
             "Ship, whatever happens",
             """
-            The order to ship is a durable message in a file. The first process is killed in the middle of it. The
-            second process finds the message, and the parcel is sent once.
+            The request to ship is a durable message in a file. The first process is killed while it handles the message.
+            The second process handles the message again, and the parcel is sent once.
             """
         )
         let folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID())")
@@ -139,7 +139,7 @@ extension Tour {
     }
 
     private mutating func close() async throws {
-        try self.narrator.chapter("Close", "Every message had exactly one end, and the books say which.")
+        try self.narrator.chapter("Close", "Every message had exactly one outcome, which the bus counts.")
         await self.bus.shutDown(drainingUntil: .now + .seconds(2))
         let books = self.bus.statistics
         try self.narrator.replied(

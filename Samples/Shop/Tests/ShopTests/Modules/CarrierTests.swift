@@ -11,7 +11,9 @@ struct CarrierTests {
         #expect(quote == Quote(cents: 830, days: 2) && "\(quote)" == "8.30, 2 days")
     }
 
-    @Test(arguments: [("xx?grams=1", "nothing is sent to xx"), ("de?grams=0", "0 g is no weight")])
+    @Test(arguments: [
+        ("xx?grams=1", "the carrier does not deliver to xx"), ("de?grams=0", "a parcel cannot weigh 0 g"),
+    ])
     func `a rejection of a filter is refused, with its error`(url: String, sentence: String) async throws {
         let shop = try await OpenShop()
         let error = await #expect(throws: RoutingError.self) {
