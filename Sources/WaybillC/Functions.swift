@@ -21,7 +21,7 @@ public func waybill_status_name(_ status: Int32) -> UnsafePointer<CChar>? {
     unsafe (HostStatus.names[status] ?? HostStatus.names[HostStatus.other.rawValue])?.pointer
 }
 
-/// Creates a bus on a host's `uv_loop_t`, or returns nil on failure.
+/// Creates a bus on the `uv_loop_t` of the C program (the host), or returns nil on failure.
 @c @implementation
 public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer? {
     guard let hostLoop = unsafe hostLoop,

@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The bus of a C host, on the loop of the thread that created it.
+/// The bus of a C program, called the host, on the loop of the thread that created it.
 ///
 /// The functions of `waybill.h` call it.
 ///

@@ -18,7 +18,7 @@ struct HostStatus: Error, Hashable {
         case let status as HostStatus: self = status
         case let error as RoutingError: self = Self.codes.first { $0.code == error.code }?.status ?? .other
         case is CancellationError: self = Self(WAYBILL_CANCELLED)
-        // The remaining errors are JSON errors of the host's text.
+        // The remaining errors are errors in the JSON text that the C program passed.
         default: self = .invalidArgument
         }
     }

@@ -30,7 +30,7 @@ final class CText: Sendable {
     var value: waybill_value { unsafe waybill_value(json: self.pointer, length: self.bytes.count - 1) }
 }
 
-/// Conversion of a host's values.
+/// Conversion of the values that the C program (the host) passes.
 enum HostValue {
     /// Returns a copy of the bytes of a host's value.
     static func bytes(_ value: waybill_value) throws(HostStatus) -> [UInt8] {

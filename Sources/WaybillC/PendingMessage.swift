@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A message that a host handles, and the reply for which the caller waits.
+/// A message that a C program (the host) handles, and the reply for which the caller waits.
 ///
 /// The host's `waybill_message` is an opaque pointer to this object. The message ends once: when the host
 /// ends it, or when its caller is cancelled. A later end has no effect.

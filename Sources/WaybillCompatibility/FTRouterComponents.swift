@@ -11,8 +11,8 @@ internal import WaybillRouting
 /// }
 /// ```
 ///
-/// Use it in handlers for arbitrary URLs, for example the uncaught handler. A handler that knows its
-/// parameters reads them from the message: `message.parameters`, or `message.decode(_:)` for a type with
+/// Use it in handlers for arbitrary URLs, for example in the handler for unmatched URLs. A handler that knows
+/// its parameters reads them from the message: `message.parameters`, or `message.decode(_:)` for a type with
 /// properties.
 public struct FTRouterComponents: Sendable {
     /// The scheme, in lower case.

@@ -3,8 +3,8 @@ internal import WaybillRouting
 
 /// A maker that converts the destinations of a router to the protocol that another module requires.
 ///
-/// Each performance has its own adapted router, because the router must later remove the destination that it
-/// made.
+/// Each ``Performance`` has its own adapted router, because the router must later remove the destination that
+/// it made.
 final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMaker {
     private let router: any DestinationMaker<Provided>
     private let adapter: @Sendable (Provided) -> Required

@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// A router that a performance can call without knowing the type of its settings.
+/// A router that a ``Performance`` can call without knowing the type of the router's settings.
 protocol DestinationMaker<Destination>: Sendable {
     associatedtype Destination: Sendable
 

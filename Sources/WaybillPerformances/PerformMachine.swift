@@ -1,7 +1,9 @@
 public import WaybillRouting
 
-/// The state of a performance and its permitted changes, as a value: the machine decides, and ``Performance``
-/// acts.
+/// The state of a ``Performance`` and the permitted changes of this state.
+///
+/// A performance is one use of a service that is made on demand. The machine is a value that decides, and
+/// ``Performance`` acts.
 struct PerformMachine {
     /// A change from one state to another, for observers.
     struct Change: Equatable {

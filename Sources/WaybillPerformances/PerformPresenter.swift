@@ -28,7 +28,7 @@ public protocol PerformPresenter: Sendable {
 }
 
 extension MessageBus {
-    /// Sets the presenter of all performances of the bus.
+    /// Sets the presenter that shows the destinations of all performances of the bus.
     ///
     /// A new presenter replaces the previous one.
     public func setPerformPresenter(_ presenter: some PerformPresenter) {

@@ -1,11 +1,12 @@
 public import Waybill
 public import WaybillRouting
 
-/// A mark for a protocol whose services are made on demand or provided by a module.
+/// A constant for a protocol whose services are made on demand or provided by a module.
 ///
-/// A request for a protocol without a mark does not compile.
+/// ``MessageBus`` has methods that take such a constant instead of the protocol. A request for a protocol
+/// without a constant does not compile.
 ///
-/// The module that declares the protocol also declares its mark:
+/// The module that declares the protocol also declares the constant:
 ///
 /// ```swift
 /// extension Routable where Service == any Player {
@@ -15,18 +16,18 @@ public import WaybillRouting
 /// let performance = try bus.performance(of: .player)
 /// ```
 public struct Routable<Service: Sendable>: Sendable {
-    /// Declares a protocol as routable, for use in the extension that marks the protocol.
+    /// Creates the constant of a protocol, in an extension of ``Routable``.
     public init(declared service: Service.Type) {}
 }
 
 extension MessageBus {
-    /// Creates a performance, which makes a service when its `perform()` is called, by the mark of the
+    /// Creates a performance, which makes a service when its `perform()` is called, for the constant of the
     /// service's protocol.
     ///
-    /// A mark is a constant in an extension of ``Routable``, as `.player`.
+    /// The constant is declared in an extension of ``Routable``, for example as `.player`.
     ///
     /// - Parameters:
-    ///   - service: the mark of the protocol.
+    ///   - service: the constant of the protocol.
     ///   - name: the name of the provider, if there is more than one.
     ///   - configure: changes the configuration of the performance; called at once.
     /// - Returns: the performance, which makes the service once or several times.
@@ -39,11 +40,10 @@ extension MessageBus {
         try self.performance(of: Destination.self, named: name, configure)
     }
 
-    /// Creates a performance for a service that is made on demand, by the mark of its protocol and with
-    /// settings.
+    /// Creates a performance with settings, for the constant of a service's protocol.
     ///
     /// - Parameters:
-    ///   - service: the mark of the protocol.
+    ///   - service: the constant of the protocol.
     ///   - name: the name of the provider, if there is more than one.
     ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
     ///   - configure: changes the configuration of the performance; called at once.
@@ -59,10 +59,10 @@ extension MessageBus {
         try self.performance(of: Destination.self, named: name, settings: settings, configure)
     }
 
-    /// Returns a service of a module, by the mark of its protocol.
+    /// Returns a service of a module, for the constant of its protocol.
     ///
     /// - Parameters:
-    ///   - service: the mark of the protocol.
+    ///   - service: the constant of the protocol.
     ///   - name: the name of the provider, if there is more than one.
     /// - Returns: a proxy for the provider, or the result of an adapter.
     /// - Throws: `noHandler`, whose message names the available services.

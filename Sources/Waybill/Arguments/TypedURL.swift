@@ -1,6 +1,6 @@
 public import WaybillRouting
 
-/// A URL with parameters that the compiler has checked and with a known reply type.
+/// A URL whose parameters and reply type the compiler checks.
 ///
 /// `@Route` generates, for each method, a function that builds such a URL:
 ///
@@ -22,8 +22,8 @@ public struct TypedURL<Value>: Sendable {
 
     /// Creates a URL that needs no values in its path.
     ///
-    /// `@Route` uses this initializer when it has checked at compile time that the pattern is a URL. The
-    /// pattern is not checked again.
+    /// `@Route` uses this initializer for a pattern without placeholders, which it has checked at compile
+    /// time. The pattern is not checked again.
     ///
     /// - Parameter url: The destination, without placeholders. ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds
     ///   to its query.

@@ -116,7 +116,7 @@ extension ConfigurationRegister {
 
     /// Inserts a route.
     ///
-    /// With conventions that replace routes, the existing routes of its shape are hidden.
+    /// With conventions that replace routes, existing routes whose patterns match the same URLs are hidden.
     private mutating func insert(
         _ target: Target,
         for entry: RouteConfiguration.Entry,

@@ -122,10 +122,10 @@ extension MessageBus {
     /// route that is in the old and the new configuration with the same target is not affected: callers that
     /// wait for it continue to wait.
     ///
-    /// Routes that were registered in code are not changed. Some conventions, such as FTRouter's, replace
-    /// routes of the same shape. With these conventions, a configured route hides a route in code until the
-    /// configuration is removed. A route that code registers later replaces the configured route until the
-    /// configuration is loaded again.
+    /// Routes that were registered in code are not changed. Some conventions, such as FTRouter's, replace a
+    /// route whose pattern matches the same URLs. With these conventions, a configured route hides a route in
+    /// code until the configuration is removed. A route that code registers later replaces the configured
+    /// route until the configuration is loaded again.
     ///
     /// A target that is not registered yet is not an error. Its routes fail with `noHandler` until the module
     /// is installed, and ``validate(urls:services:)`` reports them.

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A handler for all messages of one scheme, which it carries to another host, a device or other code.
+/// A handler for all messages of one scheme, which passes them to another machine, a device or other code.
 ///
 /// ```swift
 /// struct Memos: Connector {

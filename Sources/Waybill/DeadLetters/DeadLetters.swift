@@ -14,7 +14,7 @@ extension MessageBus {
     /// The sequence contains all messages that ``BusStatistics/deadLettered`` counts:
     ///
     /// - messages that reach no handler, including messages whose callers receive the error and messages that
-    ///   the uncaught handler receives;
+    ///   the handler for unmatched URLs receives;
     /// - messages that were sent, or that are return legs, and failed;
     /// - published messages that were not read from a subscription.
     ///

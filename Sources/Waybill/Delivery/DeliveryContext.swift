@@ -17,7 +17,7 @@ struct DeliveryContext: Sendable {
     /// The time at which the message's caller stops waiting.
     var expiry: Deadline { self.source.expiry }
 
-    /// The ID of the message; nil in the uncaught handler.
+    /// The ID of the message; nil in the handler for URLs that no pattern matches.
     var id: CorrelationID? { self.source.message }
 
     /// The context of the handler that waits for the message, or nil when no handler does.

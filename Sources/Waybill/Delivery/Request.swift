@@ -67,7 +67,8 @@ struct Request: Sendable {
         self.expiry = min(self.expiry, expiry)
     }
 
-    /// Returns the message for a receiver without a reply, such as a subscriber or the uncaught handler.
+    /// Returns the message for a receiver without a reply, such as a subscriber or the handler for unmatched
+    /// URLs.
     ///
     /// The message has no return path.
     @inline(__always)

@@ -36,7 +36,7 @@ extension BusCore {
         return shard.with { $0.resolve(request) }
     }
 
-    /// Returns the message of an unmatched request, for observers and the uncaught handler.
+    /// Returns the message of an unmatched request, for observers and the handler for unmatched URLs.
     ///
     /// The message has the arguments of the caller and the parameters of the closest pattern. Returns nil
     /// when the URL is invalid.

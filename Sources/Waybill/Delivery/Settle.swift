@@ -57,7 +57,8 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether the uncaught handler of the program receives a message that no pattern matches.
+    /// Whether the handler for unmatched URLs (`setUncaughtHandler`) receives a message that no pattern
+    /// matches.
     fileprivate var tellsUncaught: Bool {
         switch self {
         case .caller, .nobody: true

@@ -68,7 +68,8 @@ public struct DrainSummary: Sendable, Equatable {
     /// The number of messages that were in flight when the bus began to reject new ones, and that ended in
     /// time.
     ///
-    /// A call of the uncaught handler counts as a message.
+    /// A call of the handler for unmatched URLs (``MessageBus/setUncaughtHandler(includingPublished:_:)``)
+    /// counts as a message.
     public let finished: Int
 
     /// The number of messages that did not end in time and failed with `shutDown`.

@@ -45,8 +45,8 @@ public struct ReturnLeg: Sendable {
     /// The final outcome of the leg.
     ///
     /// The caller waits in its own isolation until the handler of the return URL has returned. The return URL
-    /// may have a return URL itself. That one is a separate leg, and this property does not wait for it. A
-    /// caller that is cancelled receives ``Outcome/underway``.
+    /// may have a return URL itself. The delivery to that second URL is a separate leg, for which this
+    /// property does not wait. A caller that is cancelled receives ``Outcome/underway``.
     public var outcome: Outcome {
         get async {
             await EventLoop.yieldIfDue()

@@ -5,7 +5,7 @@ internal import WaybillRouting
 extension MessageBus {
     /// Sets the handler for URLs that no pattern matches.
     ///
-    /// It replaces an earlier uncaught handler.
+    /// This handler is called the uncaught handler. It replaces an earlier one.
     ///
     /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still receives the error. Without an
     /// uncaught handler, an unmatched message that no caller awaits is logged as a warning.

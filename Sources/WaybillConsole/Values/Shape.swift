@@ -5,9 +5,9 @@ internal import WaybillRouting
 ///
 /// Examples are `String(12)`, `[Order](3)` and `Receipt{total: Money}`.
 ///
-/// The shape is created when a value is recorded, so that the recorder does not retain the value. It runs no
-/// code of the program. A value with a custom mirror is shown by its type. An object is shown by its type as
-/// well, because another thread may change its properties.
+/// This description, the value's shape, is created when a value is recorded, so that the recorder does not
+/// retain the value. It runs no code of the program. A value with a custom mirror is shown by its type. An
+/// object is shown by its type as well, because another thread may change its properties.
 struct Shape {
     private let redaction: Redaction
     private var text = ""

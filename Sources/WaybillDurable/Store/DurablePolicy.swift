@@ -58,7 +58,7 @@ struct DurablePolicies: Sendable {
 
     /// Adds a policy.
     ///
-    /// - Throws: `invalidPattern`, or `conflict` if a policy has a pattern of the same shape.
+    /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy matches the same URLs.
     mutating func add(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
         let entry = Entry(pattern: pattern, lane: "policy:\(pattern)", policy: policy)
         try self.table.insert(pattern, entry)

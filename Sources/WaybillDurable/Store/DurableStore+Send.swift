@@ -95,7 +95,8 @@ extension DurableStore {
     /// - Parameters:
     ///   - policy: The policy.
     ///   - pattern: The pattern of the URLs. The most specific pattern that matches a URL counts.
-    /// - Throws: `invalidPattern`, or `conflict` if the store has a policy for a pattern of the same shape.
+    /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy of the store matches the
+    ///   same URLs.
     public func setPolicy(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
         try self.engine.settings.updatePolicies { policies throws(RoutingError) in
             var policies = policies

@@ -4,7 +4,7 @@ public import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A file that keeps messages until they have been handled, also when the process ends.
+/// A file that keeps messages until they have been handled, even if the process ends.
 ///
 /// ```swift
 /// let store = try await DurableStore("shop.db")
@@ -13,15 +13,15 @@ internal import WaybillRouting
 /// ```
 ///
 /// The file is an SQLite database. A send returns when its message is on disk. Any route can be the
-/// destination. A handler that returns completes its message; a handler that throws is called again, as the
-/// policy of the URL says, until the message becomes a dead letter in the file.
+/// destination. A handler that returns completes its message; a handler that throws is called again,
+/// according to the policy of the URL, until the message becomes a dead letter in the file.
 ///
-/// A handler may be called more than once for a message: the process may end after the handler has returned
-/// and before that is on disk. Rows that the handler writes with `message.complete` are written exactly once,
-/// together with the completion.
+/// A handler may be called more than once for a message: the process may end after the handler has returned,
+/// and before the completion is on disk. Rows that the handler writes with `message.complete` are written
+/// exactly once, together with the completion.
 ///
-/// One store of one process can open a file. All methods can be called from any isolation. They wait without
-/// blocking a thread; the store has its own thread for the file.
+/// Only one store can open a file, in one process. All methods can be called from any isolation. They wait
+/// without blocking a thread; the store has its own thread for the file.
 public final class DurableStore: Sendable {
     let engine: StoreEngine
 

@@ -1,9 +1,9 @@
 internal import CLibUV
 
 extension EventLoop {
-    /// Creates a loop that a host drives from the host's own loop, which may be of any kind.
+    /// Creates a loop that another event loop of any kind drives.
     ///
-    /// The host waits until ``backendDescriptor`` is readable, for at most ``backendTimeout``, and then calls
+    /// The program with the other loop is called the host. It waits until ``backendDescriptor`` is readable, for at most ``backendTimeout``, and then calls
     /// ``dispatch()``. Every call must come from the thread that creates the loop.
     ///
     /// - Parameters:

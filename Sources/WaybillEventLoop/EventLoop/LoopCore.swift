@@ -153,7 +153,7 @@ struct LoopState: ~Copyable {
     /// Keeps the loop's memory allocated, so that no other loop can have the same address.
     unowned var memoryOfLoop: EventLoop?
     var polledAt: Int64 = 0
-    /// The time at which work last ran; a spinning loop counts from then on.
+    /// The time at which work last ran, from which a spinning loop counts.
     var workedAt: Int64 = 0
     /// The time at which the loop parked; nil while it is awake.
     var parkedAt: Int64?

@@ -34,7 +34,7 @@ open class RouteMacro: PeerMacro {
         guard let attributes = outer.asProtocol((any WithAttributesSyntax).self)?.attributes,
             attributes.first(named: "Module") != nil
         else { return "`@Route` can be attached only to a method of an actor with `@Module`" }
-        // On another type it is `@Module` that stands wrong, and says so.
+        // If the outer type is not an actor, `@Module` reports the error.
         return nil
     }
 

@@ -96,8 +96,8 @@ struct ClusterState: Sendable {
         case left(Member)
         /// Fail the requests to a known node that has announced itself as new, because it has dropped them.
         case returned(Member)
-        /// Send `hello` to a node that this one had treated as dead and that is alive. Its earlier requests
-        /// to this node have failed, and it may not have noticed that.
+        /// Send `hello` to a node that is alive, although this node had treated it as dead. The earlier
+        /// requests of that node have failed here, and that node may not have noticed.
         case greet(NodeID)
     }
 

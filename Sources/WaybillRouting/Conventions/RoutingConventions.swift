@@ -40,7 +40,8 @@ public struct RoutingConventions: Sendable, Hashable {
     public var patternQuery = PatternQuery.isText
     /// The rule that chooses between several patterns that match.
     public var bestMatch = BestMatch.mostSpecific
-    /// The effect of an insertion when the table has a pattern of the same shape.
+    /// The effect of an insertion when the table has a pattern that matches the same URLs, as `/:id` and
+    /// `/:uid` do.
     public var sameShape = SameShape.conflicts
     /// Whether an address that matches nothing falls back to the route of its longest registered prefix.
     public var fallsBack = false
@@ -115,7 +116,8 @@ extension RoutingConventions {
         case firstRegistered
     }
 
-    /// The effect of an insertion when the table has a pattern of the same shape.
+    /// The effect of an insertion when the table has a pattern that matches the same URLs, as `/:id` and
+    /// `/:uid` do.
     public enum SameShape: Sendable, Hashable {
         /// The insertion fails with a conflict that names the existing pattern.
         case conflicts

@@ -151,7 +151,7 @@ extension RouteTable {
 
     /// Removes the route of a pattern and returns its handler.
     ///
-    /// A route of the same shape with other parameter names is not removed.
+    /// A route whose pattern has other parameter names is not removed.
     @discardableResult
     public mutating func remove(_ pattern: String) -> Handler? {
         guard let pattern = try? RoutePattern(pattern, self.trie.rules),

@@ -1,9 +1,9 @@
 /// Limits runs of combining marks in text from outside the program.
 ///
 /// Swift compares, hashes and splits a `String` into characters in time quadratic in the length of a run of
-/// combining marks. Foundation's decoder and programs that receive the text have the same cost. So a text
-/// with a run longer than the limit is rejected on arrival. The limit comes from the Stream-Safe Text Format
-/// (Unicode Standard Annex 15, section 13).
+/// combining marks. Foundation's decoder and programs that receive the text have the same cost. Therefore, a
+/// text with a run longer than the limit is rejected on arrival. The limit comes from the Stream-Safe Text
+/// Format (Unicode Standard Annex 15, section 13).
 package enum CombiningMarks {
     /// The maximum number of combining marks in a row.
     package static let limit = 30

@@ -56,9 +56,9 @@ extension RPCServer {
 
         /// The maximum number of bytes that may wait for all peers together; 64 MiB by default.
         ///
-        /// Above the limit, the server closes connections. Those that have not read for a second come first,
-        /// and of these the ones with the most unread bytes. A single answer of more than half of the limit
-        /// is replaced by an error.
+        /// Above the limit, the server closes connections. It begins with peers that have not read for a
+        /// second, and closes the connection with the most unread bytes first. A single answer of more than
+        /// half of the limit is replaced by an error.
         public var unreadBytesOfAll = 64 << 20
 
         /// The maximum number of subscriptions of a connection; 64 by default.
@@ -69,7 +69,7 @@ extension RPCServer {
 
         /// The number of messages that wait for a subscriber that does not read; 256 by default.
         ///
-        /// Older ones are dropped.
+        /// When more messages wait, the oldest are dropped.
         public var messagesPerSubscription = 256
 
         /// The maximum number of requests and notifications of a connection per second; 100,000 by default.

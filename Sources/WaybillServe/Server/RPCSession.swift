@@ -70,8 +70,8 @@ package actor RPCSession: LoopBound {
         /// The peer has yet to send its first message.
         case silent
         case open
-        /// The session accepts no new requests, and closes the connection when those in flight have been
-        /// answered.
+        /// The session accepts no new requests, and closes the connection when the requests in flight have
+        /// been answered.
         case draining
         case closed
     }

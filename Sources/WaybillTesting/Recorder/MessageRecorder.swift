@@ -11,8 +11,8 @@ public import WaybillRouting
 /// ```
 ///
 /// The recorder sees all messages that are routed, sent or published, and all return legs. It records them in
-/// the order in which the bus takes them, outside of all middlewares. It also records a message that no
-/// pattern matches, and a message that fails earlier, for example because its text is not a URL.
+/// the order in which the bus accepts them, before any middleware. It also records a message that no pattern
+/// matches, and a message that fails earlier, for example because its text is not a URL.
 ///
 /// When a caller has received its reply, the recorder has recorded the reply too. A published message is
 /// recorded once for each subscriber, and not at all without subscribers. A sent message is recorded when its
