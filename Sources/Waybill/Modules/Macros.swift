@@ -1,6 +1,6 @@
 #if Macros
 
-/// Creates a module of an actor, whose methods with ``Route()`` handle the URLs below a base URL.
+/// Turns an actor into a module, whose methods with ``Route()`` handle the URLs below a base URL.
 ///
 /// ```swift
 /// @Module("app://user")
@@ -46,7 +46,7 @@ public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", typ
 @attached(member)
 public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
-/// Creates a method of a ``Module(_:)`` a route, whose path is the method's name.
+/// Turns a method of a ``Module(_:)`` into a route, whose path is the method's name.
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
 /// parameter is read from the message by its name and type. If a parameter has two names, as in
@@ -58,7 +58,7 @@ public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMac
 @attached(peer)
 public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
-/// Creates a method of a ``Module(_:)`` a route with the given path.
+/// Turns a method of a ``Module(_:)`` into a route with the given path.
 ///
 /// - Parameter path: A pattern below the module's URL, for example `/:uid/avatar`, or a complete pattern, for
 ///   example `app://other/x`. It is a literal without interpolation. The method must read all captured
@@ -70,8 +70,8 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 
 #if Macros
 
-/// Creates a protocol a service: a module that conforms to it handles its methods, and callers call them by
-/// messages.
+/// Turns a protocol into a service: a module that conforms to the protocol handles its methods, and each call
+/// of a method is a message.
 ///
 /// ```swift
 /// // In a target that all modules import.

@@ -13,7 +13,7 @@ extension LoopCore {
         unsafe self.leave(restoring: outer)
     }
 
-    /// Creates the calling thread the loop's thread.
+    /// Makes the calling thread the loop's thread.
     func enter() {
         unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         let now = MonotonicTime.now

@@ -95,7 +95,7 @@ final class LoopCore: @unchecked Sendable {
         if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
     }
 
-    /// Creates the loop iterate once more without blocking, for work that was queued outside its callbacks.
+    /// Makes the loop iterate once more without blocking, for work that was queued outside its callbacks.
     func keepFromBlocking() {
         unsafe self.state.pointee.handles?.idle.start()
     }

@@ -66,7 +66,7 @@ struct StreamHandle {
         if !self.isUnix { _ = unsafe uv_tcp_nodelay(self.tcp, isOn ? 1 : 0) }
     }
 
-    /// Creates the system probe the peer after a period of silence; for TCP only.
+    /// Makes the system probe the peer after a period of silence; for TCP only.
     func keepAlive(after silence: Duration) {
         let seconds = UInt32(clamping: max(1, silence.components.seconds))
         if !self.isUnix { _ = unsafe uv_tcp_keepalive(self.tcp, 1, min(seconds, 32_767)) }

@@ -122,7 +122,7 @@ final class NATSSocket: Sendable {
         self.state.withLock { $0.descriptor = descriptor }
     }
 
-    /// Creates the system give up a path on which no packets arrive.
+    /// Makes the system close a connection on which no packets arrive.
     ///
     /// With TLS, libnats waits in the middle of a record for as long as the socket is open.
     private static func limitPatience(_ descriptor: Int32) {

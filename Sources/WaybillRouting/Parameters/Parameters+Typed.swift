@@ -140,8 +140,8 @@ extension Parameters {
 
     /// Returns whether a passed value is an optional without a value.
     ///
-    /// A passed nil wins over a value of the URL. If no optional is expected, the parameter is missing; it is
-    /// not the text "nil".
+    /// A passed nil takes precedence over a value of the URL. If no optional is expected, the parameter is
+    /// missing; it is not the text "nil".
     @usableFromInline
     package static func isNil(_ value: Any) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
 }

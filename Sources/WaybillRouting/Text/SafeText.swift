@@ -5,8 +5,8 @@
 /// ```
 ///
 /// URLs and their values come from outside. A line break would forge a log line, an escape sequence would
-/// control the terminal, and a bidirectional control would reorder the rest of the line. So Waybill passes
-/// every text that it logs or puts into an error message through this type.
+/// control the terminal, and a bidirectional control would reorder the rest of the line. Waybill therefore
+/// passes every text that it logs or puts into an error message through this type.
 public enum SafeText {
     /// The maximum length of outside text that is quoted within a sentence: 200 characters.
     public static let limit = 200

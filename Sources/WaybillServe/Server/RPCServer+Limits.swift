@@ -94,7 +94,8 @@ extension RPCServer {
 
         /// How long a peer may take none of the bytes that wait for it; 30 seconds by default.
         ///
-        /// The connection is closed then. A peer that reads slowly may take any time for all of them.
+        /// After this time, the server closes the connection. A peer that reads slowly, but without such a
+        /// pause, is not disconnected.
         public var stallTime = Duration.seconds(30)
 
         /// Creates limits with the defaults.
