@@ -118,7 +118,9 @@ extension ClusterCore {
             case .noSubscriber:
                 // The node that had claimed the request is gone. Another node must not handle it a second
                 // time.
-                let lost = self.requests[id]?.node.map { "the node \(self.name(of: $0)) is gone" }
+                let lost = self.requests[id]?.node.map {
+                    "the node \(self.name(of: $0)) is no longer connected to the server"
+                }
                 self.deliver(lost.map { .lost($0) } ?? .finished(.failure(.unrouted)), to: id)
             case .notSent(let message, let reason):
                 if self.pending.contains(id) {
@@ -129,8 +131,8 @@ extension ClusterCore {
             }
         } else if let node = self.subjects.asked(in: reply), case .noSubscriber = reason, !self.isReturning {
             guard let member = self.state.withLock({ $0.drop(node) }) else { return }
-            self.noteLoss(of: member, "is gone")
-            self.lose(member, "is gone")
+            self.noteLoss(of: member, "is no longer connected to the server")
+            self.lose(member, "is no longer connected to the server")
         }
     }
 
@@ -162,7 +164,7 @@ extension ClusterCore {
             case .learned(let node): self.refreshed(node)
             case .left(let member): self.noteLeft(member)
             case .returned(let member):
-                self.lose(member, "lost its connection for a moment, and its pending requests with it")
+                self.lose(member, "lost its connection for a moment, and has dropped the request")
             case .greet(let node): self.announce(.hello, to: node)
             }
         }

@@ -276,7 +276,7 @@ extension ClusterCore {
             self.deliver(.lost(text), to: id)
         }
         // The node may still run, and may wait for replies to its own requests.
-        let lost = self.saying("no longer hears from the node that sent the request")
+        let lost = self.saying("no longer receives messages of the node that sent the request")
         self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
         self.loseUnclaimed(of: member, text)
     }

@@ -31,7 +31,7 @@ extension RPCCaller {
             case .progress(let value):
                 let answer = await Self.answer(of: message, to: value)
                 // A cancelled caller sends no answer. Its handler will be cancelled, and an answer would
-                // first tell it that nobody listens.
+                // report to it first that no caller listens.
                 if !Task.isCancelled { self.notify(.answer, id: id, answer: answer) }
             case .returned(let value, let headers):
                 hasReturned = true

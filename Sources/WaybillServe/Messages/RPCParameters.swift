@@ -17,7 +17,7 @@ struct RPCParameters: Sendable {
         case object(JSONNode)
     }
 
-    /// Creates the parameters of a message; nil stands for a message without parameters.
+    /// Creates the parameters of a message; nil for a message without parameters.
     init(_ node: JSONNode?) throws(RPCFailure) {
         guard let node, node.isObject else {
             self.content = (node?.text.elements).map { .elements($0) } ?? .none

@@ -1,6 +1,6 @@
 public import WaybillEventLoop
 
-/// A clock that stands still until a test advances it.
+/// A clock that moves only when a test advances it.
 ///
 /// It sets the time of the buses and loops created with it.
 ///
@@ -15,8 +15,8 @@ public import WaybillEventLoop
 ///
 /// The clock determines the deadlines of messages, the timeouts of services, `TimeoutMiddleware`,
 /// `RetryMiddleware`, and the `clock` of a loop. It is also a `Clock` for your own code. Its instants are
-/// instants of `ContinuousClock`, and begin at the current one. Because the clock stands still, write
-/// deadlines as `clock.now + ...` and not as `.now + ...`.
+/// instants of `ContinuousClock`, and begin at the current one. Because the clock does not move by itself,
+/// write deadlines as `clock.now + ...` and not as `.now + ...`.
 ///
 /// Some times do not depend on this clock: the time limit for the shutdown of a bus, and the times in traces
 /// and logs.
@@ -31,7 +31,7 @@ public final class ManualClock: Clock {
         weak var loop: EventLoop?
     }
 
-    /// Creates a clock that stands at the current instant.
+    /// Creates a clock whose time is the current instant.
     public init() {}
 
     /// The current instant of the clock.

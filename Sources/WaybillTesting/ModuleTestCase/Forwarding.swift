@@ -4,8 +4,8 @@ internal import WaybillRouting
 
 /// Forwards a URL, and stops waiting for the reply after a time limit.
 ///
-/// The deadlines of the bus cannot be used for this, because its clock may be a manual clock that stands
-/// still.
+/// The deadlines of the bus cannot be used for this, because the bus may have a manual clock, which does not
+/// move by itself.
 struct Forwarding {
     /// The result of a forwarded URL.
     struct Outcome: Sendable {

@@ -13,11 +13,11 @@ public import Waybill
 /// ```
 ///
 /// **Conventions.** At least one route must have the scheme. `connectModules()` also counts: it connects the
-/// scheme to the module of the same name, and each URL then names a method. Each route must have a handler and
-/// be reachable. Each parameter that a route requires must have a type for which values can be
-/// generated, or be among the given values or arguments. With the options for it, three more things are
-/// checked: each route is documented, modules and methods have the names in the URLs, and all routes of a
-/// configuration are registered.
+/// scheme to the module of the same name, and each URL then names a method. Each route must have a handler
+/// and be reachable. Each parameter that a route requires must have a type for which values can be generated,
+/// or be among the given values or arguments. If its options are set, the test also checks three rules: each
+/// route is documented, modules and methods have the names in the URLs, and all routes of a configuration are
+/// registered.
 ///
 /// **Correct URLs.** Each route receives URLs with generated values of the correct types, a number of times.
 /// Routes of a configuration are included. The route may reply. By default, it may also fail with

@@ -110,7 +110,7 @@ public final class MessageRecorder: Sendable {
 
     /// Ends the recording.
     ///
-    /// The recorded messages stay.
+    /// The messages that it has recorded remain available.
     public func stop() {
         self.registration.cancel()
         self.forget()
