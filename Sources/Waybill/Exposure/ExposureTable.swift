@@ -13,7 +13,7 @@ struct ExposureTable: Sendable {
         fileprivate let route: RouteID
     }
 
-    // A single table cannot hold two patterns of the same shape.
+    // A single table cannot hold two patterns that differ only in the names of their values.
     private var tables: [RouteTable<ExposedOperations>] = []
     private var empty: RouteTable<ExposedOperations>
 

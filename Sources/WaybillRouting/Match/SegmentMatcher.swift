@@ -238,7 +238,7 @@ struct DecodedSegment {
     }
 }
 
-/// The matchers of a table; segments of the same shape share a matcher.
+/// The matchers of a table, one for all segments that differ only in the names of their values.
 struct MatcherPool: Sendable {
     private(set) var all: [SegmentMatcher] = []
     private var numbers: [String: UInt32] = [:]

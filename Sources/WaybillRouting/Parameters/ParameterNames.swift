@@ -57,8 +57,9 @@ final class ParameterNames: Sendable {
     }
 }
 
-/// The names that one pattern gives to its captures; used to read a match of another pattern of the same
-/// shape.
+/// The names that one pattern gives to its captures.
+///
+/// They are used to read a match of another pattern, which differs only in these names.
 package struct CaptureNames: Sendable {
     fileprivate let names: ParameterNames?
 }
@@ -75,8 +76,8 @@ extension RouteTable {
 }
 
 extension Parameters {
-    /// Returns the parameters under the names of another pattern, which must have the shape of the matched
-    /// pattern.
+    /// Returns the parameters under the names of another pattern, which may differ from the matched pattern
+    /// only in its names.
     package func renamed(by other: CaptureNames) -> Self {
         var renamed = self
         let overflow = self.names?.overflow ?? []

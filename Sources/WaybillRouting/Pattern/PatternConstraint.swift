@@ -43,7 +43,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// The constraint as part of a segment's shape, which ignores names.
+    /// The constraint as part of a segment's shape, which is the segment without the names of its values.
     var shape: String {
         switch self {
         case .none: ":"

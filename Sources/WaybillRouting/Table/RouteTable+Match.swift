@@ -74,10 +74,11 @@ extension RouteTable {
         }
     }
 
-    /// Returns the handler of the route that has the same shape as a pattern without optional groups.
+    /// Returns the handler of the route whose pattern equals a pattern without optional groups, apart from
+    /// the names of values.
     ///
-    /// - Returns: The handler; nil when no route has this shape, or when patterns of one shape can match
-    ///   other addresses.
+    /// - Returns: The handler; nil when the table has no such route, or when such patterns can match
+    ///   different addresses.
     package func handler(sharedWith pattern: RoutePattern) -> Handler? {
         guard self.canMatchAll, pattern.variants.count == 1, let route = self.trie.rival(of: pattern) else {
             return nil
@@ -85,8 +86,8 @@ extension RouteTable {
         return self.handlers[Int(route)]
     }
 
-    /// Adds a pattern unless the table has a pattern of its shape, or cannot match several patterns
-    /// independently.
+    /// Adds a pattern unless the table has a pattern that differs only in the names of values, or cannot
+    /// match several patterns independently.
     ///
     /// - Returns: The identifier of the registration; nil if the pattern needs a separate table.
     /// - Throws: ``RoutingError/Code/invalidPattern`` when the table is full.

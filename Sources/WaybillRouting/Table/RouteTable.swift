@@ -160,7 +160,8 @@ extension RouteTable {
         return self.remove(at: index)
     }
 
-    /// Removes the routes that have the shape of a pattern, and returns them with their handlers.
+    /// Removes the routes whose patterns equal a pattern apart from the names of values, and returns them
+    /// with their handlers.
     package mutating func removeRivals(
         of pattern: RoutePattern
     ) -> [(route: Route, handler: Handler)] {

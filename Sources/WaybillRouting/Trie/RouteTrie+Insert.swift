@@ -1,8 +1,8 @@
 extension RouteTrie {
     /// Adds a pattern.
     ///
-    /// Two patterns have the same shape if they match some of the same URLs with the same specificity. The new
-    /// pattern replaces an existing one of its shape if the conventions say so.
+    /// Two patterns have the same shape if they match some of the same URLs with the same specificity. If the
+    /// conventions replace routes, the new pattern replaces an existing pattern of its shape.
     ///
     /// - Throws: `conflict` with the name of the existing pattern; `invalidPattern` if the table is full.
     mutating func insert(_ pattern: RoutePattern, fileID: String, line: Int) throws(RoutingError) -> RouteID {
