@@ -193,7 +193,8 @@ extension BusCore {
         if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
     }
 
-    /// Reports a failure to observers, the uncaught handler and the log, before the message is counted.
+    /// Reports a failure to observers, the handler for unmatched URLs and the log, before the message is
+    /// counted.
     @inline(never)
     private func report<Content: SettledContent>(
         _ error: RoutingError,

@@ -51,14 +51,15 @@ public struct DurableRule: Sendable {
         }
         let rule = DurableRule(kind: .cron(fields, timeZone), text: fields.text, zone: zone)
         guard rule.next(after: StoreClock.wallTime) != nil else {
-            throw DurableError(.invalidArgument, message: "no date matches the cron expression \(expression)")
+            let message = "no date in the next 40 years matches \(expression)"
+            throw DurableError(.invalidArgument, message: message)
         }
         return rule
     }
 
     /// Returns the first time of the rule after a time, both in milliseconds since 1970.
     ///
-    /// Returns nil if the rule has none in the next years.
+    /// Returns nil if the rule matches no time in the next 40 years.
     func next(after time: Int) -> Int? {
         switch self.kind {
         case .every(let milliseconds): return time + milliseconds

@@ -45,8 +45,8 @@ extension DurableStore {
             guard let next = rule.next(after: batch.now) else {
                 throw DurableError(
                     .invalidArgument,
-                    message: "the rule of the schedule \(name) matches no time in the next years: choose "
-                        + "another rule"
+                    message: "the rule of the schedule \(name) matches no time in the next 40 years: "
+                        + "choose another rule"
                 )
             }
             try batch.tables.database.execute(

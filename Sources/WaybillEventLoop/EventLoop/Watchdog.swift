@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Logs a warning when one job holds a loop for too long.
 ///
-/// One thread samples all loops of the process, four times per threshold. So a job that lasts longer than the
-/// threshold and a quarter is always detected. The loops only count their jobs. The thread ends when no loop
-/// is left.
+/// One thread samples all loops of the process, four times per threshold. A job that lasts longer than the
+/// threshold and a quarter of it is therefore always detected. The loops only count their jobs. The thread
+/// ends when no loop is left.
 final class Watchdog: Sendable {
     struct Entry {
         let core: LoopCore
