@@ -167,8 +167,11 @@ extension ClusterCore {
             as: .publication
         )
         if isTaken { return }
-        let message = "too many messages wait to be sent: try again later"
-        throw RoutingError(.mailboxFull, url: url, message: message)
+        throw RoutingError(
+            .mailboxFull,
+            url: url,
+            message: "too many messages wait to be sent: try again later"
+        )
     }
 
     /// Returns the subject and the envelope of a publication.
