@@ -6,7 +6,6 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The reply of a call.
 struct CallReply: Sendable {
     let id: CorrelationID
     /// The reply as JSON; nil for a handler that returns nothing.
@@ -18,7 +17,6 @@ struct CallReply: Sendable {
     }
 }
 
-/// The outcome of a call.
 typealias CallOutcome = Result<CallReply, any Error>
 
 /// Runs a call, and cancels it when its client disconnects.

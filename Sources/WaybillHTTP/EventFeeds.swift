@@ -71,7 +71,6 @@ final class EventFeeds: Sendable {
         self.store = EventStore(limit: configuration.replayBytes)
     }
 
-    /// The number of feeds.
     var count: Int { self.state.withLock { $0.feeds.count } }
 
     /// Adds a client to a feed, which begins with its first client.

@@ -75,7 +75,6 @@ package struct Problem: Error {
         }
     }
 
-    /// Returns the HTTP status of a declared error.
     private static func status(of error: DeclaredError) -> HTTPResponse.Status {
         let known: [HTTPResponse.Status] = [
             .badRequest, .unauthorized, .forbidden, .notFound, .notAcceptable,

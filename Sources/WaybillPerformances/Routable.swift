@@ -3,8 +3,8 @@ public import WaybillRouting
 
 /// A constant for a protocol whose services are made on demand or provided by a module.
 ///
-/// ``MessageBus`` has methods that take such a constant instead of the protocol. A request for a protocol
-/// without a constant does not compile.
+/// The bus has methods that take such a constant instead of the protocol. A request for a protocol without a
+/// constant does not compile.
 ///
 /// The module that declares the protocol also declares the constant:
 ///

@@ -181,7 +181,6 @@ struct SnapshotLog: Sendable {
 
     func number(_ name: String) -> Int? { self.last?.member(named: name)?.int }
 
-    /// The rows to a URL.
     func rows(to url: String) -> [JSONText] {
         self.rows.values.filter { $0.member(named: "url")?.string == url }
     }

@@ -109,7 +109,6 @@ final class ModuleActions: Sendable {
 
     init(_ core: BusCore) { self.core = core }
 
-    /// The current actions.
     var current: Actions {
         // Read the generation before the actions: if they change meanwhile, the next call reads them again.
         let generation = self.core.registry.generation.load(ordering: .acquiring)

@@ -12,7 +12,6 @@ package enum Audience: Sendable, Hashable {
 }
 
 extension BusCore {
-    /// Returns the exposures for an audience.
     func exposures(to audience: Audience) -> Exposures {
         switch audience {
         case .peers: self.exposures

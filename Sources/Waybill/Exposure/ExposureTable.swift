@@ -26,7 +26,6 @@ struct ExposureTable: Sendable {
         self.empty = configuration.table()
     }
 
-    /// The patterns, with their operations.
     var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {
         self.tables.flatMap { table in
             table.routes.compactMap { route in

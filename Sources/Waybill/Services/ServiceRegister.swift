@@ -36,7 +36,6 @@ struct ServiceRegister {
         return self.lastID
     }
 
-    /// Removes a service and returns it.
     mutating func remove(_ id: Int) -> ServiceOffer? {
         guard let key = self.entries.first(where: { $0.value.id == id })?.key else { return nil }
         return self.entries.removeValue(forKey: key)?.offer

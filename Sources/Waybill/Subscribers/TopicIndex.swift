@@ -39,10 +39,8 @@ struct TopicIndex: Sendable {
         let parameters: Parameters
     }
 
-    /// The number of topics.
     var count: Int { self.topics.count }
 
-    /// All subscribers.
     var subscribers: [Subscriber] { self.topics.all.flatMap(\.subscribers) }
 
     /// Adds a topic that has no subscribers yet.

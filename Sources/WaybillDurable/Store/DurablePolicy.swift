@@ -82,7 +82,6 @@ struct DurablePolicies: Sendable {
     /// Returns the lane of a URL in the file, which another version of the program may have sent.
     func lane(ofStored url: String) -> String { (try? self.lane(of: url)) ?? Self.commonLane }
 
-    /// Returns the policy of a URL.
     func policy(of url: String) -> DurablePolicy { (try? self.entry(of: url)?.policy) ?? DurablePolicy() }
 
     /// Returns the number of attempts that a lane may run at the same time.

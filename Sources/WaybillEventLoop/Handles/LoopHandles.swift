@@ -62,7 +62,6 @@ struct PrepareHandle {
     /// Lets the loop end although the handle is started.
     func unreference() { self.handle.unreference() }
 
-    /// Closes the handle.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
@@ -92,7 +91,6 @@ struct CheckHandle {
     /// Lets the loop end although the handle is started.
     func unreference() { self.handle.unreference() }
 
-    /// Closes the handle.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
@@ -122,7 +120,6 @@ struct IdleHandle {
     /// Lets the loop end although the handle is started.
     func unreference() { self.handle.unreference() }
 
-    /// Closes the handle.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
@@ -163,6 +160,5 @@ struct TimerHandle {
     /// Disarms the timer.
     func stop() { _ = unsafe uv_timer_stop(self.timer) }
 
-    /// Closes the handle.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }

@@ -132,6 +132,5 @@ struct AsyncHandle {
     /// Lets the loop end although the handle is active.
     func unreference() { self.handle.unreference() }
 
-    /// Closes the handle.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }

@@ -84,7 +84,6 @@ struct WorkList {
 
     var isEmpty: Bool { self.head == 0 }
 
-    /// Appends an item.
     mutating func append(_ item: WorkItem) {
         let address = unsafe UInt(bitPattern: item.address)
         item.next = 0

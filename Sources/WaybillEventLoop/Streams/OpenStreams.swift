@@ -7,7 +7,6 @@ protocol LoopStream: AnyObject {
 /// The streams of one loop, and the memory that they share; only the loop's thread accesses them.
 @safe
 struct OpenStreams: ~Copyable {
-    /// The size of ``scratch``.
     static var scratchSize: Int { 16 * 1024 }
 
     private var streams: [ObjectIdentifier: any LoopStream] = [:]

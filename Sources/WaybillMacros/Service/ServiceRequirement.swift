@@ -8,7 +8,6 @@ internal import SwiftSyntaxBuilder
 struct ServiceRequirement {
     let function: FunctionDeclSyntax
     let parameters: [RouteParameter]
-    /// The return type.
     let output: TypeSyntax
     /// The source line of the return type; nil if the type is known to be `Sendable`.
     let outputLine: SourceLine?

@@ -65,19 +65,19 @@ public struct RoutingConventions: Sendable, Hashable {
 extension RoutingConventions {
     /// The meaning of a URL or pattern without a scheme.
     public enum MissingScheme: Sendable, Hashable {
-        /// It has the default scheme.
+        /// The URL or pattern has the default scheme.
         case usesDefault
-        /// It is an error.
+        /// The URL or pattern is rejected.
         case isError
     }
 
     /// The meaning of the host of a URL.
     public enum Host: Sendable, Hashable {
-        /// It is the first segment: `app://user/detail` is `app:/user/detail`.
+        /// The host is the first segment: `app://user/detail` is `app:/user/detail`.
         case isFirstSegment
-        /// It is the first segment unless it contains a dot, as in `example.com`.
+        /// The host is the first segment unless it contains a dot, as in `example.com`.
         case isFirstSegmentUnlessDotted
-        /// It is ignored.
+        /// The host is ignored.
         case isIgnored
     }
 
@@ -89,17 +89,17 @@ extension RoutingConventions {
         case colon
         /// `<name>`, with or without text around it.
         case angleBrackets
-        /// None; every pattern is literal.
+        /// No placeholders: every pattern is literal.
         case none
     }
 
     /// The meaning of `?k=v` in a pattern.
     public enum PatternQuery: Sendable, Hashable {
-        /// It is ordinary text, part of a segment.
+        /// The query is ordinary text and part of a segment.
         case isText
-        /// It is dropped from a pattern with placeholders; in a literal pattern it is text.
+        /// The query is dropped from a pattern with placeholders. In a literal pattern it is text.
         case isIgnoredBesidePlaceholders
-        /// It is dropped.
+        /// The query is dropped.
         case isIgnored
     }
 
@@ -127,25 +127,25 @@ extension RoutingConventions {
 
     /// The rule that chooses between query items with the same name.
     public enum DuplicateQueryNames: Sendable, Hashable {
-        /// The last item.
+        /// The last item is used.
         case lastWins
-        /// The first item.
+        /// The first item is used.
         case firstWins
     }
 
     /// The start of the value of a query item that contains more than one `=`.
     public enum QueryValues: Sendable, Hashable {
-        /// After the first `=`.
+        /// The value begins after the first `=`.
         case beginBehindFirstEquals
-        /// After the last `=`.
+        /// The value begins after the last `=`.
         case beginBehindLastEquals
     }
 
     /// The rule that chooses between path and query when both have a value of the same name.
     public enum Precedence: Sendable, Hashable {
-        /// The path.
+        /// The value of the path is used.
         case pathBeforeQuery
-        /// The query.
+        /// The value of the query is used.
         case queryBeforePath
     }
 }

@@ -7,7 +7,6 @@ protocol MatchState: ~Copyable {
     /// Collects a leaf; returns false if the search looks for the best leaf only.
     mutating func collect(_ leaf: UInt32) -> Bool
 
-    /// The number of captures.
     var captureCount: Int { get }
     /// Whether the state has exceeded its capacity, which makes the result of the search unusable.
     var hasOverflowed: Bool { get }
@@ -26,7 +25,6 @@ protocol MatchState: ~Copyable {
     mutating func markVisited(_ position: TriePosition) -> Bool
 
     mutating func capture(_ range: URLRange)
-    /// Returns the capture at an index.
     mutating func capture(at index: Int) -> URLRange
     /// Replaces the capture at an index.
     mutating func replace(_ index: Int, with range: URLRange)

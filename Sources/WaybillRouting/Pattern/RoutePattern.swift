@@ -101,7 +101,6 @@ extension RoutePattern: CustomStringConvertible {
     public var description: String { self.text }
 }
 
-/// One segment of a pattern.
 enum PatternSegment: Sendable, Hashable {
     /// Decoded text that must be equal.
     case literal([UInt8])
@@ -138,7 +137,6 @@ extension PatternSegment {
         }
     }
 
-    /// The number of ``parameters``.
     var parameterCount: Int {
         switch self {
         case .literal, .any: 0

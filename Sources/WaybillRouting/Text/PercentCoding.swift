@@ -31,7 +31,6 @@ enum PercentCoding {
         return run.isEmpty || String(validating: run, as: UTF8.self) != nil
     }
 
-    /// Returns the decoded bytes of a range.
     static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)

@@ -34,7 +34,6 @@ extension RouteTrie {
         return self.pooled > 256 + 2 * self.pooledByRebuild
     }
 
-    /// The number of names and matchers in the pools.
     private var pooled: Int { self.names.count + self.matchers.all.count }
 
     /// Rebuilds the trie from its routes, under the given rules.

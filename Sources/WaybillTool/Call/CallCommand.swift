@@ -41,7 +41,6 @@ struct CallCommand: AsyncParsableCommand {
     @Option(help: "The answer that the command sends to each progress reply, as JSON.")
     var answer: String?
 
-    /// Returns the options of the request.
     func options() throws -> RPCRequestOptions {
         var options = RPCRequestOptions()
         options.parameters = self.json

@@ -45,7 +45,6 @@ struct ReturnLegTests {
         }
     }
 
-    /// The name of an outcome.
     private func name(_ outcome: ReturnLeg.Outcome?) -> String {
         switch outcome {
         case .none: "none"

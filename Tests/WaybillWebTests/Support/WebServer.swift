@@ -11,7 +11,6 @@ struct WebServer: Sendable {
     let port: Int
     let journal: Journal<String>
 
-    /// The URL of a path.
     func url(_ path: String) -> String { "http://127.0.0.1:\(self.port)\(path)" }
 
     /// Runs code while a server listens.

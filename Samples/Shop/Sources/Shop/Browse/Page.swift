@@ -7,7 +7,6 @@ protocol Page: Sendable {
     func content(for visit: Visit) async throws -> PageContent
 }
 
-/// The content of a page.
 struct PageContent: Equatable, Sendable {
     var title: String
     var lines: [String] = []

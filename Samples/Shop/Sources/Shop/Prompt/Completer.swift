@@ -57,7 +57,6 @@ struct Completer {
         return last[other.count]
     }
 
-    /// Returns the common prefix of all words.
     static func commonPrefix(of words: [String]) -> String {
         guard var prefix = words.first?[...] else { return "" }
         for word in words {
