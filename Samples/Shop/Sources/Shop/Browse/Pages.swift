@@ -41,7 +41,7 @@ struct SearchPage: Decodable, Page {
         )
         return PageContent(
             title: "Search: \(self.text)",
-            lines: products.isEmpty ? ["Nothing is called that."] : [],
+            lines: products.isEmpty ? ["No product has this name."] : [],
             links: products.map(\.link)
         )
     }
@@ -114,7 +114,7 @@ struct SignInPage: Decodable, Page {
         let users: [User] = try await visit.ask("app://accounts/users")
         return PageContent(
             title: "Sign in",
-            lines: ["Who are you?"],
+            lines: ["Choose a customer."],
             links: users.map { PageLink($0.name, "app://accounts/sign-in?name=\(Address.encode($0.name))") }
         )
     }

@@ -24,7 +24,7 @@ final class Prompt {
     /// Serves lines until the customer leaves.
     func run() async throws {
         try self.keyboard.show(
-            "\(self.bus.routes.count) routes are open. Type help, or a URL; Tab completes.\n"
+            "The shop has \(self.bus.routes.count) routes. Type a URL, or help. Tab completes.\n"
         )
         while true {
             let editor = LineEditor(history: self.history.lines, completer: self.completer)

@@ -7,16 +7,17 @@ enum PromptHelp {
             return "  \(example.url)\(gap)\(example.summary)"
         }
         return """
-            Type a URL and press Enter; the reply comes back. Without a scheme, app: is meant.
-            Tab completes; the arrows walk through the line and the history.
-            Ctrl-C gives up a line, Ctrl-D leaves.
+            Type a URL and press Enter to see its reply. A URL without a scheme gets the scheme app.
+            Tab completes a word. The arrows move in the line and through the history.
+            Ctrl-C discards the line. Ctrl-D quits.
 
             \(examples.joined(separator: "\n"))
 
-              routes          the table of all routes
-              format json     print replies as JSON; format text as text
-              help            this
-              quit            leave
+              routes          show the table of all routes
+              format json     print replies as JSON
+              format text     print replies as text
+              help            show this text
+              quit            end the program
             """
     }
 }
