@@ -19,7 +19,7 @@ struct Example {
         Example(url: "app://orders/mine", summary: "list your orders"),
         Example(url: "app://orders/detail/1", summary: "show an order"),
         Example(url: "app://payments/pay?order=1", summary: "pay for an order; asks for confirmation"),
-        Example(url: "app://payments/pay?order=1#activity/receipt", summary: "pay; a return URL gets the receipt"),
+        Example(url: "app://payments/pay?order=1#activity/receipt", summary: "pay, with a return URL"),
         Example(url: "app://payments/receipt?order=1", summary: "show a receipt"),
         Example(url: "app://orders/cancel/1", summary: "cancel an order"),
         Example(url: "app://activity/recent?limit=5", summary: "list the last events"),
