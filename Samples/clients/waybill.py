@@ -1,9 +1,9 @@
-"""A client of a Waybill server, whole: python3 waybill.py /run/shop.sock app://user/7 '{"name": "Lili"}'"""
+"""A complete client of a Waybill server: python3 waybill.py /run/shop.sock app://user/7 '{"name": "Lili"}'"""
 import json, socket, sys
 
 
 class WaybillError(Exception):
-    """The failure of a call: its number, its sentence, and what else the server says of it."""
+    """The failure of a call: its number, its sentence, and the other data that the server sends."""
     def __init__(self, error):
         super().__init__(error["message"])
         self.code, self.data = error["code"], error.get("data", {})
@@ -28,11 +28,11 @@ class Waybill:
             return json.loads(line)
         raise ConnectionError("the server has closed the connection")
 
-    send = write  # send(url, parameters): nothing comes back
+    send = write  # send(url, parameters) does not get a response
 
     def call(self, url, params={}, progress=None, **beside):
-        """Calls a URL and returns its value; `progress` sees each progress reply, and its result is the answer.
-        Beside the parameters: timeLeft (milliseconds), headers (a dictionary of texts)."""
+        """Calls a URL and returns its value. `progress` receives each progress reply, and its result is the answer.
+        Other arguments: timeLeft (milliseconds), headers (a dictionary of texts)."""
         self.last = call = self.last + 1
         beside |= {"progress": True, "answers": True} if progress else {}
         self.write(url, {**params, **({"$waybill": beside} if beside else {})}, id=call)
@@ -47,7 +47,7 @@ class Waybill:
                 self.messages.append(frame)
 
     def next(self):
-        """The next message of a subscription, which call("$/subscribe", {"pattern": ...}) begins."""
+        """Returns the next message of a subscription, which call("$/subscribe", {"pattern": ...}) begins."""
         return self.messages.pop(0) if self.messages else self.read()
 
 

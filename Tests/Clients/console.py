@@ -236,7 +236,7 @@ def every_view(page, shop, customer):
     customer.take()
     page.press("3")
     page.press("4")
-    page.until("document.getElementById('books').textContent.startsWith('The books balance')")
+    page.until("document.getElementById('books').textContent.startsWith('The counts add up')")
     page.until("document.querySelectorAll('#histogram rect').length > 0")
     page.until("document.querySelector('#graph-sent polyline').points.length > 1")
     page.until("document.querySelectorAll('#busiest tbody tr').length > 0")

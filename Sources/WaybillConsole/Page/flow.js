@@ -61,7 +61,7 @@ export class FlowPanel {
             for (const event of flow.events) this.#ids.add(event.id);
         } catch (error) {
             if (id !== this.#id) return;
-            this.#problem = error.status === 404 ? "This message is not kept any more." : error.message;
+            this.#problem = error.status === 404 ? "The console no longer keeps this message." : error.message;
         }
         this.#isDue = true;
         changed();

@@ -163,4 +163,4 @@ export class CallForm {
     }
 }
 
-export const readOnlyReason = "Read-only: the program allows calls and replays with allowsActions.";
+export const readOnlyReason = "Read-only. To allow calls and replays, set allowsActions in the program.";

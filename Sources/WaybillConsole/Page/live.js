@@ -53,7 +53,7 @@ function renderCount() {
     const passed = snapshot?.counted ?? 0;
     const all = `${count(passed)} passed, ${count(passed - (snapshot?.dropped ?? 0))} shown`;
     setText(byId("live-count"), `${state}${all}${notShown(snapshot?.dropped)}`);
-    byId("live-count").title = `The newest ${keptRows} stay in the page.`;
+    byId("live-count").title = `The page keeps the newest ${keptRows} messages.`;
 }
 
 function submit(event) {

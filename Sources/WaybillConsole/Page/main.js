@@ -15,7 +15,7 @@ const views = {
 };
 const states = {
     connecting: "connecting", live: "live", waiting: "server away, trying again", refused: "pattern refused",
-    signedOut: "signed out: open the link of the program again", away: "not watched",
+    signedOut: "signed out: open the link that the program printed", away: "not watched",
 };
 /** The least time between two renderings, in milliseconds. */
 const calm = 100;

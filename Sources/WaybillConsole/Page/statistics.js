@@ -33,8 +33,8 @@ function renderBooks(bus) {
     for (const [index, key] of books.entries()) setText(totals.children[index].lastChild, count(bus[key]));
     const sum = bus.replied + bus.failed + bus.expired + bus.cancelled + bus.deadLettered + bus.inFlight;
     setText(byId("books"), sum === bus.sent
-        ? "The books balance: what was sent has ended in one way, or is in flight."
-        : `The books are off by ${count(bus.sent - sum)}.`);
+        ? "The counts add up: each sent message has one outcome or is in flight."
+        : `The counts do not add up: they differ by ${count(bus.sent - sum)}.`);
 }
 
 /** What a total rose by per second, from one sample to the next. */

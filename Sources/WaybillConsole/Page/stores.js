@@ -100,7 +100,7 @@ export const storesView = {
         const focused = document.activeElement?.ariaLabel;
         byId("stores").replaceChildren(...(answer.stores.length
             ? answer.stores.map((store) => card(store, mayAct))
-            : [make("p", { class: "none" }, "The program names no store (`stores` in its configuration).")]));
+            : [make("p", { class: "none" }, "The program shows no store. Add the URL of a store to `stores` in the configuration of the console.")]));
         // The button of the same message keeps the focus.
         const buttons = focused ? [...byId("stores").querySelectorAll("button")] : [];
         buttons.find((button) => button.ariaLabel === focused)?.focus();
