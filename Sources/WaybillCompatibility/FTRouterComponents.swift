@@ -49,7 +49,7 @@ public struct FTRouterComponents: Sendable {
 
     /// The query values and the caller's parameters together.
     ///
-    /// If both have a name, the caller's value wins.
+    /// If both have a value of the same name, the caller's value is used.
     public var values: [String: any Sendable] {
         (self.query as [String: any Sendable]).merging(self.parameters) { _, passed in passed }
     }

@@ -52,7 +52,7 @@ public struct RoutingConventions: Sendable, Hashable {
     /// The start of the value of a query item that contains more than one `=`.
     public var queryValues = QueryValues.beginBehindFirstEquals
     /// The rule that chooses between path and query when both have a value of the same name; a value passed
-    /// with the call wins over both.
+    /// with the call takes precedence over both.
     public var precedence = Precedence.pathBeforeQuery
 
     /// The conventions of Waybill, described in `Docs/Routing.md`.

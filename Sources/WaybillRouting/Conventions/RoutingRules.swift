@@ -25,7 +25,7 @@ final class RoutingRules: Sendable {
     let firstDuplicateWins: Bool
     let splitsAtLastEquals: Bool
     /// Whether queries are read by the default rules: `?k` has the empty value, the first `=` ends a name,
-    /// and the last item wins.
+    /// and the last item is used.
     let usesDefaultQueryRules: Bool
     let valuesNeedExactCase: Bool
     /// Whether the first leaf of a search is the best match, and a search without a leaf means that no route

@@ -18,7 +18,7 @@ extension Parameters {
     @inline(__always)
     func locateInPath(_ name: String) -> Location? {
         guard let names = self.names else { return nil }
-        // If several captures have the same name, the last one wins.
+        // If several captures have the same name, the last one is used.
         var index = names.count
         while index > 0 {
             index &-= 1

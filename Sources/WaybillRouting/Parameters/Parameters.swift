@@ -1,7 +1,7 @@
 /// The parameters of a message: one view of the values of the path, the query and the call.
 ///
-/// A value passed with the call wins. The conventions choose between path and query; by default the path
-/// wins. Values are decoded when they are read.
+/// A value passed with the call takes precedence. The conventions choose between path and query; by default
+/// the path takes precedence. Values are decoded when they are read.
 public struct Parameters: Sendable {
     /// The text of the address.
     @usableFromInline let text: String

@@ -204,10 +204,10 @@ enum FrameError: Error, Hashable {
     /// A description of the error for the peer.
     var message: String {
         switch self {
-        case .notRPC: "this is neither JSON nor a Content-Length header"
+        case .notRPC: "the connection begins with neither JSON nor a Content-Length header"
         case .malformedHeader: "the header has no usable Content-Length"
         case .tooLarge(let limit): "the message is longer than \(limit) bytes"
-        case .noRoom(let limit): "the messages of all connections may have \(limit) bytes together"
+        case .noRoom(let limit): "all connections together have reached \(limit) bytes: try again later"
         }
     }
 }

@@ -20,7 +20,7 @@ extension RPCSession {
         case .malformed(let error): self.reject(.null, RPCFailure(error), batch: nil)
         case .largeBatch(let count):
             let limit = self.limits.messagesPerBatch
-            let failure = RPCFailure.invalid("the batch has \(count) messages, and \(limit) are allowed")
+            let failure = RPCFailure.invalid("the batch has \(count) messages, but the limit is \(limit)")
             self.reject(.null, failure, batch: nil)
         case .batch(let messages):
             if !messages.isEmpty { return self.requests.beginBatch(of: messages.count) }
