@@ -3,8 +3,9 @@ internal import CLibUV
 extension EventLoop {
     /// Creates a loop that another event loop of any kind drives.
     ///
-    /// The program with the other loop is called the host. It waits until ``backendDescriptor`` is readable, for at most ``backendTimeout``, and then calls
-    /// ``dispatch()``. Every call must come from the thread that creates the loop.
+    /// The program with the other loop is called the host. The host waits until ``backendDescriptor`` is
+    /// readable, for at most ``backendTimeout``, and then calls ``dispatch()``. Every call must come from the
+    /// thread that creates the loop.
     ///
     /// - Parameters:
     ///   - name: A name for logs.
