@@ -63,6 +63,7 @@ let package = Package(
         .executable(name: "waybill", targets: ["WaybillMain"]),
         .library(name: "WaybillDurable", targets: ["WaybillDurable"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
+        .library(name: "WaybillSimulation", targets: ["WaybillSimulation"]),
         // For programs in C, which link it without Swift's package manager.
         .library(name: "WaybillC", type: .dynamic, targets: ["WaybillC"]),
     ],
@@ -305,6 +306,13 @@ let package = Package(
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
             swiftSettings: settings
         ),
+        // The variables of the Swift runtime through which a simulation receives jobs.
+        .target(name: "CSimulation"),
+        .target(
+            name: "WaybillSimulation",
+            dependencies: ["CSimulation", "Waybill", "WaybillEventLoop", "WaybillRouting"],
+            swiftSettings: settings
+        ),
         // The command apart from its main file: a test can import a library, and need not wait for a program.
         .executableTarget(
             name: "WaybillMain",
@@ -511,6 +519,18 @@ let package = Package(
             dependencies: [
                 "WaybillTesting", "WaybillTestSupport", .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: settings
+        ),
+        // Programs with defects that a simulation must find.
+        .target(
+            name: "PlantedBugs",
+            dependencies: ["Waybill", "WaybillSimulation"],
+            path: "Tests/PlantedBugs",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillSimulationTests",
+            dependencies: ["PlantedBugs", "WaybillSimulation", "Waybill", "WaybillTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -121,6 +121,23 @@ extension MessageBus {
         )
     }
 
+    /// Publishes a message of another node to the subscribers of this process, whether they are shared or not.
+    ///
+    /// - Returns: The number of subscribers that accepted the message.
+    @discardableResult
+    package nonisolated(nonsending) func publishFromNode(
+        _ message: Message
+    ) async throws(RoutingError) -> Int {
+        let sender = ExternalCaller(message.origin, for: .nodes, returnHandler: nil)
+        return try await self.core.publish(
+            Request(
+                url: message.parameters.url,
+                passed: .make(message.parameters.passedValues),
+                extras: MessageExtras(headers: message.headers, external: sender)
+            )
+        )
+    }
+
     /// Returns whether a route of this process matches a URL, without regard to connectors.
     package func hasOwnRoute(for url: String) -> Bool { self.core.matches(url) }
 }

@@ -97,6 +97,7 @@ extension MessageBus {
                 throw error
             }
             self.core.reconfigure()
+            self.core.attachments.value(of: InstalledModules.self, orSet: InstalledModules()).add(modules)
             return Installation(modules: modules, registrations: registrations, services: provided)
         } catch {
             let own = error.code == .conflict ? Module.routes : []
@@ -119,6 +120,36 @@ extension BusCore {
         guard let rival = rival ?? nil else { return error }
         let message = "`\(name)` is installed already (\(rival.fileID):\(rival.line)): \(error.message)"
         return RoutingError(.conflict, url: error.url, message: message, cause: error.cause)
+    }
+}
+
+/// The modules that were installed in a bus, for a simulation that checks their state.
+private final class InstalledModules: Sendable {
+    private struct WeakModule {
+        weak var module: (any Module)?
+    }
+
+    private let modules = Locked<[WeakModule]>([])
+
+    func add(_ added: [any Module]) {
+        self.modules.withLock { modules in
+            modules.removeAll { $0.module == nil }
+            modules += added.map { WeakModule(module: $0) }
+        }
+    }
+
+    func last<Module: Waybill.Module>(of type: Module.Type) -> Module? {
+        self.modules.withLock { modules in
+            for entry in modules.reversed() { if let module = entry.module as? Module { return module } }
+            return nil
+        }
+    }
+}
+
+extension MessageBus {
+    /// Returns the module of a type that was installed last, or nil.
+    package func module<Module: Waybill.Module>(of type: Module.Type) -> Module? {
+        self.core.attachments.value(of: InstalledModules.self)?.last(of: type)
     }
 }
 

@@ -62,6 +62,9 @@ struct PollBudget {
         self.left = self.grain
     }
 
+    /// Sets the number of units until the next refill, for a slice of zero.
+    mutating func limit(to units: Int) { self.left = units }
+
     /// Consumes one unit.
     ///
     /// - Parameter now: Returns the time in nanoseconds; called only when a grain is used up.

@@ -20,6 +20,8 @@ final class LoopCore: @unchecked Sendable {
         case adopted
         /// The thread that created the loop, which dispatches it from the host's own loop.
         case driven
+        /// The thread of a simulation, which takes each piece of work and runs it.
+        case simulated
     }
 
     let name: String
@@ -31,6 +33,8 @@ final class LoopCore: @unchecked Sendable {
     let wakeUp: WakeUp
     let state: UnsafeMutablePointer<LoopState>
     let spin: Int64
+    /// The thread of the simulation; `ThreadID.none` for a loop that is not simulated.
+    private let simulator: UInt
 
     /// The thread that runs the loop, or `ThreadID.none`.
     let thread = Atomic<UInt>(ThreadID.none)
@@ -39,6 +43,9 @@ final class LoopCore: @unchecked Sendable {
     // writes the last.
     private let beforeInbox = CacheLinePadding()
     let inbox = Inbox()
+    /// Whether a thread other than the simulation's has enqueued work; false for a loop that is not
+    /// simulated.
+    let hasForeignWork = Atomic<Bool>(false)
     private let beforeCounters = CacheLinePadding()
     let counters = LoopCounters()
 
@@ -54,6 +61,7 @@ final class LoopCore: @unchecked Sendable {
         self.uv = uv
         self.wakeUp = try WakeUp(on: uv)
         self.spin = configuration.idlePolicy.nanoseconds
+        self.simulator = host == .simulated ? ThreadID.current : ThreadID.none
         unsafe self.state = .allocate(capacity: 1)
         unsafe self.state.initialize(
             to: LoopState(budget: PollBudget(slice: configuration.timeSlice.wholeNanoseconds))
@@ -101,6 +109,9 @@ final class LoopCore: @unchecked Sendable {
     }
 
     private func pushForeign(_ item: WorkItem) {
+        if self.host == .simulated, ThreadID.current != self.simulator {
+            self.hasForeignWork.store(true, ordering: .relaxed)
+        }
         // A published item may run, and drop the last reference to the loop, before this thread has woken it.
         var kept: Unmanaged<LoopCore>?
         switch self.inbox.push(item, willWake: { unsafe kept = Unmanaged.passRetained(self) }) {

@@ -44,13 +44,17 @@ package final class ManualTime: Sendable {
         package func cancel() { self.time.remove(self.key) }
     }
 
-    private let state = Locked(State(now: MonotonicTime.now))
+    private let state: Locked<State>
     private let waking = Atomic<Int>(0)
 
     /// Creates a time whose value is the current instant.
-    package init() {}
+    package convenience init() { self.init(now: MonotonicTime.now) }
 
-    var now: Int64 { self.state.withLock { $0.now } }
+    /// Creates a time with a value in nanoseconds, on the scale of ``MonotonicTime``.
+    package init(now: Int64) { self.state = Locked(State(now: now)) }
+
+    /// The current value in nanoseconds, on the scale of ``MonotonicTime``.
+    package var now: Int64 { self.state.withLock { $0.now } }
 
     /// The instant of the current value.
     package var instant: ContinuousClock.Instant { MonotonicTime.instant(self.now) }

@@ -1,0 +1,130 @@
+#define _GNU_SOURCE
+#include "CSimulation.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/time.h>
+#include <time.h>
+
+#define SWIFT_CALL __attribute__((swiftcall))
+
+// The simulation of a thread; `receiver` is NULL on a thread that is not in a simulation.
+static _Thread_local struct {
+    waybill_job_receiver receiver;
+    void *context;
+    int64_t time;
+    uint64_t random;
+} simulation;
+
+// The jobs of the Swift runtime.
+
+typedef SWIFT_CALL void (*enqueue_original)(void *job);
+typedef SWIFT_CALL void (*enqueue_hook)(void *job, enqueue_original original);
+
+// Variable of the Swift runtime. It calls the function in the variable, if there is one, with every job for the
+// default executor, and with its own function for such jobs.
+extern enqueue_hook swift_task_enqueueGlobal_hook;
+
+SWIFT_CALL static void receive(void *job, enqueue_original original) {
+    if (simulation.receiver == NULL) {
+        original(job);
+    } else {
+        simulation.receiver(simulation.context, job);
+    }
+}
+
+void waybill_enter_simulation(waybill_job_receiver receiver, void *context, uint64_t seed, int64_t time) {
+    // Every thread writes the same address, which stays for the rest of the process.
+    __atomic_store_n(&swift_task_enqueueGlobal_hook, receive, __ATOMIC_RELEASE);
+    simulation.receiver = receiver;
+    simulation.context = context;
+    simulation.random = seed;
+    simulation.time = time;
+}
+
+void waybill_leave_simulation(void) { simulation.receiver = NULL; }
+
+void waybill_set_time(int64_t time) { simulation.time = time; }
+
+void *waybill_job_function(void *job) {
+    // A job is two words of the object header, two words for the scheduler, flags, an identifier, and then the
+    // address of the function.
+    enum { flags_offset = 32, function_offset = 40 };
+    uint32_t flags = *(const uint32_t *)((const char *)job + flags_offset);
+    // The lowest byte of the flags is the kind; a task has the kind 0.
+    if ((flags & 0xff) != 0) return NULL;
+    return *(void **)((char *)job + function_offset);
+}
+
+const char *waybill_symbol_name(const void *function) {
+    Dl_info info;
+    if (function == NULL || dladdr(function, &info) == 0) return NULL;
+    return info.dli_sname;
+}
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+
+// Returns the C library's function of a name, which the function of the same name in this file replaces.
+static void *original_function(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+// The wall clock begins at 2026-01-01 00:00:00 UTC when the simulated time is 0.
+static const int64_t wall_clock_base = 1767225600;
+static const int64_t second = 1000000000;
+
+int clock_gettime(clockid_t clock, struct timespec *result) {
+    if (simulation.receiver != NULL) {
+        int is_wall_clock = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+        result->tv_sec = simulation.time / second + (is_wall_clock ? wall_clock_base : 0);
+        result->tv_nsec = simulation.time % second;
+        return 0;
+    }
+    static int (*original)(clockid_t, struct timespec *);
+    if (original == NULL) original = original_function("clock_gettime");
+    return original(clock, result);
+}
+
+int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+    struct timespec now;
+    int status = clock_gettime(CLOCK_REALTIME, &now);
+    result->tv_sec = now.tv_sec;
+    result->tv_usec = now.tv_nsec / 1000;
+    return status;
+}
+
+time_t time(time_t *result) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result != NULL) *result = now.tv_sec;
+    return now.tv_sec;
+}
+
+// Fills memory with random numbers (SplitMix64).
+static void fill_with_random_numbers(unsigned char *bytes, size_t count) {
+    for (size_t index = 0; index < count; index++) {
+        uint64_t word = simulation.random += 0x9e3779b97f4a7c15;
+        word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+        word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+        bytes[index] = (unsigned char)(word >> 24);
+    }
+}
+
+// Swift's `SystemRandomNumberGenerator` asks the kernel for random numbers through this function.
+long syscall(long number, ...) {
+    va_list list;
+    va_start(list, number);
+    long arguments[6];
+    for (int index = 0; index < 6; index++) arguments[index] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_getrandom && simulation.receiver != NULL) {
+        fill_with_random_numbers((unsigned char *)arguments[0], (size_t)arguments[1]);
+        return arguments[1];
+    }
+    static long (*original)(long, ...);
+    if (original == NULL) original = original_function("syscall");
+    return original(
+        number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]
+    );
+}
+#endif

@@ -1,0 +1,119 @@
+internal import Synchronization
+
+/// An event loop without a thread of its own, whose work a simulation takes and runs in an order of its choice.
+///
+/// Every method must be called on the thread that created the loop, the thread of the simulation. Between two
+/// pieces of work no thread runs the loop, so everything that is enqueued passes through the loop's inbox.
+@safe
+package final class SimulatedLoop: Sendable {
+    /// A job or a closure that waits to run on the loop.
+    package struct Work {
+        fileprivate let item: WorkItem
+
+        /// Whether the work is a closure.
+        ///
+        /// The library relies on the order of the closures of one loop, so a simulation keeps it. Jobs of
+        /// tasks may run in any order.
+        package var isClosure: Bool { self.item.kind == .closure }
+
+        /// The address of the job; nil for a closure.
+        package var job: UnsafeMutableRawPointer? { unsafe self.isClosure ? nil : self.item.address }
+    }
+
+    /// The loop.
+    package let eventLoop: EventLoop
+    /// The executor of tasks on the loop.
+    package let executor: EventLoopTaskExecutor
+    private let core: LoopCore
+
+    /// Creates a loop whose timers follow a time that the simulation advances.
+    package init(name: String, time: ManualTime) {
+        // The budget of deliveries is set for each piece of work, so the time slice must never refill it.
+        var configuration = EventLoop.Configuration(timeSlice: .zero, watchdogThreshold: nil)
+        configuration.time = TimeSource(manual: time)
+        self.core = .make(name: name, host: .simulated, configuration: configuration)
+        _ = self.core.lifecycle.attach()
+        self.eventLoop = EventLoop(core: self.core)
+        self.executor = self.eventLoop.taskExecutor
+    }
+
+    /// Whether another thread has enqueued work since ``acceptForeignWork()`` was called.
+    package var hasForeignWork: Bool { self.core.hasForeignWork.load(ordering: .relaxed) }
+
+    /// Accepts the work that other threads have enqueued so far as a part of the simulation.
+    package func acceptForeignWork() { self.core.hasForeignWork.store(false, ordering: .relaxed) }
+
+    /// Removes the work that has been enqueued, and passes each piece to a closure, oldest first.
+    package func takeWork(_ body: (Work) -> Void) {
+        if self.core.inbox.hasWork { self.core.takeInbox() }
+        while let item = unsafe self.core.state.pointee.ready.pop() { body(Work(item: item)) }
+    }
+
+    /// Runs one piece of work.
+    ///
+    /// - Parameters:
+    ///   - work: The work, which ``takeWork(_:)`` has passed on.
+    ///   - deliveries: The number of messages that the work may deliver before it must suspend.
+    package func run(_ work: Work, deliveries: Int) {
+        self.enter {
+            unsafe self.core.state.pointee.budget.limit(to: deliveries)
+            guard work.item.kind == .taskJob else { return self.core.run(work.item) }
+            // The core would look up the executor, which it holds weakly.
+            unsafe work.item.job.runSynchronously(
+                isolatedTo: self.eventLoop.asUnownedSerialExecutor(),
+                taskExecutor: self.executor.asUnownedTaskExecutor()
+            )
+        }
+    }
+
+    /// Enqueues a job that the runtime was about to run on its default executor.
+    ///
+    /// - Parameter job: The address of the job, which must not be enqueued elsewhere.
+    @unsafe
+    package func enqueue(job: UnsafeMutableRawPointer) {
+        let job = unsafe unsafeBitCast(job, to: UnownedJob.self)
+        self.core.submit(WorkItem(job, as: .taskJob))
+    }
+
+    /// Ends the loop as the end of a process would: work that waits, and work that is enqueued later, never
+    /// runs.
+    ///
+    /// The memory of tasks that have not ended is not released.
+    package func end() {
+        self.enter { self.core.abandon() }
+        self.core.closeAbandoned()
+    }
+
+    private func enter(_ body: () -> Void) {
+        let outer = unsafe CurrentLoop.core
+        unsafe CurrentLoop.core = Unmanaged.passUnretained(self.core)
+        self.core.thread.store(ThreadID.current, ordering: .relaxed)
+        unsafe self.core.state.pointee.isInCallback = true
+        body()
+        self.core.thread.store(ThreadID.none, ordering: .relaxed)
+        unsafe CurrentLoop.core = outer
+    }
+}
+
+extension LoopCore {
+    /// Closes every handle without running timers, shutdown hooks or queued work.
+    fileprivate func abandon() {
+        _ = self.lifecycle.request()
+        _ = self.lifecycle.takeHooks()
+        guard let handles = unsafe self.state.pointee.handles.take() else { return }
+        unsafe self.state.pointee.alarm.take()?.cancel()
+        _ = unsafe self.state.pointee.timers.removeAll()
+        unsafe self.state.pointee.openHandles += LoopHandles.count + 1
+        handles.close { self.handleClosed() }
+        self.wakeUp.close { self.handleClosed() }
+    }
+
+    /// Runs libuv until the handles are closed, and closes the queues.
+    fileprivate func closeAbandoned() {
+        self.uv.run()
+        self.uv.close()
+        unsafe self.state.pointee.ready = WorkList()
+        _ = self.inbox.close()
+        self.lifecycle.close()
+    }
+}

@@ -1,0 +1,101 @@
+/// The choices of one run: which work runs next, and which faults happen.
+///
+/// Every choice has a default, the number 0: the work that has waited longest runs next, and no fault happens.
+/// A run is determined by its seed and by the choices that differ from their default.
+struct Decisions {
+    /// The kind of a choice.
+    ///
+    /// The choices of each kind are counted separately, so that the removal of one leaves most others in place.
+    enum Kind: Character, CaseIterable {
+        /// The work that runs next.
+        case order = "o"
+        /// How long work waits although it could run.
+        case hold = "h"
+        /// After how many deliveries work must suspend.
+        case suspend = "s"
+        /// The delay of a message or a reply.
+        case delay = "d"
+        /// The failure or cancellation of a message.
+        case failure = "f"
+        /// The crash of a node, or the time until it starts again.
+        case crash = "c"
+        /// The node that receives a message.
+        case receiver = "r"
+    }
+
+    /// A position in a run: the number of choices of a kind that were made before.
+    struct Position: Hashable {
+        let kind: Kind
+        let index: Int
+    }
+
+    /// A choice that differs from its default.
+    struct Decision: Equatable {
+        let position: Position
+        let value: Int
+    }
+
+    private enum Source {
+        case random(SimulationRandom)
+        case replay([Position: Int])
+    }
+
+    private var source: Source
+    private var counts: [Kind: Int] = [:]
+    /// The choices so far that differ from their default.
+    private(set) var made: [Decision] = []
+
+    /// Creates a source that makes random choices.
+    init(random: SimulationRandom) { self.source = .random(random) }
+
+    /// Creates a source that repeats choices; every other choice has its default.
+    init(replaying decisions: [Decision]) {
+        self.source = .replay(Dictionary(decisions.map { ($0.position, $0.value) }) { first, _ in first })
+    }
+
+    /// Makes a choice.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of the choice.
+    ///   - bound: The number of possible values, including the default.
+    ///   - odds: The probability of a value other than the default.
+    /// - Returns: A number from 0 to `bound - 1`.
+    mutating func choose(_ kind: Kind, below bound: Int, odds: Double) -> Int {
+        let position = Position(kind: kind, index: self.counts[kind, default: 0])
+        self.counts[kind] = position.index + 1
+        guard bound > 1 else { return 0 }
+        let value: Int
+        switch self.source {
+        case .random(let random): value = random.bool(odds: odds) ? random.int(in: 1...bound - 1) : 0
+        case .replay(let values): value = values[position].map { $0 % bound } ?? 0
+        }
+        if value != 0 { self.made.append(Decision(position: position, value: value)) }
+        return value
+    }
+}
+
+extension Decisions {
+    /// Returns the text of decisions, for ``simulate(seed:decisions:faults:_:)``.
+    static func text(of decisions: [Decision]) -> String {
+        decisions.map { "\($0.position.kind.rawValue)\($0.position.index)=\($0.value)" }.joined(
+            separator: " "
+        )
+    }
+
+    /// Reads the text of decisions.
+    ///
+    /// - Throws: ``SimulationError`` for a text that a failure has not printed.
+    static func parse(_ text: String) throws(SimulationError) -> [Decision] {
+        var decisions: [Decision] = []
+        for part in text.split(separator: " ") {
+            let numbers = part.dropFirst().split(separator: "=", omittingEmptySubsequences: false).map {
+                Int($0)
+            }
+            guard let kind = part.first.flatMap({ Kind(rawValue: $0) }), numbers.count == 2,
+                let index = numbers[0], let value = numbers[1], index >= 0, value > 0
+            else { throw .invalidDecisions(String(part)) }
+            decisions.append(Decision(position: Position(kind: kind, index: index), value: value))
+        }
+        return decisions
+    }
+}

@@ -1,0 +1,37 @@
+internal import Waybill
+internal import WaybillRouting
+
+/// The faults of the messages of one node, outside of the node's own middlewares.
+struct FaultMiddleware: Middleware {
+    private let simulator: Simulator
+
+    init(_ simulator: Simulator) { self.simulator = simulator }
+
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        // The bus promises to keep the order of messages that no caller awaits, and to lose none of them.
+        guard message.deliveryKind == .request else { return try await next(message) }
+        let faults = self.simulator.faults
+        let failure = self.simulator.choose(.failure, below: 3, odds: faults.failure)
+        if failure == 1 { throw Self.error("the message was lost") }
+        if let delay = self.delay() { try await context.sleep(for: delay) }
+        let value = try await next(message)
+        if let delay = self.delay() { try await context.sleep(for: delay) }
+        if failure == 2 { throw Self.error("the reply was lost") }
+        return value
+    }
+
+    /// Returns the next delay, or nil for none.
+    private func delay() -> Duration? {
+        let delay = self.simulator.faults.delay
+        let choice = self.simulator.choose(.delay, below: 13, odds: delay.odds)
+        return choice == 0 ? nil : delay.limit / (1 << (12 - choice))
+    }
+
+    private static func error(_ text: String) -> RoutingError {
+        RoutingError(.unreachable, message: "\(text) (a fault of the simulation)")
+    }
+}

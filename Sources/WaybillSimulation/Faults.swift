@@ -1,0 +1,68 @@
+/// The faults that a simulation injects, each with its probability.
+///
+/// Faults meet only messages whose caller awaits the reply, and messages between nodes. A message that a module
+/// sends to another module of its process is neither lost nor reordered, as the bus guarantees.
+public struct Faults: Sendable {
+    /// The delay of messages and replies.
+    public struct Delay: Sendable {
+        let limit: Duration
+        let odds: Double
+
+        /// No message is delayed.
+        public static let none = Self(limit: .zero, odds: 0)
+
+        /// Some messages are delayed.
+        ///
+        /// - Parameters:
+        ///   - limit: The longest delay. Short delays are as likely as long ones: each delay is the limit
+        ///     divided by a random power of two.
+        ///   - odds: The probability that a message is delayed, from 0 to 1.
+        public static func upTo(_ limit: Duration, odds: Double = 0.1) -> Self {
+            Self(limit: limit, odds: odds)
+        }
+    }
+
+    /// The rate at which nodes crash.
+    public struct CrashRate: Sendable {
+        /// The expected number of crashes of each node in one hour of simulated time.
+        let perHour: Double
+
+        /// No node crashes.
+        public static let never = Self(perHour: 0)
+
+        /// Each node crashes at random, and starts again up to ten seconds later.
+        ///
+        /// - Parameter count: The expected number of crashes of each node in one hour of simulated time.
+        public static func perHour(_ count: Double) -> Self { Self(perHour: count) }
+    }
+
+    /// The delay of messages and replies.
+    public var delay: Delay
+
+    /// The probability that a message fails with `unreachable`, from 0 to 1.
+    ///
+    /// Half of the messages that fail have been handled: only their reply is lost.
+    public var failure: Double
+
+    /// The probability that the caller of a message on another node is cancelled, from 0 to 1.
+    public var cancellation: Double
+
+    /// The rate at which nodes crash.
+    public var crash: CrashRate
+
+    /// Creates a description of faults; without arguments there are none.
+    public init(
+        delay: Delay = .none,
+        failure: Double = 0,
+        cancellation: Double = 0,
+        crash: CrashRate = .never
+    ) {
+        self.delay = delay
+        self.failure = failure
+        self.cancellation = cancellation
+        self.crash = crash
+    }
+
+    /// No faults: the simulation changes only the order of the work.
+    public static let none = Self()
+}

@@ -1,0 +1,269 @@
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The nodes of a world, and the messages between them.
+///
+/// The compiler cannot check `Sendable` here. The proof is the one of ``Simulator``: only the thread of the
+/// simulation calls the methods.
+final class Network: @unchecked Sendable {
+    /// A node: a simulated process.
+    private final class Node {
+        let name: String
+        var loop = 0
+        var bus: MessageBus?
+        var restart: (@Sendable () async throws -> Void)?
+        /// The requests that other nodes await from this one.
+        var requests: [Int: PendingReply] = [:]
+
+        init(_ name: String) { self.name = name }
+    }
+
+    private let simulator: Simulator
+    private var nodes: [Node] = []
+    private var clients: MessageBus?
+    private var crashedBuses: [MessageBus] = []
+    private var nextRequest = 0
+
+    init(_ simulator: Simulator) {
+        self.simulator = simulator
+        let rate = simulator.faults.crash.perHour
+        if rate > 0 { simulator.observeTime { [weak self] in self?.crashAtRandom(rate, passed: $0) } }
+    }
+
+    /// Adds a node that does not run, and returns its number.
+    func addNode(_ name: String) -> Int {
+        self.nodes.append(Node(name))
+        return self.nodes.count - 1
+    }
+
+    func setRestart(of number: Int, _ restart: @escaping @Sendable () async throws -> Void) {
+        self.nodes[number].restart = restart
+    }
+
+    func isRunning(_ number: Int) -> Bool { self.nodes[number].bus != nil }
+
+    /// Returns the bus of the clients, which is on the world's own loop.
+    func clientBus() throws -> MessageBus {
+        if let clients { return clients }
+        let bus = MessageBus(eventLoop: self.simulator.eventLoop(0))
+        _ = try bus.join(NodeConnector(network: self, node: nil), onChange: {})
+        self.simulator.record(bus, of: "clients")
+        self.clients = bus
+        return bus
+    }
+
+    /// Starts a node with a new loop and a new bus.
+    func start(_ number: Int) throws -> MessageBus {
+        let node = self.nodes[number]
+        let loop = self.simulator.addLoop(node.name)
+        let bus = MessageBus(eventLoop: self.simulator.eventLoop(loop))
+        _ = try bus.join(NodeConnector(network: self, node: number), onChange: {})
+        bus.use(FaultMiddleware(self.simulator))
+        self.simulator.record(bus, of: node.name)
+        (node.loop, node.bus) = (loop, bus)
+        return bus
+    }
+}
+
+// Crashes.
+extension Network {
+    /// Ends a node, fails the requests that it has not answered, and plans its next start.
+    func crash(_ number: Int) {
+        let node = self.nodes[number]
+        guard let bus = node.bus else { return }
+        node.bus = nil
+        self.simulator.endLoop(node.loop)
+        // The bus ends with its process. Releasing it now would fail its callers in an orderly way.
+        self.crashedBuses.append(bus)
+        let requests = node.requests.sorted { $0.key < $1.key }
+        node.requests = [:]
+        for (_, reply) in requests {
+            reply.resume(
+                with: .failure(RoutingError(.unreachable, message: "the node \(node.name) has crashed"))
+            )
+        }
+        let delay = Duration.milliseconds(100 << self.simulator.choose(.crash, below: 7, odds: 0.9))
+        let (restart, name) = (node.restart, node.name)
+        self.simulator.afterDelay(delay) { [simulator] in
+            Task(executorPreference: simulator.executor) {
+                do {
+                    try await restart?()
+                } catch {
+                    simulator.fail(.programThrew("the node \(name) could not start again: \(error)"))
+                }
+            }
+        }
+    }
+
+    private func crashAtRandom(_ perHour: Double, passed nanoseconds: Int64) {
+        let odds = perHour * Double(nanoseconds) / 3_600e9
+        for (number, node) in self.nodes.enumerated() where node.bus != nil {
+            // The node crashes in the middle of the work that the passage of time has caused.
+            let steps = self.simulator.choose(.crash, below: 64, odds: min(odds, 1))
+            if steps > 0 { self.simulator.plan(afterSteps: steps - 1) { self.crash(number) } }
+        }
+    }
+}
+
+// Messages.
+extension Network {
+    /// Returns the nodes other than one whose modules have a route for a URL.
+    private func nodes(for url: String, except sender: Int?) -> [Int] {
+        self.nodes.indices.filter { $0 != sender && self.nodes[$0].bus?.hasOwnRoute(for: url) == true }
+    }
+
+    func canRoute(_ url: String, from sender: Int?) -> Bool { !self.nodes(for: url, except: sender).isEmpty }
+
+    /// Carries a request to a node that has a route for it, and returns the reply.
+    nonisolated(nonsending) func route(_ message: Message, from sender: Int?) async throws -> any Sendable {
+        let url = message.parameters.url
+        let receivers = self.nodes(for: url, except: sender)
+        guard !receivers.isEmpty else { throw self.noReceiver(of: url, from: sender) }
+        let number = receivers[self.simulator.choose(.receiver, below: receivers.count, odds: 0.5)]
+        let node = self.nodes[number]
+        guard let bus = node.bus else { throw self.noReceiver(of: url, from: sender) }
+        let reply = PendingReply()
+        self.nextRequest += 1
+        let id = self.nextRequest
+        node.requests[id] = reply
+        self.simulator.eventLoop(node.loop).execute {
+            // The task belongs to the receiver, because code of the receiver's loop creates it.
+            let task = Task {
+                do {
+                    let value = try await bus.route(
+                        url,
+                        parameters: message.parameters.passedValues,
+                        headers: message.headers,
+                        deadline: message.deadline
+                    ).value
+                    self.finish(id, at: number, with: .success(value))
+                } catch {
+                    self.finish(id, at: number, with: .failure(error))
+                }
+            }
+            reply.onCancel { task.cancel() }
+        }
+        if self.simulator.choose(.failure, below: 2, odds: self.simulator.faults.cancellation) == 1 {
+            reply.cancel()
+        }
+        return try await reply.value()
+    }
+
+    private func finish(_ id: Int, at node: Int, with result: Result<any Sendable, any Error>) {
+        self.nodes[node].requests.removeValue(forKey: id)?.resume(with: result)
+    }
+
+    private func noReceiver(of url: String, from sender: Int?) -> RoutingError {
+        let down = self.nodes.filter { $0.bus == nil }.map(\.name)
+        if down.isEmpty {
+            return RoutingError(
+                .noRoute,
+                url: url,
+                message: "no node of the simulation has a route for \(url)"
+            )
+        }
+        return RoutingError(
+            .unreachable,
+            url: url,
+            message: "no running node has a route for \(url); these are down: \(down.joined(separator: ", "))"
+        )
+    }
+
+    /// Publishes a message to the subscribers of all other nodes.
+    func publish(_ message: Message, from sender: Int?) -> Bool {
+        let receivers = self.nodes.indices.filter { $0 != sender && self.nodes[$0].bus != nil }
+        for number in receivers {
+            guard let bus = self.nodes[number].bus else { continue }
+            self.simulator.eventLoop(self.nodes[number].loop).execute {
+                Task {
+                    _ = try? await bus.publishFromNode(message)
+                }
+            }
+        }
+        return !receivers.isEmpty
+    }
+}
+
+/// The connector of a node's bus to the other nodes of its world.
+struct NodeConnector: Cluster {
+    let network: Network
+    /// The node, or nil for the clients.
+    let node: Int?
+
+    nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
+        try await self.network.route(message, from: self.node)
+    }
+
+    func canRoute(_ address: Address) -> Bool { self.network.canRoute(address.text, from: self.node) }
+
+    func suggestions(for address: Address) -> [String] { [] }
+
+    func publish(_ message: Message) -> Bool { self.network.publish(message, from: self.node) }
+
+    var view: ClusterView {
+        ClusterView(
+            realm: "simulation",
+            own: ClusterView.Member(name: "", id: "", patterns: [], silence: .zero, isLeaving: false),
+            others: []
+        )
+    }
+}
+
+/// The reply that a caller on one node awaits from another node.
+final class PendingReply: Sendable {
+    private struct State {
+        var result: Result<any Sendable, any Error>?
+        var waiter: CheckedContinuation<any Sendable, any Error>?
+        var onCancel: (@Sendable () -> Void)?
+        var isCancelled = false
+    }
+
+    private let state = Locked(State())
+
+    /// Waits for the reply.
+    ///
+    /// A cancelled caller cancels the handler, and fails at once.
+    nonisolated(nonsending) func value() async throws -> any Sendable {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                let result = self.state.withLock { state in
+                    if state.result == nil { state.waiter = waiter }
+                    return state.result
+                }
+                if let result { waiter.resume(with: result) }
+            }
+        } onCancel: {
+            self.cancel()
+        }
+    }
+
+    /// Ends the wait with a result; only the first result has an effect.
+    func resume(with result: Result<any Sendable, any Error>) {
+        let waiter = self.state.withLock { state -> CheckedContinuation<any Sendable, any Error>? in
+            guard state.result == nil else { return nil }
+            state.result = result
+            return state.waiter.take()
+        }
+        waiter?.resume(with: result)
+    }
+
+    /// Cancels the handler, and ends the wait.
+    func cancel() {
+        let onCancel = self.state.withLock { state in
+            state.isCancelled = true
+            return state.onCancel.take()
+        }
+        onCancel?()
+        self.resume(with: .failure(CancellationError()))
+    }
+
+    /// Sets the code that cancels the handler; runs it at once if the caller was cancelled before.
+    func onCancel(_ body: @escaping @Sendable () -> Void) {
+        let isCancelled = self.state.withLock { state in
+            if !state.isCancelled { state.onCancel = body }
+            return state.isCancelled
+        }
+        if isCancelled { body() }
+    }
+}

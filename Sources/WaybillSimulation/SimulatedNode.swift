@@ -1,0 +1,71 @@
+public import Waybill
+internal import WaybillEventLoop
+
+/// A node of a simulated world: a bus with its modules, as in a separate process.
+public final class SimulatedNode<Contents: Sendable>: Sendable {
+    /// The name of the node.
+    public let name: String
+    private let network: Network
+    private let number: Int
+    private let startUp: @Sendable (MessageBus) async throws -> Contents
+    private let state = Locked<(bus: MessageBus, contents: Contents)?>(nil)
+    /// The modules that checks have asked for, by type.
+    private let modules = Locked<[ObjectIdentifier: any Module]>([:])
+
+    init(
+        _ name: String,
+        in network: Network,
+        _ startUp: @escaping @Sendable (MessageBus) async throws -> Contents
+    ) {
+        self.name = name
+        self.network = network
+        self.startUp = startUp
+        self.number = network.addNode(name)
+        network.setRestart(of: self.number) { [weak self] in try await self?.start() }
+    }
+
+    /// Starts the node with a new bus.
+    func start() async throws {
+        let bus = try self.network.start(self.number)
+        let contents = try await self.startUp(bus)
+        self.state.withLock { $0 = (bus, contents) }
+        self.modules.withLock { $0 = [:] }
+    }
+
+    /// The bus of the node; after a crash, the bus of its latest start.
+    public var bus: MessageBus { self.current.bus }
+
+    /// The value that the code of the node returned when the node started; after a crash, at its latest start.
+    public var contents: Contents { self.current.contents }
+
+    /// Whether the node runs.
+    public var isRunning: Bool { self.network.isRunning(self.number) }
+
+    /// Whether the node runs, and no message of its bus is on its way.
+    public var isQuiet: Bool {
+        get async { self.isRunning && self.bus.statistics.inFlight == 0 }
+    }
+
+    /// Returns the installed module of a type.
+    ///
+    /// Traps if the node has no such module, because the simulation is wrong then.
+    public func module<Module: Waybill.Module>(_ type: Module.Type = Module.self) async -> Module {
+        let known = self.modules.withLock { $0[ObjectIdentifier(type)] }
+        if let known = known as? Module { return known }
+        guard let module = self.bus.module(of: type) else {
+            preconditionFailure("the node \(self.name) has not installed a module of the type \(type)")
+        }
+        self.modules.withLock { $0[ObjectIdentifier(type)] = module }
+        return module
+    }
+
+    /// Ends the node at once, as `kill -9` ends a process; it starts again up to ten seconds later.
+    public func crash() { self.network.crash(self.number) }
+
+    private var current: (bus: MessageBus, contents: Contents) {
+        guard let current = self.state.withLock({ $0 }) else {
+            preconditionFailure("the node \(self.name) was used before it had started")
+        }
+        return current
+    }
+}

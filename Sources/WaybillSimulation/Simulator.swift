@@ -1,0 +1,414 @@
+internal import CSimulation
+internal import Waybill
+internal import WaybillEventLoop
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The scheduler of one run: it runs all work of a simulated world on one thread, in an order that decisions
+/// determine, and advances the time when no work is left.
+///
+/// The compiler cannot check `Sendable` here. The proof: every method is called on the thread of the simulation,
+/// by the scheduler or by the work that it runs.
+final class Simulator: @unchecked Sendable {
+    /// A loop of the world, with the node that it belongs to.
+    private struct Loop {
+        let simulated: SimulatedLoop
+        var isRunning = true
+    }
+
+    /// Work that is ready to run.
+    private struct Entry {
+        let sequence: Int
+        let loop: Int
+        let work: SimulatedLoop.Work
+    }
+
+    /// Work that waits although it could run.
+    private struct HeldEntry {
+        let entry: Entry
+        let until: Int
+    }
+
+    /// An invariant, which is checked after each piece of work.
+    private struct Invariant {
+        let name: String
+        let check: @Sendable () async throws -> Bool
+    }
+
+    /// A condition that must hold in the end.
+    private struct Expectation {
+        let name: String
+        let limit: Duration
+        let check: @Sendable () async throws -> Bool
+    }
+
+    /// The probabilities with which the scheduler deviates from the order of arrival.
+    private struct Policy {
+        let reorder: Double
+        let hold: Double
+        let suspend: Double
+
+        /// Returns the policy of a seed: some seeds change the order often, and others rarely.
+        init(random: SimulationRandom) {
+            self.reorder = random.pick([0.5, 0.1, 0.02])
+            self.hold = random.pick([0.02, 0.002, 0])
+            self.suspend = random.pick([0.1, 0.01, 0])
+        }
+    }
+
+    private let seed: UInt64
+    let time = ManualTime(now: Simulator.epoch)
+    let faults: Faults
+    let limits: SimulationLimits
+    /// Whether the messages of the run are recorded.
+    let isRecorded: Bool
+    private(set) var messages: [RecordedEvent] = []
+    private var kept: [Registration] = []
+    private let policy: Policy
+    private var decisions: Decisions
+    private(set) var trace = RunTrace()
+
+    private var loops: [Loop] = []
+    private var currentLoop = 0
+    private var ready: [Entry] = []
+    private var held: [HeldEntry] = []
+    private var nextSequence = 0
+    private var step = 0
+
+    private var invariants: [Invariant] = []
+    private var expectations: [Expectation] = []
+    private var failure: SimulationFailure.Cause?
+    private var bodyEndedAt: Int64?
+    /// The actions that happen at a later step, such as a crash.
+    private var planned: [(step: Int, action: () -> Void)] = []
+    /// Called when time passes, with the number of nanoseconds.
+    private var timeObservers: [(Int64) -> Void] = []
+
+    private enum CheckResult {
+        case holds, isBroken
+        case threw(String)
+    }
+
+    /// The result of one check; nil while it runs.
+    private final class CheckBox: Sendable {
+        let result = Locked<CheckResult?>(nil)
+    }
+
+    /// The time at which every world begins, in nanoseconds.
+    private static let epoch: Int64 = 1_000_000_000_000
+
+    /// The longest run of work that delivers without suspending.
+    private static let manyDeliveries = 1 << 40
+
+    init(
+        seed: UInt64,
+        decisions: Decisions,
+        faults: Faults,
+        limits: SimulationLimits,
+        isRecorded: Bool
+    ) {
+        self.seed = seed
+        self.isRecorded = isRecorded
+        self.policy = Policy(random: SimulationRandom(seed: seed ^ 0x706f_6c69_6379))
+        self.decisions = decisions
+        self.faults = faults
+        self.limits = limits
+        // The loop of the world runs clients, checks, and tasks that belong to no node.
+        _ = self.addLoop("world")
+    }
+
+    /// The choices of the run that differ from their default.
+    var decisionsMade: [Decisions.Decision] { self.decisions.made }
+
+    /// The simulated time since the run began.
+    var elapsed: Duration { .nanoseconds(self.time.now - Self.epoch) }
+
+    /// The executor of the world's own tasks.
+    var executor: EventLoopTaskExecutor { self.loops[0].simulated.executor }
+
+    /// Makes a choice; see ``Decisions/choose(_:below:odds:)``.
+    func choose(_ kind: Decisions.Kind, below bound: Int, odds: Double) -> Int {
+        self.decisions.choose(kind, below: bound, odds: odds)
+    }
+
+    func fail(_ cause: SimulationFailure.Cause) {
+        if self.failure == nil { self.failure = cause }
+    }
+}
+
+// Loops.
+extension Simulator {
+    /// Adds a loop, and returns its number.
+    func addLoop(_ name: String) -> Int {
+        self.loops.append(Loop(simulated: SimulatedLoop(name: name, time: self.time)))
+        return self.loops.count - 1
+    }
+
+    func eventLoop(_ number: Int) -> EventLoop { self.loops[number].simulated.eventLoop }
+
+    /// Ends a loop and everything that runs on it, as the end of a process would.
+    func endLoop(_ number: Int) {
+        self.loops[number].isRunning = false
+        self.ready.removeAll { $0.loop == number }
+        self.held.removeAll { $0.entry.loop == number }
+        // The loop that is running now ends after its current piece of work.
+        if number != self.currentLoop { self.loops[number].simulated.end() }
+    }
+
+    /// Ends all loops.
+    func end() {
+        self.currentLoop = -1
+        for number in self.loops.indices where self.loops[number].isRunning {
+            self.loops[number].isRunning = false
+            self.loops[number].simulated.end()
+        }
+    }
+
+    /// Receives a job that the runtime was about to run on the default executor.
+    private func receive(_ job: UnsafeMutableRawPointer) {
+        unsafe self.loops[max(0, self.currentLoop)].simulated.enqueue(job: job)
+    }
+
+    /// Returns the mangled name of the function with which a job continues.
+    private static func function(of job: UnsafeMutableRawPointer) -> String? {
+        guard let name = unsafe waybill_symbol_name(waybill_job_function(job)) else { return nil }
+        return unsafe String(cString: name)
+    }
+
+    /// Runs code whose tasks, time and random numbers belong to the simulation.
+    func simulating<Result>(_ body: () -> Result) -> Result {
+        // The simulator outlives the call, during which the thread refers to it.
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe waybill_enter_simulation(
+            { context, job in
+                unsafe Unmanaged<Simulator>.fromOpaque(context).takeUnretainedValue().receive(job)
+            },
+            context,
+            self.seed,
+            self.time.now
+        )
+        defer { waybill_leave_simulation() }
+        return body()
+    }
+}
+
+// Conditions.
+extension Simulator {
+    func addInvariant(_ name: String, _ check: @escaping @Sendable () async throws -> Bool) {
+        self.invariants.append(Invariant(name: name, check: check))
+    }
+
+    func addExpectation(
+        _ name: String,
+        within limit: Duration,
+        _ check: @escaping @Sendable () async throws -> Bool
+    ) {
+        self.expectations.append(Expectation(name: name, limit: limit, check: check))
+    }
+
+    /// Plans an action for a later step of the run.
+    func plan(afterSteps steps: Int, _ action: @escaping () -> Void) {
+        self.planned.append((self.step + steps, action))
+    }
+
+    /// Calls a closure whenever time passes.
+    func observeTime(_ observer: @escaping (Int64) -> Void) { self.timeObservers.append(observer) }
+
+    /// Calls a closure on the world's loop after a delay.
+    func afterDelay(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        let loop = self.eventLoop(0)
+        self.time.schedule(at: Deadline(after: delay, by: TimeSource(manual: self.time))) {
+            loop.execute(body)
+        }
+    }
+
+    func add(_ event: RecordedEvent) { self.messages.append(event) }
+
+    /// Keeps a registration until the run ends.
+    func keep(_ registration: Registration) { self.kept.append(registration) }
+
+    /// Records that the program of the simulation has ended.
+    func endBody() { self.bodyEndedAt = self.time.now }
+}
+
+// The run.
+extension Simulator {
+    /// Runs the world until its program has ended and every condition holds.
+    ///
+    /// - Returns: The reason why the run fails; nil if it succeeds.
+    func run() -> SimulationFailure.Cause? {
+        // The task of the program was created on the thread of the test.
+        self.loops[0].simulated.acceptForeignWork()
+        while self.failure == nil {
+            self.collectWork()
+            if let entry = self.nextEntry() {
+                self.perform(entry)
+                // Clients and checks, which run on the loop of the world, change no module.
+                if entry.loop != 0 { self.checkInvariants() }
+            } else if self.isFinished() {
+                break
+            } else if self.failure == nil {
+                self.passTime()
+            }
+            if self.step > self.limits.steps { self.fail(.tooManySteps(self.limits.steps)) }
+        }
+        return self.failure
+    }
+
+    /// Takes the work that the loops have received.
+    private func collectWork() {
+        for (number, loop) in self.loops.enumerated() where loop.isRunning {
+            loop.simulated.takeWork { work in
+                self.ready.append(Entry(sequence: self.nextSequence, loop: number, work: work))
+                self.nextSequence += 1
+            }
+            if loop.simulated.hasForeignWork {
+                let job = unsafe self.ready.last { $0.loop == number }?.work.job
+                self.fail(.escape(function: unsafe job.flatMap { unsafe Self.function(of: $0) }))
+            }
+        }
+    }
+
+    /// Removes and returns the work that runs next.
+    private func nextEntry() -> Entry? {
+        if !self.held.isEmpty {
+            self.release { $0.until <= self.step }
+            if self.ready.isEmpty, let first = self.held.map(\.until).min() {
+                self.release { $0.until == first }
+            }
+        }
+        guard !self.ready.isEmpty else { return nil }
+        if self.ready.count > 1, !self.ready[0].work.isClosure {
+            let periods = [4, 16, 64, 256]
+            let choice = self.choose(.hold, below: periods.count + 1, odds: self.policy.hold)
+            if choice > 0 {
+                let entry = self.ready.removeFirst()
+                self.held.append(HeldEntry(entry: entry, until: self.step + periods[choice - 1]))
+            }
+        }
+        let index = self.choose(.order, below: self.ready.count, odds: self.policy.reorder)
+        return self.ready.remove(at: self.firstIndex(insteadOf: index))
+    }
+
+    /// Returns the index of the work that may run instead of the work at an index.
+    ///
+    /// The closures of a loop keep their order.
+    private func firstIndex(insteadOf index: Int) -> Int {
+        let entry = self.ready[index]
+        guard entry.work.isClosure else { return index }
+        return self.ready.firstIndex { $0.loop == entry.loop && $0.work.isClosure } ?? index
+    }
+
+    private func release(where isDue: (HeldEntry) -> Bool) {
+        for held in self.held where isDue(held) { self.ready.append(held.entry) }
+        self.held.removeAll(where: isDue)
+    }
+
+    private func perform(_ entry: Entry) {
+        self.step += 1
+        self.trace.add(step: entry.sequence, loop: entry.loop, time: self.time.now - Self.epoch)
+        let suspends = self.choose(.suspend, below: 3, odds: self.policy.suspend)
+        self.run(entry, deliveries: suspends == 0 ? Self.manyDeliveries : suspends - 1)
+        if !self.planned.isEmpty {
+            let due = self.planned.filter { $0.step <= self.step }
+            self.planned.removeAll { $0.step <= self.step }
+            for plan in due { plan.action() }
+        }
+    }
+
+    private func run(_ entry: Entry, deliveries: Int) {
+        self.currentLoop = entry.loop
+        self.loops[entry.loop].simulated.run(entry.work, deliveries: deliveries)
+        self.currentLoop = 0
+        if !self.loops[entry.loop].isRunning { self.loops[entry.loop].simulated.end() }
+    }
+
+    /// Advances the time to the next timer; fails if there is none.
+    private func passTime() {
+        let before = self.time.now
+        let limit = Deadline(nanoseconds: Self.epoch + Int64(clamping: self.limits.time.nanoseconds))
+        guard self.time.ringNext(until: limit) else {
+            if self.time.pending > 0 { return self.fail(.tooMuchTime(self.limits.time)) }
+            return self.hasWorkElsewhere() ? () : self.fail(.stuck)
+        }
+        waybill_set_time(self.time.now)
+        let passed = self.time.now - before
+        if passed > 0 { for observer in self.timeObservers { observer(passed) } }
+    }
+}
+
+// Work that has left the simulation.
+extension Simulator {
+    /// Waits until another thread enqueues work, for at most half a second of real time.
+    private func hasWorkElsewhere() -> Bool {
+        // The clock of this thread stands still.
+        for _ in 0..<500 {
+            if self.loops.contains(where: { $0.isRunning && $0.simulated.hasForeignWork }) { return true }
+            usleep(1_000)
+        }
+        return false
+    }
+}
+
+// Checks.
+extension Simulator {
+    /// Checks all invariants, without letting other work run if possible.
+    private func checkInvariants() {
+        guard !self.invariants.isEmpty, self.loops.dropFirst().allSatisfy(\.isRunning) else { return }
+        for invariant in self.invariants where self.failure == nil {
+            switch self.evaluate(invariant.check) {
+            case .isBroken: self.fail(.invariant(invariant.name))
+            case .threw(let error): self.fail(.checkThrew(invariant.name, error))
+            case .holds, nil: break
+            }
+        }
+    }
+
+    /// Returns whether the run has ended well: its program has ended, and every expected condition holds.
+    private func isFinished() -> Bool {
+        guard let bodyEndedAt else { return false }
+        for expectation in self.expectations {
+            switch self.evaluate(expectation.check) {
+            case .holds: continue
+            case .threw(let error): self.fail(.checkThrew(expectation.name, error))
+            case .isBroken, nil:
+                let waited = Duration.nanoseconds(self.time.now - bodyEndedAt)
+                if waited >= expectation.limit || self.time.pending == 0 {
+                    self.fail(.expectation(expectation.name, expectation.limit))
+                }
+            }
+            return false
+        }
+        return true
+    }
+
+    /// Runs a check, and nothing but the work that it causes.
+    ///
+    /// - Returns: The result, or nil if the check waits for other work.
+    private func evaluate(_ check: @escaping @Sendable () async throws -> Bool) -> CheckResult? {
+        self.collectWork()
+        let others = self.ready
+        self.ready = []
+        let box = CheckBox()
+        Task(executorPreference: self.executor) {
+            let result: CheckResult
+            do { result = try await check() ? .holds : .isBroken } catch { result = .threw("\(error)") }
+            box.result.withLock { $0 = result }
+        }
+        self.collectWork()
+        while !self.ready.isEmpty, box.result.withLock({ $0 == nil }) {
+            self.run(self.ready.removeFirst(), deliveries: Self.manyDeliveries)
+            self.collectWork()
+        }
+        self.ready = others + self.ready
+        return box.result.withLock { $0 }
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int128 { self.attoseconds / 1_000_000_000 }
+}

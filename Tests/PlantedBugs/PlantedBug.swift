@@ -1,0 +1,37 @@
+package import Waybill
+package import WaybillSimulation
+
+/// A program with one defect that depends on the order of its tasks, on time or on a fault.
+package struct PlantedBug: Sendable {
+    /// The defect in a few words.
+    package let name: String
+    /// The faults that a simulation of the program injects.
+    package let faults: Faults
+    /// The program, with the conditions that the defect breaks.
+    package let program: @Sendable (World) async throws -> Void
+    /// A test as most programs have it: it calls the modules one after the other, without faults.
+    ///
+    /// It returns whether the results are right.
+    package let ordinaryTest: @Sendable (MessageBus) async throws -> Bool
+
+    init(
+        _ name: String,
+        faults: Faults = .none,
+        program: @escaping @Sendable (World) async throws -> Void,
+        ordinaryTest: @escaping @Sendable (MessageBus) async throws -> Bool
+    ) {
+        self.name = name
+        self.faults = faults
+        self.program = program
+        self.ordinaryTest = ordinaryTest
+    }
+
+    /// All planted bugs.
+    package static let all: [PlantedBug] = [
+        .lostUpdate, .checkThenAct, .staleCache, .doubleConnection, .tornTransfer,
+        .doubleRefund, .forgottenReservation, .retryThatIsNotIdempotent, .deadlineBetweenWrites,
+        .leakedPermit,
+        .orderOfTwoModules, .missedFirstMessage, .waitsForItself, .lostWakeUp, .locksInTwoOrders,
+        .crashBeforePublication, .scheduleThatRunsTwice, .expiredLease, .registeredTwice, .lateReplyWins,
+    ]
+}

@@ -1,0 +1,298 @@
+import Dispatch
+import Foundation
+import PlantedBugs
+import Synchronization
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillSimulation
+import WaybillTestSupport
+
+/// A module with a defect that the order of its messages decides.
+@Module("app://stock")
+private actor Stock {
+    private(set) var count = 5
+
+    @Route func take() async throws {
+        guard self.count > 0 else { return }
+        try await Task.sleep(for: .milliseconds(5))
+        self.count -= 1
+    }
+
+    @Route func show() async -> Int {
+        await Task.yield()
+        return self.count
+    }
+}
+
+/// Runs a simulation that must fail, and returns the failure.
+private func failure(
+    seeds: ClosedRange<UInt64> = 1...100,
+    faults: Faults = .none,
+    limits: SimulationLimits = SimulationLimits(),
+    _ body: @escaping @Sendable (World) async throws -> Void
+) async throws -> SimulationFailure {
+    try #require(
+        await #expect(throws: SimulationFailure.self) {
+            try await simulate(seeds: seeds, faults: faults, limits: limits, body)
+        }
+    )
+}
+
+private func overdraw(_ world: World) async throws {
+    let node = try await world.node("shop") { bus in try await bus.install { Stock() } }
+    world.always("the stock is never negative") { await node.module(Stock.self).count >= 0 }
+    try await world.clients(4) { client, _ in
+        for _ in 0..<3 { try await client.route("app://stock/take") }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct SimulateTests {
+    @Test(arguments: PlantedBug.all)
+    func `a planted bug is found in 1,000 seeds, and its ordinary test passes`(_ bug: PlantedBug) async throws
+    {
+        #expect(try await bug.ordinaryTest(MessageBus()))
+        let failure = try await failure(seeds: 1...1_000, faults: bug.faults, bug.program)
+        #expect(failure.decisions.split(separator: " ").count <= 15)
+    }
+
+    @Test func `a failure names the invariant and the messages, and can be run again`() async throws {
+        let first = try await failure(overdraw)
+        #expect(first.reason == "The invariant \"the stock is never negative\" does not hold")
+        #expect(first.description.contains("app://stock/take"))
+        #expect(first.mermaid.hasPrefix("sequenceDiagram\n"))
+        let line = "simulate(seed: \(first.seed), decisions: \"\(first.decisions)\", ...)"
+        #expect(first.description.hasSuffix(line))
+        let second = try #require(
+            await #expect(throws: SimulationFailure.self) {
+                try await simulate(seed: first.seed, decisions: first.decisions, overdraw)
+            }
+        )
+        #expect(second.reason == first.reason)
+        #expect(second.elapsed == first.elapsed)
+    }
+
+    @Test func `a correct program passes with every fault`() async throws {
+        let faults = Faults(
+            delay: .upTo(.seconds(30)),
+            failure: 0.05,
+            cancellation: 0.05,
+            crash: .perHour(20)
+        )
+        let shown = Atomic(0)
+        try await simulate(seeds: 1...200, faults: faults) { world in
+            let node = try await world.node("shop") { bus in try await bus.install { Stock() } }
+            world.eventually("no message is left") { await node.isQuiet }
+            try await world.clients(5) { client, _ in
+                for _ in 0..<5 where (try? await client.route("app://stock/show", as: Int.self)) != nil {
+                    shown.add(1, ordering: .relaxed)
+                }
+            }
+        }
+        #expect(shown.load(ordering: .relaxed) > 2_500)
+    }
+
+    @Test func `the time of a world jumps over its waits`() async throws {
+        let start = ContinuousClock.now
+        try await simulate(seeds: 1...10) { world in
+            let node = try await world.node("shop") { bus in
+                try bus.register("app://slow") { _ async throws in try await Task.sleep(for: .seconds(3600)) }
+                try bus.register("app://timer") { message async throws in
+                    try await bus.eventLoop.clock.sleep(for: .seconds(3600))
+                }
+            }
+            try await world.clients(1) { client, _ in
+                try await client.route("app://slow")
+                try await client.route("app://timer")
+                await #expect(throws: RoutingError.self) {
+                    try await client.route("app://slow", timeout: .seconds(60))
+                }
+            }
+            #expect(node.isRunning)
+            #expect(world.elapsed == .seconds(2 * 3600 + 60))
+        }
+        #expect(ContinuousClock.now - start < Scale.whileQuick * 100)
+    }
+
+    @Test func `a seed makes the same run each time`() async throws {
+        let traces = Mutex<[UInt64: [Duration]]>([:])
+        for _ in 0..<2 {
+            try await simulate(seeds: 1...100, faults: Faults(delay: .upTo(.seconds(30)))) { world in
+                _ = try await world.node("shop") { bus in try await bus.install { Stock() } }
+                try await world.clients(3) { client, random in
+                    let key = random.next()
+                    try await client.route("app://stock/take")
+                    traces.withLock { $0[key, default: []].append(world.elapsed) }
+                }
+            }
+        }
+        let times = traces.withLock { $0 }
+        #expect(times.count == 300)
+        // Each hundredth seed runs twice in each simulation.
+        #expect(times.values.allSatisfy { ($0.count == 2 || $0.count == 4) && Set($0).count == 1 })
+        #expect(Set(times.values.map { $0[0] }).count > 10)
+    }
+
+    @Test func `tasks that wait for one another are a failure`() async throws {
+        let failure = try await failure { world in
+            let node = try await world.node("shop") { bus in
+                try bus.register("app://never") { _ async in
+                    unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+            }
+            #expect(node.name == "shop")
+            try await world.clients(1) { client, _ in try await client.route("app://never") }
+        }
+        #expect(failure.reason.hasPrefix("Nothing can happen any more"))
+    }
+
+    @Test func `an endless run reaches its limits`() async throws {
+        var limits = SimulationLimits()
+        limits.steps = 1_000
+        let busy = try await failure(limits: limits) { _ in while true { await Task.yield() } }
+        #expect(busy.reason.hasPrefix("The program has not ended after 1000 pieces of work"))
+        limits = SimulationLimits()
+        limits.time = .seconds(3600)
+        let slow = try await failure(limits: limits) { _ in
+            while true { try await Task.sleep(for: .seconds(60)) }
+        }
+        #expect(slow.reason.hasPrefix("The program has not ended after 3600.0 seconds"))
+    }
+
+    @Test func `the error of a program and of a check are failures`() async throws {
+        struct Broken: Error {}
+        let program = try await failure { _ in throw Broken() }
+        #expect(program.reason == "The program of the simulation threw an error: Broken()")
+        let check = try await failure { world in world.eventually("it works") { throw Broken() } }
+        #expect(check.reason == "The check \"it works\" threw an error: Broken()")
+        let unmet = try await failure { world in world.eventually("it works") { false } }
+        #expect(unmet.reason.hasPrefix("The condition \"it works\" does not hold"))
+    }
+
+    @Test func `text that is no text of decisions is refused`() async throws {
+        for text in ["x", "o1", "o1=", "o=1", "1=2", "o1=0", "o-1=2", "o1=2=3", "o1=2 x", "x1=2"] {
+            await #expect(throws: SimulationError.self) {
+                try await simulate(seed: 1, decisions: text) { _ in }
+            }
+        }
+        try await simulate(seed: 1, decisions: "") { _ in }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct EscapeTests {
+    @Test func `work for the main actor fails the run`() async throws {
+        let failure = try await failure { _ in await Task { @MainActor in }.value }
+        #expect(failure.reason.hasPrefix("Another thread enqueued work in the simulation"))
+    }
+
+    @Test func `work that another thread enqueues fails the run`() async throws {
+        let failure = try await failure { _ in
+            await withCheckedContinuation { waiter in
+                DispatchQueue.global().async { waiter.resume() }
+            }
+        }
+        #expect(failure.reason.hasPrefix("Another thread enqueued work in the simulation"))
+    }
+
+    @Test func `code that remembers earlier runs is reported as not repeatable`() async throws {
+        let runs = Atomic(0)
+        let failure = try await failure { world in
+            for _ in 0..<runs.add(1, ordering: .relaxed).newValue {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            world.eventually("it fails") { false }
+        }
+        #expect(failure.reason.hasPrefix("Two runs of the same seed differ"))
+    }
+
+    @Test func `the clocks and random numbers of the system follow the seed`() async throws {
+        let values = Mutex<[[String]]>([])
+        for seed in [1, 1, 2] as [UInt64] {
+            try await simulate(seed: seed) { world in
+                var seen = ["\(UInt64.random(in: 0 ... .max))", "\([1, 2, 3, 4, 5, 6, 7, 8].shuffled())"]
+                try await Task.sleep(for: .seconds(60))
+                seen += [
+                    "\(ContinuousClock.now)", "\(SuspendingClock.now)", "\(Date().timeIntervalSince1970)",
+                ]
+                values.withLock { [seen] in $0.append(seen) }
+                #expect(world.elapsed == .seconds(60))
+            }
+        }
+        let runs = values.withLock { $0 }
+        #expect(runs[0] == runs[1])
+        #expect(runs[0][0] != runs[2][0])
+        #expect(runs[0].last == "1767226660.0")
+        #expect(Date().timeIntervalSince1970 != 1_767_226_660)
+    }
+
+    @Test func `detached tasks, task groups and plain actors stay in the simulation`() async throws {
+        actor Plain {
+            var count = 0
+            func add() { self.count += 1 }
+        }
+        try await simulate(seeds: 1...50) { _ in
+            let plain = Plain()
+            await withTaskGroup { group in
+                for _ in 0..<10 { group.addTask { await plain.add() } }
+            }
+            await Task.detached { await plain.add() }.value
+            async let last: Void = plain.add()
+            await last
+            await #expect(plain.count == 12)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct NodeTests {
+    @Test func `nodes call one another, and publications reach all of them`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let heard = Mutex<[String]>([])
+            for name in ["a", "b"] {
+                _ = try await world.node(name) { bus in
+                    try bus.register("app://\(name)/ask") { _ in name }
+                    try bus.register("app://\(name)/forward") { _ async throws -> String in
+                        try await bus.route(name == "a" ? "app://b/ask" : "app://a/ask")
+                    }
+                    try bus.subscribe("app://news") { _ in heard.withLock { $0.append(name) } }
+                }
+            }
+            try await world.clients(1) { client, _ in
+                #expect(try await client.route("app://a/forward", as: String.self) == "b")
+                #expect(try await client.route("app://b/forward", as: String.self) == "a")
+                let error = await #expect(throws: RoutingError.self) { try await client.route("app://c/ask") }
+                #expect(error?.code == .noRoute)
+                try await client.publish("app://news")
+            }
+            world.eventually("both nodes hear the news") { heard.withLock { $0.sorted() } == ["a", "b"] }
+        }
+    }
+
+    @Test func `a crash ends the tasks of a node, fails its callers and starts it again`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let starts = Mutex(0)
+            let finished = Mutex(0)
+            let node = try await world.node("shop") { bus in
+                starts.withLock { $0 += 1 }
+                try bus.register("app://slow") { _ async throws in
+                    try await Task.sleep(for: .seconds(1))
+                    finished.withLock { $0 += 1 }
+                }
+            }
+            try await world.clients(2) { client, random in
+                try await Task.sleep(for: random.duration(in: .zero ... .milliseconds(10)))
+                let call = Task { try await client.route("app://slow") }
+                try await Task.sleep(for: .milliseconds(100))
+                node.crash()
+                await #expect(throws: RoutingError.self) { try await call.value }
+                try await Task.sleep(for: .seconds(20))
+                #expect(node.isRunning)
+                try await client.route("app://slow")
+            }
+            #expect(starts.withLock { $0 } >= 2)
+            #expect(finished.withLock { $0 } == 2)
+        }
+    }
+}
