@@ -524,7 +524,7 @@ let package = Package(
         // Programs with defects that a simulation must find.
         .target(
             name: "PlantedBugs",
-            dependencies: ["Waybill", "WaybillSimulation"],
+            dependencies: ["Waybill", "WaybillSimulation", "WaybillTestSupport"],
             path: "Tests/PlantedBugs",
             swiftSettings: settings
         ),

@@ -6,21 +6,29 @@ struct Decisions {
     /// The kind of a choice.
     ///
     /// The choices of each kind are counted separately, so that the removal of one leaves most others in place.
-    enum Kind: Character, CaseIterable {
+    enum Kind: Int, CaseIterable {
         /// The work that runs next.
-        case order = "o"
+        case order
         /// How long work waits although it could run.
-        case hold = "h"
+        case hold
         /// After how many deliveries work must suspend.
-        case suspend = "s"
+        case suspend
         /// The delay of a message or a reply.
-        case delay = "d"
+        case delay
         /// The failure or cancellation of a message.
-        case failure = "f"
+        case failure
         /// The crash of a node, or the time until it starts again.
-        case crash = "c"
+        case crash
         /// The node that receives a message.
-        case receiver = "r"
+        case receiver
+
+        /// The letter of the kind in the text of decisions.
+        var letter: Character { Array("ohsdfcr")[self.rawValue] }
+
+        init?(letter: Character) {
+            guard let kind = Self.allCases.first(where: { $0.letter == letter }) else { return nil }
+            self = kind
+        }
     }
 
     /// A position in a run: the number of choices of a kind that were made before.
@@ -41,7 +49,8 @@ struct Decisions {
     }
 
     private var source: Source
-    private var counts: [Kind: Int] = [:]
+    /// The number of choices of each kind.
+    private var counts = Array(repeating: 0, count: Kind.allCases.count)
     /// The choices so far that differ from their default.
     private(set) var made: [Decision] = []
 
@@ -61,8 +70,8 @@ struct Decisions {
     ///   - odds: The probability of a value other than the default.
     /// - Returns: A number from 0 to `bound - 1`.
     mutating func choose(_ kind: Kind, below bound: Int, odds: Double) -> Int {
-        let position = Position(kind: kind, index: self.counts[kind, default: 0])
-        self.counts[kind] = position.index + 1
+        let position = Position(kind: kind, index: self.counts[kind.rawValue])
+        self.counts[kind.rawValue] += 1
         guard bound > 1 else { return 0 }
         let value: Int
         switch self.source {
@@ -77,7 +86,7 @@ struct Decisions {
 extension Decisions {
     /// Returns the text of decisions, for ``simulate(seed:decisions:faults:_:)``.
     static func text(of decisions: [Decision]) -> String {
-        decisions.map { "\($0.position.kind.rawValue)\($0.position.index)=\($0.value)" }.joined(
+        decisions.map { "\($0.position.kind.letter)\($0.position.index)=\($0.value)" }.joined(
             separator: " "
         )
     }
@@ -91,7 +100,7 @@ extension Decisions {
             let numbers = part.dropFirst().split(separator: "=", omittingEmptySubsequences: false).map {
                 Int($0)
             }
-            guard let kind = part.first.flatMap({ Kind(rawValue: $0) }), numbers.count == 2,
+            guard let kind = part.first.flatMap({ Kind(letter: $0) }), numbers.count == 2,
                 let index = numbers[0], let value = numbers[1], index >= 0, value > 0
             else { throw .invalidDecisions(String(part)) }
             decisions.append(Decision(position: Position(kind: kind, index: index), value: value))

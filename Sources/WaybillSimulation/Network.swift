@@ -10,13 +10,17 @@ final class Network: @unchecked Sendable {
     /// A node: a simulated process.
     private final class Node {
         let name: String
-        var loop = 0
+        let loopCount: Int
+        var loops: [Int] = []
         var bus: MessageBus?
         var restart: (@Sendable () async throws -> Void)?
         /// The requests that other nodes await from this one.
         var requests: [Int: PendingReply] = [:]
 
-        init(_ name: String) { self.name = name }
+        init(_ name: String, loopCount: Int) {
+            self.name = name
+            self.loopCount = loopCount
+        }
     }
 
     private let simulator: Simulator
@@ -32,8 +36,8 @@ final class Network: @unchecked Sendable {
     }
 
     /// Adds a node that does not run, and returns its number.
-    func addNode(_ name: String) -> Int {
-        self.nodes.append(Node(name))
+    func addNode(_ name: String, eventLoops: Int) -> Int {
+        self.nodes.append(Node(name, loopCount: max(1, eventLoops)))
         return self.nodes.count - 1
     }
 
@@ -53,15 +57,15 @@ final class Network: @unchecked Sendable {
         return bus
     }
 
-    /// Starts a node with a new loop and a new bus.
+    /// Starts a node with new loops and a new bus.
     func start(_ number: Int) throws -> MessageBus {
         let node = self.nodes[number]
-        let loop = self.simulator.addLoop(node.name)
-        let bus = MessageBus(eventLoop: self.simulator.eventLoop(loop))
+        let loops = (0..<node.loopCount).map { _ in self.simulator.addLoop(node.name) }
+        let bus = MessageBus(eventLoops: loops.map { self.simulator.eventLoop($0) })
         _ = try bus.join(NodeConnector(network: self, node: number), onChange: {})
         bus.use(FaultMiddleware(self.simulator))
         self.simulator.record(bus, of: node.name)
-        (node.loop, node.bus) = (loop, bus)
+        (node.loops, node.bus) = (loops, bus)
         return bus
     }
 }
@@ -73,7 +77,7 @@ extension Network {
         let node = self.nodes[number]
         guard let bus = node.bus else { return }
         node.bus = nil
-        self.simulator.endLoop(node.loop)
+        for loop in node.loops { self.simulator.endLoop(loop) }
         // The bus ends with its process. Releasing it now would fail its callers in an orderly way.
         self.crashedBuses.append(bus)
         let requests = node.requests.sorted { $0.key < $1.key }
@@ -127,7 +131,7 @@ extension Network {
         self.nextRequest += 1
         let id = self.nextRequest
         node.requests[id] = reply
-        self.simulator.eventLoop(node.loop).execute {
+        self.simulator.eventLoop(node.loops[0]).execute {
             // The task belongs to the receiver, because code of the receiver's loop creates it.
             let task = Task {
                 do {
@@ -175,7 +179,7 @@ extension Network {
         let receivers = self.nodes.indices.filter { $0 != sender && self.nodes[$0].bus != nil }
         for number in receivers {
             guard let bus = self.nodes[number].bus else { continue }
-            self.simulator.eventLoop(self.nodes[number].loop).execute {
+            self.simulator.eventLoop(self.nodes[number].loops[0]).execute {
                 Task {
                     _ = try? await bus.publishFromNode(message)
                 }

@@ -49,7 +49,8 @@ public func simulate(
 ///
 /// - Parameters:
 ///   - seed: The seed of the run.
-///   - decisions: The choices of the run that differ from their default, as text; nil for those of the seed.
+///   - decisions: The choices of the run that differ from their default, as text; nil to let the seed
+///     choose.
 ///   - faults: The faults of the simulation that has failed.
 ///   - limits: The limits of the run.
 ///   - body: The program.

@@ -14,13 +14,14 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
 
     init(
         _ name: String,
+        eventLoops: Int,
         in network: Network,
         _ startUp: @escaping @Sendable (MessageBus) async throws -> Contents
     ) {
         self.name = name
         self.network = network
         self.startUp = startUp
-        self.number = network.addNode(name)
+        self.number = network.addNode(name, eventLoops: eventLoops)
         network.setRestart(of: self.number) { [weak self] in try await self?.start() }
     }
 

@@ -1,6 +1,6 @@
-/// The failure of a simulation: what went wrong, in which run, and how to run exactly this again.
+/// The failure of a simulation: the reason, the run, and the call that repeats the run.
 public struct SimulationFailure: Error, CustomStringConvertible {
-    /// What went wrong.
+    /// The reason of a failure.
     enum Cause: Sendable {
         case invariant(String)
         case expectation(String, Duration)
@@ -27,7 +27,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     let diagram: MessageDiagram
 
-    /// What went wrong, as one sentence.
+    /// The reason of the failure, as one sentence.
     public var reason: String { self.cause.description }
 
     /// The messages of the run as a sequence diagram in Mermaid syntax.

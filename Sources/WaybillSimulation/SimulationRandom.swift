@@ -46,7 +46,7 @@ public final class SimulationRandom: RandomNumberGenerator, Sendable {
         Double(self.next() >> 11) * 0x1p-53 < odds
     }
 
-    /// Returns a source of its own for a part of a simulation.
+    /// Returns another source, for a part of a simulation.
     func derived(_ number: Int) -> SimulationRandom {
         let seed = self.state.withLock { $0 } ^ (UInt64(truncatingIfNeeded: number) &* 0xd134_2543_de82_ef95)
         return SimulationRandom(seed: SimulationRandom(seed: seed).next())

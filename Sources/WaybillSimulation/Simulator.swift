@@ -150,7 +150,7 @@ extension Simulator {
 
     func eventLoop(_ number: Int) -> EventLoop { self.loops[number].simulated.eventLoop }
 
-    /// Ends a loop and everything that runs on it, as the end of a process would.
+    /// Ends a loop and its work, as the end of a process would.
     func endLoop(_ number: Int) {
         self.loops[number].isRunning = false
         self.ready.removeAll { $0.loop == number }

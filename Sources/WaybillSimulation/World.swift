@@ -22,7 +22,7 @@ public final class World: Sendable {
     /// The simulated time since the run began.
     public var elapsed: Duration { self.simulator.elapsed }
 
-    /// Starts a node: a bus with a loop of its own, as in a separate process.
+    /// Starts a node: a bus on separate loops, as in a separate process.
     ///
     /// A message that no route of a node handles goes to a node that has a route for it. When a crash ends the
     /// node, its tasks stop where they are, callers on other nodes fail with `unreachable`, and `start` runs
@@ -30,21 +30,23 @@ public final class World: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the node, for diagrams and errors.
+    ///   - eventLoops: The number of the bus's loops, at least one.
     ///   - start: Installs the modules of the node, and returns what the simulation needs of them.
     /// - Returns: The node, which runs.
     /// - Throws: The error of `start`.
     public func node<Contents: Sendable>(
         _ name: String,
+        eventLoops: Int = 1,
         _ start: @escaping @Sendable (MessageBus) async throws -> Contents
     ) async throws -> SimulatedNode<Contents> {
-        let node = SimulatedNode(name, in: self.network, start)
+        let node = SimulatedNode(name, eventLoops: eventLoops, in: self.network, start)
         try await node.start()
         return node
     }
 
     /// Runs clients at the same time, and waits until all have ended.
     ///
-    /// Each client calls the nodes through a bus of its own process, which never crashes. A client whose code
+    /// The clients share a bus in a process that never crashes. A client whose code
     /// throws a `RoutingError` ends, because faults cause such errors. Any other error fails the simulation.
     ///
     /// - Parameters:
@@ -75,7 +77,7 @@ public final class World: Sendable {
     /// wherever a handler awaits. It is skipped while a node is down.
     ///
     /// - Parameters:
-    ///   - name: What must hold, for the failure.
+    ///   - name: The name of the condition, which the failure prints.
     ///   - check: Returns whether it holds. It may read actors, and must change nothing.
     public func always(_ name: String, _ check: @escaping @Sendable () async throws -> Bool) {
         self.simulator.addInvariant(name, check)
@@ -84,7 +86,7 @@ public final class World: Sendable {
     /// Requires a condition in the end: when the program of the simulation has ended and nothing is left to run.
     ///
     /// - Parameters:
-    ///   - name: What must hold, for the failure.
+    ///   - name: The name of the condition, which the failure prints.
     ///   - limit: The simulated time that may pass until it holds, after the program has ended.
     ///   - check: Returns whether it holds. It may read actors, and must change nothing.
     public func eventually(

@@ -1,6 +1,7 @@
 import Synchronization
 import Waybill
 import WaybillSimulation
+import WaybillTestSupport
 
 // Defects of several processes, some of which crash.
 
@@ -48,9 +49,9 @@ extension PlantedBug {
         let disk = Disk()
         try await bus.install { Sales(disk) }
         let call = Task { try await bus.route("app://sales/sell") }
-        try await Task.sleep(for: .milliseconds(20))
+        let isSold = await eventually { disk.read("sold") == 1 }
         call.cancel()
-        return disk.read("sold") == 1
+        return isSold
     }
 }
 

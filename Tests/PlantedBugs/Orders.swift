@@ -1,5 +1,6 @@
 import Waybill
 import WaybillSimulation
+import WaybillTestSupport
 
 // Defects of several modules that wait for one another, or that rely on an order that nothing guarantees.
 
@@ -44,8 +45,7 @@ extension PlantedBug {
         try await bus.install { Relay() }
         try await bus.install { Process() }
         try await bus.route("app://process/run")
-        try await Task.sleep(for: .milliseconds(20))
-        return await Set(journal.lines) == ["begin", "end"]
+        return await eventually { await Set(journal.lines) == ["begin", "end"] }
     }
 }
 
@@ -93,11 +93,11 @@ extension PlantedBug {
         let news = try await bus.install { News() }.module
         let reader = try await bus.install { Reader() }.module
         try await bus.route("app://reader/start")
-        try await Task.sleep(for: .milliseconds(20))
+        // The test waits because its author has seen it fail without the wait.
+        try await Task.sleep(for: .seconds(1))
         try await bus.route("app://news/publish")
-        try await Task.sleep(for: .milliseconds(20))
         let published = await news.published
-        return await reader.read == published
+        return await eventually { await reader.read == published }
     }
 }
 
@@ -173,10 +173,8 @@ extension PlantedBug {
         }
     } ordinaryTest: { bus in
         try await bus.install { Door() }
-        async let passes: Void = bus.route("app://door/pass")
-        try await Task.sleep(for: .milliseconds(20))
         try await bus.route("app://door/open")
-        try await passes
+        try await bus.route("app://door/pass")
         return true
     }
 }

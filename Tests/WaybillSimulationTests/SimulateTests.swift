@@ -25,6 +25,10 @@ private actor Stock {
     }
 }
 
+extension PlantedBug: CustomTestStringConvertible {
+    public var testDescription: String { self.name }
+}
+
 /// Runs a simulation that must fail, and returns the failure.
 private func failure(
     seeds: ClosedRange<UInt64> = 1...100,

@@ -6,9 +6,8 @@
 // The parts of a simulation that need C: a hook of the Swift runtime for the jobs that no executor of the
 // simulation gets, and, on Linux, the system's time and random numbers on the thread of a simulation.
 //
-// On Linux a program that contains this file calls its functions `clock_gettime`, `gettimeofday`, `time` and
-// `syscall` instead of those of the C library. On a thread that is not in a simulation, they call the C
-// library's. So `Date()`, `ContinuousClock.now`, `Task.sleep` and `Int.random(in:)` follow the simulation.
+// On Linux, a program that contains CSimulation.c calls its functions `clock_gettime`, `gettimeofday`, `time` and
+// `syscall`. On a thread that is not in a simulation, they call the functions of the C library. So `Date()`, `ContinuousClock.now`, `Task.sleep` and `Int.random(in:)` follow the simulation.
 
 // Receives a job that the calling thread has enqueued. The function takes over the job.
 typedef void (*waybill_job_receiver)(void *_Nonnull context, void *_Nonnull job);

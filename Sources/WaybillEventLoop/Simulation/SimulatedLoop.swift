@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// An event loop without a thread of its own, whose work a simulation takes and runs in an order of its choice.
+/// An event loop without a thread, whose work a simulation takes and runs in the order that it chooses.
 ///
 /// Every method must be called on the thread that created the loop, the thread of the simulation. Between two
-/// pieces of work no thread runs the loop, so everything that is enqueued passes through the loop's inbox.
+/// pieces of work no thread runs the loop, so all work is enqueued through the loop's inbox.
 @safe
 package final class SimulatedLoop: Sendable {
     /// A job or a closure that waits to run on the loop.
@@ -34,7 +34,8 @@ package final class SimulatedLoop: Sendable {
         self.core = .make(name: name, host: .simulated, configuration: configuration)
         _ = self.core.lifecycle.attach()
         self.eventLoop = EventLoop(core: self.core)
-        self.executor = self.eventLoop.taskExecutor
+        // The loop's own executor has a weak reference, which makes each retain of it slower.
+        self.executor = EventLoopTaskExecutor(eventLoop: self.eventLoop)
     }
 
     /// Whether another thread has enqueued work since ``acceptForeignWork()`` was called.
@@ -58,7 +59,7 @@ package final class SimulatedLoop: Sendable {
         self.enter {
             unsafe self.core.state.pointee.budget.limit(to: deliveries)
             guard work.item.kind == .taskJob else { return self.core.run(work.item) }
-            // The core would look up the executor, which it holds weakly.
+            // The core would run the job with the loop's own executor.
             unsafe work.item.job.runSynchronously(
                 isolatedTo: self.eventLoop.asUnownedSerialExecutor(),
                 taskExecutor: self.executor.asUnownedTaskExecutor()
