@@ -528,9 +528,15 @@ let package = Package(
             path: "Tests/PlantedBugs",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "SimulationProgram",
+            dependencies: ["PlantedBugs", "WaybillSimulation"],
+            path: "Tests/SimulationProgram",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "WaybillSimulationTests",
-            dependencies: ["PlantedBugs", "WaybillSimulation", "Waybill", "WaybillTestSupport"],
+            dependencies: ["PlantedBugs", "SimulationProgram", "WaybillSimulation", "Waybill", "WaybillTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -69,6 +69,15 @@ public func simulate(
     if let cause = run.failure { throw simulation.report(run, seed: seed, cause: cause) }
 }
 
+/// Returns the hash of the run of a seed, which is equal in every process.
+package func traceHash(
+    seed: UInt64,
+    faults: Faults,
+    _ body: @escaping @Sendable (World) async throws -> Void
+) async -> UInt64 {
+    await Simulation(faults: faults, limits: SimulationLimits(), body).run(seed).trace.hash
+}
+
 /// The limits of a run, and of the search for a shorter run that fails in the same way.
 public struct SimulationLimits: Sendable {
     /// The greatest number of pieces of work in one run; 1,000,000 by default.

@@ -343,10 +343,10 @@ extension Simulator {
 
 // Work that has left the simulation.
 extension Simulator {
-    /// Waits until another thread enqueues work, for at most half a second of real time.
+    /// Waits until another thread enqueues work, for at most a tenth of a second of real time.
     private func hasWorkElsewhere() -> Bool {
         // The clock of this thread stands still.
-        for _ in 0..<500 {
+        for _ in 0..<100 {
             if self.loops.contains(where: { $0.isRunning && $0.simulated.hasForeignWork }) { return true }
             usleep(1_000)
         }

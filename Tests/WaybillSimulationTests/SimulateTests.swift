@@ -26,6 +26,7 @@ private actor Stock {
 }
 
 extension PlantedBug: CustomTestStringConvertible {
+    /// The name of the bug, for the log of the tests.
     public var testDescription: String { self.name }
 }
 
