@@ -536,7 +536,10 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillSimulationTests",
-            dependencies: ["PlantedBugs", "SimulationProgram", "WaybillSimulation", "Waybill", "WaybillTestSupport"],
+            dependencies: [
+                "PlantedBugs", "SimulationProgram", "Waybill", "WaybillEventLoop", "WaybillNATS",
+                "WaybillNATSTestSupport", "WaybillSimulation", "WaybillTestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -11,14 +11,17 @@ final class Network: @unchecked Sendable {
     private final class Node {
         let name: String
         let loopCount: Int
+        /// Whether the node does not reach the others.
+        let isSeparate: Bool
         var loops: [Int] = []
         var bus: MessageBus?
         var restart: (@Sendable () async throws -> Void)?
         /// The requests that other nodes await from this one.
         var requests: [Int: PendingReply] = [:]
 
-        init(_ name: String, loopCount: Int) {
+        init(_ name: String, loopCount: Int, isSeparate: Bool) {
             self.name = name
+            self.isSeparate = isSeparate
             self.loopCount = loopCount
         }
     }
@@ -31,13 +34,18 @@ final class Network: @unchecked Sendable {
 
     init(_ simulator: Simulator) {
         self.simulator = simulator
+        simulator.atEnd { [weak self] in
+            self?.nodes = []
+            self?.clients = nil
+            self?.crashedBuses = []
+        }
         let rate = simulator.faults.crash.perHour
         if rate > 0 { simulator.observeTime { [weak self] in self?.crashAtRandom(rate, passed: $0) } }
     }
 
     /// Adds a node that does not run, and returns its number.
-    func addNode(_ name: String, eventLoops: Int) -> Int {
-        self.nodes.append(Node(name, loopCount: max(1, eventLoops)))
+    func addNode(_ name: String, eventLoops: Int, isSeparate: Bool) -> Int {
+        self.nodes.append(Node(name, loopCount: max(1, eventLoops), isSeparate: isSeparate))
         return self.nodes.count - 1
     }
 
@@ -62,7 +70,7 @@ final class Network: @unchecked Sendable {
         let node = self.nodes[number]
         let loops = (0..<node.loopCount).map { _ in self.simulator.addLoop(node.name) }
         let bus = MessageBus(eventLoops: loops.map { self.simulator.eventLoop($0) })
-        _ = try bus.join(NodeConnector(network: self, node: number), onChange: {})
+        if !node.isSeparate { _ = try bus.join(NodeConnector(network: self, node: number), onChange: {}) }
         bus.use(FaultMiddleware(self.simulator))
         self.simulator.record(bus, of: node.name)
         (node.loops, node.bus) = (loops, bus)
@@ -114,7 +122,10 @@ extension Network {
 extension Network {
     /// Returns the nodes other than one whose modules have a route for a URL.
     private func nodes(for url: String, except sender: Int?) -> [Int] {
-        self.nodes.indices.filter { $0 != sender && self.nodes[$0].bus?.hasOwnRoute(for: url) == true }
+        self.nodes.indices.filter { number in
+            let node = self.nodes[number]
+            return number != sender && !node.isSeparate && node.bus?.hasOwnRoute(for: url) == true
+        }
     }
 
     func canRoute(_ url: String, from sender: Int?) -> Bool { !self.nodes(for: url, except: sender).isEmpty }
@@ -176,7 +187,9 @@ extension Network {
 
     /// Publishes a message to the subscribers of all other nodes.
     func publish(_ message: Message, from sender: Int?) -> Bool {
-        let receivers = self.nodes.indices.filter { $0 != sender && self.nodes[$0].bus != nil }
+        let receivers = self.nodes.indices.filter { number in
+            number != sender && !self.nodes[number].isSeparate && self.nodes[number].bus != nil
+        }
         for number in receivers {
             guard let bus = self.nodes[number].bus else { continue }
             self.simulator.eventLoop(self.nodes[number].loops[0]).execute {

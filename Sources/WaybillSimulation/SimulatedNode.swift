@@ -15,14 +15,16 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
     init(
         _ name: String,
         eventLoops: Int,
+        isSeparate: Bool = false,
         in network: Network,
         _ startUp: @escaping @Sendable (MessageBus) async throws -> Contents
     ) {
         self.name = name
         self.network = network
         self.startUp = startUp
-        self.number = network.addNode(name, eventLoops: eventLoops)
-        network.setRestart(of: self.number) { [weak self] in try await self?.start() }
+        self.number = network.addNode(name, eventLoops: eventLoops, isSeparate: isSeparate)
+        // The world holds its nodes until the run ends.
+        network.setRestart(of: self.number) { try await self.start() }
     }
 
     /// Starts the node with a new bus.

@@ -85,6 +85,8 @@ final class Simulator: @unchecked Sendable {
     private var bodyEndedAt: Int64?
     /// The actions that happen at a later step, such as a crash.
     private var planned: [(step: Int, action: () -> Void)] = []
+    /// Called when the run ends.
+    private var endings: [() -> Void] = []
     /// Called when time passes, with the number of nanoseconds.
     private var timeObservers: [(Int64) -> Void] = []
 
@@ -159,8 +161,11 @@ extension Simulator {
         if number != self.currentLoop { self.loops[number].simulated.end() }
     }
 
-    /// Ends all loops.
+    /// Ends all loops, and releases the code of the world, which refers to this object.
     func end() {
+        for ending in self.endings { ending() }
+        (self.endings, self.invariants, self.expectations) = ([], [], [])
+        (self.planned, self.timeObservers, self.kept) = ([], [], [])
         self.currentLoop = -1
         for number in self.loops.indices where self.loops[number].isRunning {
             self.loops[number].isRunning = false
@@ -214,6 +219,9 @@ extension Simulator {
     func plan(afterSteps steps: Int, _ action: @escaping () -> Void) {
         self.planned.append((self.step + steps, action))
     }
+
+    /// Calls a closure when the run ends.
+    func atEnd(_ body: @escaping () -> Void) { self.endings.append(body) }
 
     /// Calls a closure whenever time passes.
     func observeTime(_ observer: @escaping (Int64) -> Void) { self.timeObservers.append(observer) }

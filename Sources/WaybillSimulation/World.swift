@@ -44,6 +44,16 @@ public final class World: Sendable {
         return node
     }
 
+    /// Starts a node that does not reach the other nodes of the world, because it joins another cluster.
+    package func separateNode<Contents: Sendable>(
+        _ name: String,
+        _ start: @escaping @Sendable (MessageBus) async throws -> Contents
+    ) async throws -> SimulatedNode<Contents> {
+        let node = SimulatedNode(name, eventLoops: 1, isSeparate: true, in: self.network, start)
+        try await node.start()
+        return node
+    }
+
     /// Runs clients at the same time, and waits until all have ended.
     ///
     /// The clients share a bus in a process that never crashes. A client whose code

@@ -10,7 +10,7 @@ import WaybillSimulation
 @Suite(.serialized, .timeLimit(.minutes(60)))
 struct DeliverySimulations {
     /// The seeds of today; the first is printed, so that a failure can be repeated on another day.
-    private static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {
+    static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {
         let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
         let first = UInt64(Date().timeIntervalSince1970 / 86_400) * 1_000_000
         print("simulating from the seed \(first)")
