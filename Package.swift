@@ -511,6 +511,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "WaybillClientsTests",
+            dependencies: [
+                "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop", "WaybillHTTP",
+                "WaybillRouting", "WaybillServe", "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ] + gateway,
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "WaybillCommandsTests",
             dependencies: ["WaybillCommands", "Waybill", "WaybillDocuments", argumentParser],
             swiftSettings: settings

@@ -79,14 +79,14 @@ struct ClientModel {
         self.schemes = Set(routes.flatMap { $0.templates.map(\.scheme) }).sorted()
     }
 
-    /// Whether values may have more digits than a floating-point number.
-    var usesDecimals: Bool {
+    /// The types of all values, without their collections.
+    var usedTypes: Set<ClientType> {
         let functions = self.namespaces.flatMap(\.functions)
         let types = functions.flatMap { [$0.reply] + $0.arguments.map(\.type) }
         let properties = self.declarations.flatMap { declaration -> [ClientType] in
             if case .object(let properties) = declaration.kind { properties.map(\.type) } else { [] }
         }
-        return (types + properties).contains { $0.hasDecimal }
+        return Set((types + properties).map(\.innermost))
     }
 
     /// The declarations by the names of their schemas.

@@ -25,11 +25,17 @@ indirect enum ClientType: Hashable, Sendable {
         if case .optional(let wrapped) = self { wrapped.unwrapped } else { self }
     }
 
-    /// Whether the type is a decimal number, or a collection of them.
-    var hasDecimal: Bool {
+    /// The type of the values in collections and optionals.
+    var innermost: ClientType {
         switch self {
-        case .decimal: true
-        case .array(let type), .dictionary(let type), .optional(let type): type.hasDecimal
+        case .array(let type), .dictionary(let type), .optional(let type): type.innermost
+        default: self
+        }
+    }
+
+    var isCollection: Bool {
+        switch self {
+        case .array, .dictionary: true
         default: false
         }
     }

@@ -38,7 +38,8 @@ struct SchemaReader {
             guard reference.hasPrefix(Self.prefix) else { return .json }
             return self.type(ofSchema: String(reference.dropFirst(Self.prefix.count)))
         }
-        if let constant = tree["const"]?.text { return .literal(constant) }
+        // Only the property that tells the options of a union apart has a type of one value.
+        if tree["const"]?.text != nil { return .text }
         if self.isDeclared(tree, isNamed: false) { return self.declare(tree, as: self.freeName(name)) }
         switch tree["type"]?.text {
         case "boolean": return .boolean
@@ -147,7 +148,8 @@ extension SchemaReader {
         return (tree["properties"]?.members ?? [:]).sorted { $0.key < $1.key }.map { property, schema in
             ClientDeclaration.Property(
                 name: property,
-                type: self.type(of: schema, named: "\(name)_\(property)"),
+                type: schema["const"]?.text.map { .literal($0) }
+                    ?? self.type(of: schema, named: "\(name)_\(property)"),
                 isRequired: required.contains(property)
             )
         }

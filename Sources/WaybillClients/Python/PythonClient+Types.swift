@@ -56,16 +56,19 @@ extension PythonClient {
             )
             if !fields.isEmpty { client.code.line() }
             for (field, property) in fields {
-                var line = "\(field): \(client.name(of: property.declaredType))"
-                if case .literal(let text) = property.declaredType { line += " = \(text.pythonText)" }
-                if !property.isRequired { line += " = None" }
-                client.code.line(line)
+                if case .literal(let text) = property.type {
+                    client.code.line("\(field): \(client.name(of: property.type)) = \(text.pythonText)")
+                } else {
+                    let value = property.isRequired ? "" : " = None"
+                    client.code.line("\(field): \(client.name(of: property.declaredType))\(value)")
+                }
             }
         }
         self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
         self.inBlock { client in
             client.code.line(fields.isEmpty ? "_object(value)" : "members = _object(value)")
-            let items = fields.map { field, property in
+            let items = fields.compactMap { field, property -> String? in
+                if case .literal = property.type { return nil }
                 let place = "members.get(\(property.name.pythonText))"
                 return "\(field)=\(client.decoder(of: property.declaredType))(\(place))"
             }

@@ -126,7 +126,7 @@ extension PythonClient {
 
     mutating func writeTables() {
         self.code.lines(["", "", "_FINGERPRINT = \"\(self.model.fingerprint)\""])
-        self.code.lines(["_HAS_DECIMALS = \(self.model.usesDecimals ? "True" : "False")", ""])
+        self.code.lines(["_HAS_DECIMALS = \(self.model.usedTypes.contains(.decimal) ? "True" : "False")", ""])
         self.code.line("_ERRORS: dict[str, type[WaybillError]] = {")
         for code in RoutingError.Code.all.map(\.description) {
             self.code.line("    \(code.pythonText): \(Self.errorClass(code)),")

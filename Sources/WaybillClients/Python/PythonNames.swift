@@ -15,7 +15,7 @@ extension PythonClient {
     static let ownTypes: Set<String> = Set([
         "Array", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
         "DecodingError", "Enum",
-        "Exception", "Generator", "Generic", "JSON", "L", "Literal", "Mapping", "None", "Object", "Options",
+        "Exception", "Generator", "Generic", "JSON", "Literal", "Mapping", "None", "Object", "Options",
         "Protocol", "Self",
         "Publication", "S", "Sequence", "SplitResult", "Step", "T", "True", "False", "TypeAlias", "TypeVar",
         "UUID",

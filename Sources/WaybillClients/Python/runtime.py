@@ -1,6 +1,5 @@
 # The rest of the file is the same for every document, apart from the tables at its end.
 
-L = TypeVar("L", bound=str)
 S = TypeVar("S", covariant=True)
 T = TypeVar("T")
 V = TypeVar("V")
@@ -135,7 +134,9 @@ class Call(Generic[T]):
             of: The type of the progress replies, which is one of this file's types,
                 `str`, `int`, `float` or `bool`. Without it, they are JSON.
         """
-        return self._steps(_plain if of is None else _decoder(of))
+        if of is None:
+            return self._steps(_plain)
+        return self._steps(_decoder(of))
 
     async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V]]:
         async for event in self._client._transport.stream(self._request):
@@ -265,10 +266,6 @@ def _object(value: JSON) -> Mapping[str, JSON]:
     if isinstance(value, dict):
         return value
     raise _mismatch("an object", value)
-
-
-def _literal(text: L) -> Callable[[JSON], L]:
-    return lambda value: text
 
 
 def _array(decode: Callable[[JSON], V]) -> Callable[[JSON], list[V]]:

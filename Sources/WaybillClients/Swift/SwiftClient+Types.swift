@@ -54,7 +54,7 @@ extension SwiftClient {
         self.inBlock { client in
             for field in fields {
                 let type = client.name(of: field.property.declaredType)
-                if case .literal(let text) = field.property.declaredType {
+                if case .literal(let text) = field.property.type {
                     client.code.line("public private(set) var \(field.name) = \(text.swiftText)")
                 } else {
                     let isRecursive = client.isRecursive(field.property.type, in: declaration.name)
@@ -74,7 +74,7 @@ extension SwiftClient {
 
     mutating func writeInitializer(_ fields: [(name: String, property: ClientDeclaration.Property)]) {
         let passed = fields.filter { field in
-            if case .literal = field.property.declaredType { false } else { true }
+            if case .literal = field.property.type { false } else { true }
         }
         if !fields.isEmpty { self.code.line() }
         self.code.list(

@@ -19,7 +19,7 @@ extension TypeScriptClient {
         case .bytes: "Uint8Array"
         case .literal(let text): text.scriptText
         case .array(let element):
-            element.isOptional
+            element.isOptional || element.isCollection
                 ? "readonly (\(self.name(of: element)))[]" : "readonly \(self.name(of: element))[]"
         case .dictionary(let value): "{ readonly [name: string]: \(self.name(of: value)) }"
         case .optional(.json): "JSONValue"
@@ -60,7 +60,7 @@ extension TypeScriptClient {
         case .dictionary(let element):
             self.isPlain(element) ? value : "mapped(\(value), (item) => \(self.encoded("item", element)))"
         case .optional(let wrapped):
-            self.isPlain(wrapped) ? value : "\(value) === null ? null : \(self.encoded(value, wrapped))"
+            self.isPlain(wrapped) ? value : "orNull(\(value), (item) => \(self.encoded("item", wrapped)))"
         default: value
         }
     }

@@ -73,7 +73,7 @@ extension TypeScriptClient {
         for (index, address) in function.addresses.enumerated() {
             let given = address.compactMap(\.argument).filter { name in
                 function.arguments.contains { $0.name == name && !$0.isRequired }
-            }.map { "parameters\($0.scriptMember) !== undefined" }
+            }.map { "\($0.scriptMember(of: "parameters")) !== undefined" }
             let condition = given.isEmpty ? "true" : given.joined(separator: " && ")
             let isLast = index == texts.count - 1
             let start =
@@ -92,7 +92,7 @@ extension TypeScriptClient {
             case .literal(let text): return text
             case .value(let name, let isPath):
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
-                let value = self.encoded("parameters\(name.scriptMember)", type, isInput: true)
+                let value = self.encoded(name.scriptMember(of: "parameters"), type, isInput: true)
                 return "${\(isPath ? "path" : "segment")(\(value))}"
             }
         }
@@ -104,11 +104,11 @@ extension TypeScriptClient {
         if values.isEmpty { return self.code.line("const values = {};") }
         let hasOptional = values.contains { !$0.isRequired }
         let members = values.map { argument in
-            let value = "parameters\(argument.name.scriptMember)"
-            let encoded = self.encoded(value, argument.type, isInput: true)
+            let value = argument.name.scriptMember(of: "parameters")
             let key = argument.name == "__proto__" ? "[\"__proto__\"]" : argument.name.scriptKey
+            let encoded = self.encoded(value, argument.type, isInput: true)
             if argument.isRequired || encoded == value { return "\(key): \(encoded)" }
-            return "\(key): \(value) === undefined ? undefined : \(encoded)"
+            return "\(key): ifGiven(\(value), (item) => \(self.encoded("item", argument.type, isInput: true)))"
         }
         self.writeMembers(
             members,

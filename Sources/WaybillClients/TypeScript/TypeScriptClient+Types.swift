@@ -59,7 +59,7 @@ extension TypeScriptClient {
                     ? self.decoder(of: property.type)
                     : "optional(\(self.decoder(of: property.type.unwrapped)))"
                 let key = property.name == "__proto__" ? "[\"__proto__\"]" : property.name.scriptKey
-                return "\(key): \(decoder)(members\(property.name.scriptMember))"
+                return "\(key): \(decoder)(\(property.name.scriptMember(of: "members")))"
             },
             opening: "    return {",
             closing: "};"
@@ -69,11 +69,10 @@ extension TypeScriptClient {
         self.writeMembers(
             properties.map { property in
                 let type = property.isRequired ? property.type : property.type.unwrapped
-                let value = "value\(property.name.scriptMember)"
-                let encoded = self.encoded(value, type)
+                let value = property.name.scriptMember(of: "value")
                 let key = property.name == "__proto__" ? "[\"__proto__\"]" : property.name.scriptKey
-                if property.isRequired || encoded == value { return "\(key): \(encoded)" }
-                return "\(key): \(value) === undefined ? undefined : \(encoded)"
+                if property.isRequired || self.isPlain(type) { return "\(key): \(self.encoded(value, type))" }
+                return "\(key): ifGiven(\(value), (item) => \(self.encoded("item", type)))"
             },
             opening: "    return \(hasOptional ? "given(" : ""){",
             closing: "}\(hasOptional ? ")" : "");"
@@ -105,14 +104,14 @@ extension TypeScriptClient {
             of: name
         )
         self.code.lines(["", "export const \(name): Type<\(name)> = {", "  decode(value) {"])
-        self.code.line("    switch (object(value)\(tag.scriptMember)) {")
+        self.code.line("    switch (\(tag.scriptMember(of: "object(value)"))) {")
         for option in options {
             let type = self.types[option.schema] ?? ""
             self.code.lines(["      case \(option.tag.scriptText):", "        return \(type).decode(value);"])
         }
         self.code.lines(["      default:", "        return { unknown: plain(value) };", "    }", "  },"])
         self.code.lines(["  encode(value) {", "    if (\"unknown\" in value) return value.unknown;"])
-        self.code.line("    switch (value\(tag.scriptMember)) {")
+        self.code.line("    switch (\(tag.scriptMember(of: "value"))) {")
         for option in options {
             let type = self.types[option.schema] ?? ""
             self.code.lines(["      case \(option.tag.scriptText):", "        return \(type).encode(value);"])

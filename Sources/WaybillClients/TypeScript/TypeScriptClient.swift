@@ -77,15 +77,17 @@ extension TypeScriptClient {
             self.code.line("export class \(name) extends DeclaredError {}")
         }
         self.code.lines([
-            "", "const declaredErrors: {",
-            "  [name: string]: ((message: string, error: Members) => DeclaredError) | undefined;", "} = {",
+            "", "const declaredErrors = new Map<", "  string,",
+            "  (message: string, error: Members) => DeclaredError", ">([",
         ])
         for failure in self.model.failures {
             let name = self.failures[failure.name] ?? ""
-            self.code.line("  \(failure.name.scriptKey): (message, error) =>")
-            self.code.line("    new \(name)(\(failure.name.scriptText), message, error),")
+            let text = failure.name.scriptText
+            self.code.lines([
+                "  [", "    \(text),", "    (message, error) => new \(name)(\(text), message, error),", "  ],",
+            ])
         }
-        self.code.line("};")
+        self.code.line("]);")
     }
 
     mutating func writeClient(_ classes: [String: String]) {
@@ -160,6 +162,15 @@ extension String {
     /// The text as the name of a property.
     var scriptKey: String { self.isScriptName ? self : self.scriptText }
 
-    /// The text as access to a property.
-    var scriptMember: String { self.isScriptName ? ".\(self)" : "[\(self.scriptText)]" }
+    /// Returns the text as access to a property of a value.
+    func scriptMember(of value: String) -> String {
+        if Self.inherited.contains(self) { return "own(\(value), \(self.scriptText))" }
+        return self.isScriptName ? "\(value).\(self)" : "\(value)[\(self.scriptText)]"
+    }
+
+    /// The properties that every object inherits.
+    private static let inherited: Set<String> = [
+        "__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+        "toString", "valueOf",
+    ]
 }

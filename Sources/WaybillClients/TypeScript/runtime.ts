@@ -200,6 +200,20 @@ function given(members: { [name: string]: Wire | undefined }): { [name: string]:
   return Object.fromEntries(entries) as { [name: string]: Wire };
 }
 
+/** Returns a property that the object does not inherit. */
+function own<T extends object, K extends keyof T>(value: T, name: K): T[K] {
+  const isOwn = Object.prototype.hasOwnProperty.call(value, name);
+  return (isOwn ? value[name] : undefined) as T[K];
+}
+
+function ifGiven<T>(value: T | undefined, encode: (value: T) => Wire): Wire | undefined {
+  return value === undefined ? undefined : encode(value);
+}
+
+function orNull<T>(value: T | null, encode: (value: T) => Wire): Wire {
+  return value === null ? null : encode(value);
+}
+
 function nothing(): void {}
 
 function object(value: Wire | undefined): { readonly [name: string]: Wire } {
@@ -341,7 +355,7 @@ function exact(value: bigint): number | bigint {
 function failure(code: string, message: string, data: Members = {}): WaybillError {
   if (!isObject(data.error)) return new WaybillError(code, message, data);
   const name = String(data.error.type);
-  const make = declaredErrors[name];
+  const make = declaredErrors.get(name);
   return make ? make(message, data.error) : new DeclaredError(name, message, data.error);
 }
 
