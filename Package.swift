@@ -513,7 +513,7 @@ let package = Package(
         .testTarget(
             name: "WaybillClientsTests",
             dependencies: [
-                "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop", "WaybillHTTP",
+                "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillJSON",
                 "WaybillRouting", "WaybillServe", "WaybillTestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ] + gateway,

@@ -8,10 +8,16 @@ import WaybillTestSupport
 @Suite(.timeLimit(.minutes(60)))
 struct GeneratedTextTests {
     /// The number of random documents.
-    private static let count = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 1000 : Scale.of(60)
+    private static let count =
+        ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 1000 : Scale.of(60)
 
     /// Writes a client for each of some random documents into a folder.
-    private func write(_ language: ClientLanguage, _ ending: String, seeds: Range<Int>, to folder: String) throws {
+    private func write(
+        _ language: ClientLanguage,
+        _ ending: String,
+        seeds: Range<Int>,
+        to folder: String
+    ) throws {
         for seed in seeds {
             let document = try RandomDocument.make(seed: UInt64(seed))
             let text = document.client(in: language, named: "Random\(seed)")
@@ -58,7 +64,9 @@ struct GeneratedTextTests {
             }
         )
         changed["routes"] = .array(Array(routes.dropLast()))
-        let prints = try [tree, renamed, documented, changed].map { try BusDocument(json: $0.written()).fingerprint }
+        let prints = try [tree, renamed, documented, changed].map {
+            try BusDocument(json: $0.written()).fingerprint
+        }
         #expect(prints[1] == prints[0] && prints[2] == prints[0] && prints[3] != prints[0])
     }
 
@@ -66,9 +74,15 @@ struct GeneratedTextTests {
     func `mypy accepts the clients of random documents in Python`() async throws {
         let mypy = try #require(Script.mypy)
         try await self.withFiles(.python, "py") { folder, files in
-            let compiled = try await Script.run(["python3", "-W", "error", "-m", "py_compile"] + files, in: folder)
+            let compiled = try await Script.run(
+                ["python3", "-W", "error", "-m", "py_compile"] + files,
+                in: folder
+            )
             #expect(compiled.status == 0, "\(compiled.output)")
-            let checked = try await Script.run([mypy, "--strict", "--cache-dir", "/dev/null"] + files, in: folder)
+            let checked = try await Script.run(
+                [mypy, "--strict", "--cache-dir", "/dev/null"] + files,
+                in: folder
+            )
             #expect(checked.status == 0, "\(checked.output.suffix(2000))")
         }
     }
@@ -86,7 +100,8 @@ struct GeneratedTextTests {
         try await self.withFiles(.swift, "swift") { folder, files in
             let checked = try await Script.run(
                 [
-                    "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-module-name", "Clients",
+                    "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-module-name",
+                    "Clients",
                     "-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature",
                     "MemberImportVisibility", "-enable-upcoming-feature", "ExistentialAny", "-I", modules,
                     "-Xcc", "-fmodule-map-file=\(Script.root)/Sources/CLibUV/module.modulemap",

@@ -44,7 +44,7 @@ extension PythonClient {
     /// Returns the expression that turns a value into JSON.
     func encoded(_ value: String, _ type: ClientType, depth: Int = 0) -> String {
         if Self.isPlain(type) { return value }
-        let item = depth == 0 ? "item" : "item_\(depth + 1)"
+        let item = depth == 0 ? "_item" : "_item_\(depth + 1)"
         return switch type {
         case .date: "_from_date(\(value))"
         case .uuid: "str(\(value))"
@@ -53,7 +53,7 @@ extension PythonClient {
         case .array(let element):
             "[\(self.encoded(item, element, depth: depth + 1)) for \(item) in \(value)]"
         case .dictionary(let element):
-            "{key: \(self.encoded(item, element, depth: depth + 1)) for key, \(item) in \(value).items()}"
+            "{_key: \(self.encoded(item, element, depth: depth + 1)) for _key, \(item) in \(value).items()}"
         case .optional(let wrapped):
             "None if \(value) is None else \(self.encoded(value, wrapped, depth: depth))"
         default: value

@@ -10,7 +10,7 @@ extension PythonClient {
     }
 
     mutating func write(_ function: ClientModel.Function, as name: String) {
-        var scope = NameScope(.snake, reserved: Self.keywords.union(["options", "self", "url"]))
+        var scope = NameScope(.snake, reserved: Self.keywords.union(["options", "self"]))
         let names = scope.claim(function.arguments.map(\.name))
         let arguments = function.sortedArguments.map { argument in
             let type = self.name(of: argument.type)
@@ -64,7 +64,7 @@ extension PythonClient {
                 return "{_segment(\(value)\(isPath ? ", keeping='/'" : ""))}"
             }
             let prefix = address.contains { $0.argument != nil } ? "f" : ""
-            let line = "url = \(prefix)\"\(pieces.joined())\""
+            let line = "_url = \(prefix)\"\(pieces.joined())\""
             self.code.line(function.addresses.count > 1 ? "    " + line : line)
         }
     }
@@ -81,15 +81,15 @@ extension PythonClient {
             if argument.isRequired { required.append(item) } else { others.append(item) }
         }
         let decoder = function.isCall ? self.decoder(of: function.reply) : ""
-        self.writeMembers(required, others: others, opening: "values: dict[str, JSON] = ", closing: "")
+        self.writeMembers(required, others: others, opening: "_values: dict[str, JSON] = ", closing: "")
         if function.isCall {
             self.code.list(
-                ["url", "values", decoder, "options"],
+                ["_url", "_values", decoder, "options"],
                 opening: "return self._client._call(",
                 closing: ")"
             )
         } else {
-            self.code.line("await self._client._transport.send(_Request(url, values, options))")
+            self.code.line("await self._client._transport.send(_Request(_url, _values, options))")
         }
     }
 }

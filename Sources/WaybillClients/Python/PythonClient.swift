@@ -28,7 +28,6 @@ struct PythonClient {
     mutating func write() -> String {
         self.writeHead()
         for declaration in self.model.declarations { self.write(declaration) }
-        for failure in self.model.failures { self.write(failure) }
         var scope = NameScope(.pascal, reserved: Set(self.types.values).union(Self.reservedTypes), suffix: "")
         let classes = scope.claim(self.model.namespaces.map { "\($0.name) Routes" })
         for namespace in self.model.namespaces {
@@ -36,6 +35,7 @@ struct PythonClient {
         }
         self.code.lines(["", ""])
         self.code.lines(Self.runtime)
+        for failure in self.model.failures { self.write(failure) }
         self.writeCodes()
         self.writeClient(classes)
         self.writeTables()

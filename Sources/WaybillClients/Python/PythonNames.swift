@@ -7,8 +7,7 @@ extension PythonClient {
         "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in",
         "is",
         "lambda", "match", "nonlocal", "not", "or", "pass", "raise", "return", "try", "type", "while", "with",
-        "yield", "bool", "bytes", "cast", "cls", "datetime", "dict", "field", "float", "int", "item", "key",
-        "list", "members", "object", "property", "self", "str", "tuple", "value", "values",
+        "yield", "bool", "bytes", "datetime", "dict", "float", "int", "list", "str",
     ]
 
     /// The classes and type variables of the rest of the file.
@@ -25,5 +24,5 @@ extension PythonClient {
     ])
 
     /// The members of a client, which its namespaces cannot hide.
-    static let ownMembers: Set<String> = ["close", "is_current", "publish", "subscribe", "token"]
+    static let ownMembers: Set<String> = ["close", "is_current", "property", "publish", "subscribe", "token"]
 }

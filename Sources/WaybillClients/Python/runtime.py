@@ -241,7 +241,8 @@ def _date(value: JSON) -> datetime:
 
 def _from_date(value: datetime) -> str:
     utc = value.astimezone(timezone.utc)
-    return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    unit = "microseconds" if value.microsecond % 1000 else "milliseconds"
+    return utc.isoformat(timespec=unit).replace("+00:00", "Z")
 
 
 def _uuid(value: JSON) -> UUID:

@@ -108,7 +108,8 @@ extension TypeScriptClient {
             let key = argument.name == "__proto__" ? "[\"__proto__\"]" : argument.name.scriptKey
             let encoded = self.encoded(value, argument.type, isInput: true)
             if argument.isRequired || encoded == value { return "\(key): \(encoded)" }
-            return "\(key): ifGiven(\(value), (item) => \(self.encoded("item", argument.type, isInput: true)))"
+            return
+                "\(key): ifGiven(\(value), (item) => \(self.encoded("item", argument.type, isInput: true)))"
         }
         self.writeMembers(
             members,

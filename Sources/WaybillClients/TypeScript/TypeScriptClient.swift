@@ -84,7 +84,8 @@ extension TypeScriptClient {
             let name = self.failures[failure.name] ?? ""
             let text = failure.name.scriptText
             self.code.lines([
-                "  [", "    \(text),", "    (message, error) => new \(name)(\(text), message, error),", "  ],",
+                "  [", "    \(text),", "    (message, error) => new \(name)(\(text), message, error),",
+                "  ],",
             ])
         }
         self.code.line("]);")
@@ -170,7 +171,8 @@ extension String {
 
     /// The properties that every object inherits.
     private static let inherited: Set<String> = [
-        "__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+        "__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable",
+        "toLocaleString",
         "toString", "valueOf",
     ]
 }

@@ -323,7 +323,7 @@ function stringify(value: Wire): string {
 }
 
 /** Parses JSON without losing a digit. */
-function parse(json: string): Wire {
+export function parseJSON(json: string): Wire {
   // A number of fewer than 16 digits is exact, so most texts need no second parser.
   if (!/[\d.]{16}/.test(json)) return JSON.parse(json) as Wire;
   const tokens = json.match(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*|[a-z]+|[[\]{}]/g) ?? [];
@@ -441,7 +441,7 @@ class WebTransport implements Transport {
     if (response.ok) return response;
     const body = await response.text();
     try {
-      throw this.error(object(parse(body)));
+      throw this.error(object(parseJSON(body)));
     } catch (error) {
       if (error instanceof WaybillError) throw error;
       throw failure("handlerFailed", `HTTP status ${response.status}`);
@@ -488,7 +488,7 @@ class WebTransport implements Transport {
 
   async call(request: Request): Promise<Wire> {
     const body = await this.post(request, "application/json", (response) => response.text());
-    return body === "" ? null : parse(body);
+    return body === "" ? null : parseJSON(body);
   }
 
   async send(): Promise<void> {
@@ -503,9 +503,9 @@ class WebTransport implements Transport {
     const queue = new Queue<Event>();
     const done = this.post(request, "text/event-stream", async (response) => {
       for await (const { name, data } of events(response)) {
-        if (name === "progress") queue.add({ progress: parse(data) });
-        if (name === "reply") return queue.add({ reply: parse(data) });
-        if (name === "failure") throw this.error(object(parse(data)));
+        if (name === "progress") queue.add({ progress: parseJSON(data) });
+        if (name === "reply") return queue.add({ reply: parseJSON(data) });
+        if (name === "failure") throw this.error(object(parseJSON(data)));
       }
       throw failure("unreachable", "the stream ended without a reply");
     });
@@ -529,7 +529,7 @@ class WebTransport implements Transport {
           if (name === "gap") isAfterGap = true;
           if (name === "end") break;
           if (name !== "message") continue;
-          const message = object(parse(data));
+          const message = object(parseJSON(data));
           yield publication(message, message, isAfterGap);
           isAfterGap = false;
         }
@@ -707,7 +707,7 @@ class Connection {
   private take(data: string): void {
     const lines = (this.rest + data).split("\n");
     this.rest = lines.pop() ?? "";
-    for (const line of lines) this.receive(object(parse(line)));
+    for (const line of lines) this.receive(object(parseJSON(line)));
   }
 
   private receive(frame: Members): void {

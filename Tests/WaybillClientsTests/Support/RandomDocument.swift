@@ -9,14 +9,21 @@ struct RandomDocument {
     private var schemaNames: [String] = []
 
     private static let words = [
-        "class", "def", "Class", "CLASS", "in", "is", "await", "async", "None", "null", "self", "Self", "this",
-        "type", "Type", "value", "values", "options", "url", "list", "str", "int", "dict", "object", "constructor",
-        "prototype", "__proto__", "toString", "then", "init", "deinit", "protocol", "extension", "default", "switch",
-        "user name", "user-name", "userName", "user_name", "UserName", "größe", "Größe", "名前", "éé", "ﬁn", "€", "",
-        "1st", "a", "A", "b", "B", "x.y", "\"quote\"", "back\\slash", "new\nline", "$ref", "JSON", "Date", "Error",
-        "Promise", "Call", "Options", "String", "Int", "UUID", "Optional", "member", "members", "item", "key", "True",
+        "class", "def", "Class", "CLASS", "in", "is", "await", "async", "None", "null", "self", "Self",
+        "this",
+        "type", "Type", "value", "values", "options", "url", "list", "str", "int", "dict", "object",
+        "constructor",
+        "prototype", "__proto__", "toString", "then", "init", "deinit", "protocol", "extension", "default",
+        "switch",
+        "user name", "user-name", "userName", "user_name", "UserName", "größe", "Größe", "名前", "éé", "ﬁn",
+        "€", "",
+        "1st", "a", "A", "b", "B", "x.y", "\"quote\"", "back\\slash", "new\nline", "$ref", "JSON", "Date",
+        "Error",
+        "Promise", "Call", "Options", "String", "Int", "UUID", "Optional", "member", "members", "item", "key",
+        "True",
         "match", "lambda", "import", "from", "global", "let", "var", "func", "where", "hashValue", "rawValue",
-        "description", "encode", "decode", "client", "bus", "transport", "print", "len", "id", "name", "bytes",
+        "description", "encode", "decode", "client", "bus", "transport", "print", "len", "id", "name",
+        "bytes",
     ]
 
     /// Returns the document of a seed.
@@ -40,7 +47,9 @@ struct RandomDocument {
     private mutating func tree() -> JSONTree {
         for number in 0..<self.generator.number(below: 6) {
             let word = self.word().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
-            self.schemaNames.append(self.generator.isOne(in: 2) ? "\(word.isEmpty ? "T" : word)_\(number)" : "\(word)\(number)")
+            self.schemaNames.append(
+                self.generator.isOne(in: 2) ? "\(word.isEmpty ? "T" : word)_\(number)" : "\(word)\(number)"
+            )
         }
         for name in self.schemaNames { self.schemas[name] = self.declaration() }
         let modules = self.words(1 + self.generator.number(below: 3))
@@ -59,7 +68,8 @@ struct RandomDocument {
             let options = self.words(2 + self.generator.number(below: 2)).map { tag -> JSONTree in
                 let kind: JSONTree = ["type": "string", "const": .string(tag)]
                 return [
-                    "type": "object", "required": ["kind"], "properties": ["kind": kind, "value": self.schema(2)],
+                    "type": "object", "required": ["kind"],
+                    "properties": ["kind": kind, "value": self.schema(2)],
                 ]
             }
             return options.count > 1 ? ["oneOf": .array(options)] : self.object()
@@ -75,20 +85,24 @@ struct RandomDocument {
             .sorted().filter { _ in self.generator.isOne(in: 2) }
         var tree: JSONTree = ["type": "object", "properties": .object(properties)]
         if !required.isEmpty { tree["required"] = .strings(required) }
-        if self.generator.isOne(in: 3) { tree["description"] = .string("About \(self.word()) */ \"\"\" \\ here.") }
+        if self.generator.isOne(in: 3) {
+            tree["description"] = .string("About \(self.word()) */ \"\"\" \\ here.")
+        }
         return tree
     }
 
     /// Returns the schema of a value, whose collections are at most `depth` deep.
     private mutating func schema(_ depth: Int) -> JSONTree {
         let plain: [JSONTree] = [
-            ["type": "boolean"], ["type": "string"], ["type": "number", "format": "double"], ["type": "number"],
+            ["type": "boolean"], ["type": "string"], ["type": "number", "format": "double"],
+            ["type": "number"],
             ["type": "integer", "minimum": .int(Int.min), "maximum": .int(Int.max), "format": "int64"],
             ["type": "integer", "minimum": 0, "maximum": .int(UInt64.max)],
             ["type": "integer", "minimum": -128, "maximum": 127],
             ["type": "integer", "minimum": 0, "maximum": .int(UInt32.max)],
             ["type": "string", "format": "date-time"], ["type": "string", "format": "uuid"],
-            ["type": "string", "contentEncoding": "base64"], ["x-waybill-opaque": "Thing"], ["type": "object"],
+            ["type": "string", "contentEncoding": "base64"], ["x-waybill-opaque": "Thing"],
+            ["type": "object"],
             ["type": ["string", "null"]],
         ]
         guard depth > 0 else { return plain.randomElement(using: &self.generator) ?? [:] }
@@ -97,7 +111,9 @@ struct RandomDocument {
         case 1: return ["type": "object", "additionalProperties": self.schema(depth - 1)]
         case 2: return ["anyOf": [self.schema(depth - 1), ["type": "null"]]]
         case 3, 4:
-            guard let name = self.schemaNames.randomElement(using: &self.generator) else { return ["type": "string"] }
+            guard let name = self.schemaNames.randomElement(using: &self.generator) else {
+                return ["type": "string"]
+            }
             return ["$ref": .string("#/components/schemas/\(name)")]
         case 5 where depth == 3: return self.object()
         default: return plain.randomElement(using: &self.generator) ?? [:]
@@ -131,7 +147,10 @@ struct RandomDocument {
             "exposed": isSent ? ["sends"] : ["calls", "sends"], "addresses": [address],
             "documentation": .string("Does \(self.word()).\n\nMore of \"\"\" and */ and \\ here."),
             "failures": [
-                ["type": .string(self.word()), "code": .string(self.word()), "message": "it fails", "status": 404]
+                [
+                    "type": .string(self.word()), "code": .string(self.word()), "message": "it fails",
+                    "status": 404,
+                ]
             ],
         ]
         if let module = modules.randomElement(using: &self.generator), !self.generator.isOne(in: 4) {
