@@ -252,6 +252,24 @@ struct ProductTests {
         #expect(statistics.answers == statistics.requests && statistics.requestsInFlight == 0)
         #expect(statistics.connections == 1 && statistics.openConnections == 1)
         #expect(statistics.refusedConnections == 0 && statistics.abandoned == 0)
+        #expect(try await connector.fingerprint().count == 16)
+        try far.expose("app://news/**", for: .subscribing)
+        let news = connector.subscription(to: "app://news/:topic")
+        let again = RPCSubscription("app://news/:topic", at: .unix(path), configuration: connecting)
+        for subscription in [news, again] {
+            async let received = subscription.first { _ in true }
+            let publishing = Task {
+                while !Task.isCancelled {
+                    try await far.publish("app://news/tea", parameters: ["degrees": 96])
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            let message = try #require(try await received)
+            publishing.cancel()
+            #expect(message.url == "app://news/tea" && message.headers.isEmpty && !message.isAfterGap)
+            #expect(try message.parameter("degrees", as: Int.self) == 96)
+            #expect(try message.payload(as: Int.self) == nil)
+        }
         server.beginGracefulShutdown()
         try await serving.value
     }
