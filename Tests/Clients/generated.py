@@ -45,6 +45,16 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         assert await client.is_current()
         assert await client.publish("app://news/x", text="hi") == 0
 
+    # A caller that ends the iteration early cancels the call, which is not made again.
+    begun = client.probe.steps(count=3, is_answered=False)
+    async for step in begun.progress():
+        break
+    try:
+        await begun
+        raise AssertionError("no error")
+    except RuntimeError:
+        pass
+
     many = [client.probe.place(text=str(number), number=number)._result() for number in range(50)]
     assert (await asyncio.gather(*many))[49] == "49 49 left []"
 

@@ -60,6 +60,11 @@ async function calls(client: ProbeClient): Promise<void> {
     check(await client.isCurrent(), "the fingerprint");
     check(Number(await client.publish("app://news/x", { text: "hi" })) === 0, "publish");
   }
+  // A caller that ends the iteration early cancels the call, which is not made again.
+  const begun = client.probe.steps({ count: 3, isAnswered: false });
+  for await (const step of begun.progress()) if (step.value === 1) break;
+  check((await failure(begun)).code === "cancelled", "a call that has ended early");
+
   const many = Array.from({ length: 50 }, (_, number) => client.probe.place({ text: `${number}`, number }));
   check((await Promise.all(many))[49] === "49 49 left []", "many");
 

@@ -14,7 +14,7 @@ struct GeneratedTextTests {
     /// Writes a client for each of some random documents into a folder.
     private func write(
         _ language: ClientLanguage,
-        _ ending: String,
+        ending: String,
         seeds: Range<Int>,
         to folder: String
     ) throws {
@@ -28,13 +28,13 @@ struct GeneratedTextTests {
     /// Calls a closure with the files of fifty documents at a time.
     private func withFiles(
         _ language: ClientLanguage,
-        _ ending: String,
+        ending: String,
         _ body: (_ folder: String, _ files: [String]) async throws -> Void
     ) async throws {
         for start in stride(from: 0, to: Self.count, by: 50) {
             let seeds = start..<min(start + 50, Self.count)
             try await withFolder { folder in
-                try self.write(language, ending, seeds: seeds, to: folder)
+                try self.write(language, ending: ending, seeds: seeds, to: folder)
                 try await body(folder, seeds.map { "random_\($0).\(ending)" })
             }
         }
@@ -73,7 +73,7 @@ struct GeneratedTextTests {
     @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
     func `mypy accepts the clients of random documents in Python`() async throws {
         let mypy = try #require(Script.mypy)
-        try await self.withFiles(.python, "py") { folder, files in
+        try await self.withFiles(.python, ending: "py") { folder, files in
             let compiled = try await Script.run(
                 ["python3", "-W", "error", "-m", "py_compile"] + files,
                 in: folder
@@ -89,7 +89,7 @@ struct GeneratedTextTests {
 
     @Test(.enabled(if: Script.has("tsc"), "tsc is not there: install node-typescript"))
     func `tsc accepts the clients of random documents in TypeScript`() async throws {
-        try await self.withFiles(.typeScript, "ts") { folder, files in
+        try await self.withFiles(.typeScript, ending: "ts") { folder, files in
             let checked = try await Script.run(Script.tsc + ["--noEmit"] + files, in: folder)
             #expect(checked.status == 0, "\(checked.output.suffix(2000))")
         }
@@ -97,7 +97,7 @@ struct GeneratedTextTests {
 
     @Test func `the compiler accepts the clients of random documents in Swift`() async throws {
         let modules = "\(Script.root)/.build/debug/Modules"
-        try await self.withFiles(.swift, "swift") { folder, files in
+        try await self.withFiles(.swift, ending: "swift") { folder, files in
             let checked = try await Script.run(
                 [
                     "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-module-name",

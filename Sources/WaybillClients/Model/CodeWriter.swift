@@ -1,4 +1,4 @@
-/// Writes lines of source code that a formatter would leave as they are.
+/// Writes lines of source code in the layout of a formatter.
 struct CodeWriter {
     private(set) var text = ""
     private var depth = 0

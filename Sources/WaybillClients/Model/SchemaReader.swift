@@ -88,7 +88,7 @@ struct SchemaReader {
         return IntegerType(bits: 64, isSigned: isSigned || Int64(highest) != nil)
     }
 
-    /// Returns a schema without null, and whether null is one of its values.
+    /// Returns a schema without null, and whether its values include null.
     private static func withoutNull(_ tree: JSONTree) -> (JSONTree, isNullable: Bool) {
         var rest = tree
         var isNullable = false

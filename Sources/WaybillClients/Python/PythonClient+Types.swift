@@ -5,8 +5,10 @@ extension PythonClient {
         self.code.lines(["", ""])
         switch declaration.kind {
         case .object(let properties): self.write(declaration, properties)
-        case .texts(let values): self.write(declaration, values.map(\.pythonText), of: "str", values)
-        case .integers(let values, _): self.write(declaration, values, of: "int", values.map { "n\($0)" })
+        case .texts(let values):
+            self.writeEnumeration(declaration, literals: values.map(\.pythonText), of: "str", cases: values)
+        case .integers(let values, _):
+            self.writeEnumeration(declaration, literals: values, of: "int", cases: values.map { "n\($0)" })
         case .union(let tag, let options):
             let members = options.map { self.types[$0.schema] ?? "" } + ["Unknown"]
             self.code.line("\(name): TypeAlias = \"\(members.joined(separator: " | "))\"")
@@ -14,11 +16,11 @@ extension PythonClient {
         }
     }
 
-    mutating func write(
+    mutating func writeEnumeration(
         _ declaration: ClientDeclaration,
-        _ literals: [String],
+        literals: [String],
         of base: String,
-        _ cases: [String]
+        cases: [String]
     ) {
         let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
         var scope = NameScope(.capitals, reserved: ["MRO"])

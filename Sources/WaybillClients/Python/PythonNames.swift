@@ -1,4 +1,4 @@
-// The names that a client in Python cannot give to what it generates.
+// The names that generated code in Python must not use.
 extension PythonClient {
     /// The words of the language, and the names of types that the generated code uses in the same scopes.
     static let keywords: Set<String> = [

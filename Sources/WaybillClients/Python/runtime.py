@@ -81,14 +81,14 @@ class Step(Generic[S]):
         self.value = value
         self._send: Callable[[JSON], None] | None = send
 
-    def answer(self, value: JSON = None) -> None:
+    def answer(self, value: object = None) -> None:
         """Answers the progress reply, for which its handler may wait.
 
         A progress reply without an answer is answered with None when the next one
         is read. Over HTTP, the server itself answers each progress reply.
         """
         if self._send is not None:
-            self._send(value)
+            self._send(to_json(value))
         self._send = None
 
 
@@ -108,6 +108,7 @@ class Call(Generic[T]):
         self._request = request
         self._decode = decode
         self._reply: JSON = None
+        self._has_begun = False
         self._has_reply = False
 
     def __await__(self) -> Generator[object, None, T]:
@@ -115,9 +116,15 @@ class Call(Generic[T]):
 
     async def _result(self) -> T:
         if not self._has_reply:
+            self._begin()
             self._reply = await self._client._transport.call(self._request)
             self._has_reply = True
         return self._decode(self._reply)
+
+    def _begin(self) -> None:
+        if self._has_begun:
+            raise RuntimeError("the call has begun already and has no reply")
+        self._has_begun = True
 
     @overload
     def progress(self) -> AsyncIterator[Step[JSON]]: ...
@@ -139,6 +146,7 @@ class Call(Generic[T]):
         return self._steps(_decoder(of))
 
     async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V]]:
+        self._begin()
         async for event in self._client._transport.stream(self._request):
             if isinstance(event, _Reply):
                 self._reply, self._has_reply = event.value, True
@@ -432,6 +440,7 @@ class _Connection(asyncio.Protocol):
         self.feeds: dict[int, _Feed] = {}
         self.early: dict[int, list[Mapping[str, JSON]]] = {}
         self.last = 0
+        self.newest = 0
         self.is_open = True
         self._rest = b""
         self._transport: asyncio.Transport | None = None
@@ -482,10 +491,10 @@ class _Connection(asyncio.Protocol):
         elif method == "$/message" and "error" not in params:
             subscription = _integer(params.get("subscription"))
             feed = self.feeds.get(subscription)
-            if feed is None:
-                self.early.setdefault(subscription, []).append(params)
-            else:
+            if feed is not None:
                 feed.add(params)
+            elif subscription > self.newest:
+                self.early.setdefault(subscription, []).append(params)
         elif method == "$/unsubscribe":
             feed = self.feeds.get(_integer(params.get("subscription")))
             if feed is not None:
@@ -640,6 +649,7 @@ class _SocketTransport:
                 continue
             pause, has_begun = 0.05, True
             feed = connection.feeds[number] = _Feed()
+            connection.newest = max(connection.newest, number)
             for params in connection.early.pop(number, []):
                 feed.add(params)
             try:

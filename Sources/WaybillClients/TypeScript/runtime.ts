@@ -10,7 +10,7 @@ export type JSONValue =
   | readonly JSONValue[]
   | { readonly [name: string]: JSONValue };
 
-/** A value as it is sent, in which a decimal number keeps its digits. */
+/** A value on the wire, in which a decimal number keeps its digits. */
 export type Wire =
   | null
   | boolean
@@ -151,14 +151,31 @@ export class Call<T> implements PromiseLike<T> {
   }
 
   private async *steps<P>(decode: (value: Wire) => P): AsyncGenerator<Step<P>, void> {
-    for await (const event of this.transport.stream(this.request)) {
-      if ("reply" in event) {
-        this.reply = Promise.resolve(this.decode(event.reply));
-        return;
+    if (this.reply) throw new TypeError("the call has begun already");
+    const { options } = this.request;
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    if (options.signal?.aborted) abort();
+    options.signal?.addEventListener("abort", abort);
+    let [resolve, reject] = [(_: T) => {}, (_: unknown) => {}];
+    this.reply = new Promise((fulfill, refuse) => ([resolve, reject] = [fulfill, refuse]));
+    this.reply.catch(() => {});
+    const request = { ...this.request, options: { ...options, signal: stop.signal } };
+    try {
+      for await (const event of this.transport.stream(request)) {
+        if ("reply" in event) return resolve(this.decode(event.reply));
+        const step = new Step(decode(event.progress), event.answer);
+        yield step;
+        step.answer();
       }
-      const step = new Step(decode(event.progress), event.answer);
-      yield step;
-      step.answer();
+    } catch (error) {
+      reject(error);
+      throw error;
+    } finally {
+      // A caller that ends the iteration early cancels the call.
+      options.signal?.removeEventListener("abort", abort);
+      reject(cancelled());
+      abort();
     }
   }
 }
@@ -644,6 +661,7 @@ interface Pending {
 class Connection {
   readonly pending = new Map<number, Pending>();
   readonly feeds = new Map<number, Queue<Members>>();
+  private newest = 0;
   isOpen = true;
   private last = 0;
   private rest = "";
@@ -730,7 +748,14 @@ class Connection {
   /** Returns the messages of a subscription, some of which may arrive before its number. */
   feed(subscription: number): Queue<Members> {
     const feed = this.feeds.get(subscription) ?? new Queue<Members>();
-    this.feeds.set(subscription, feed);
+    // Messages of a subscription that has ended are dropped.
+    if (subscription > this.newest) this.feeds.set(subscription, feed);
+    return feed;
+  }
+
+  subscribed(subscription: number): Queue<Members> {
+    const feed = this.feed(subscription);
+    this.newest = Math.max(this.newest, subscription);
     return feed;
   }
 }
@@ -836,7 +861,7 @@ class SocketTransport implements Transport {
         const connection = await this.open();
         const id = Number(await connection.ask("$/subscribe", { pattern }));
         [hasBegun, wait] = [true, 50];
-        const feed = connection.feed(id);
+        const feed = connection.subscribed(id);
         const abort = () => feed.close();
         signal?.addEventListener("abort", abort);
         try {

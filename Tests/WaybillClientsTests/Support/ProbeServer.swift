@@ -89,7 +89,8 @@ struct ProbeServer {
     func withGateway(_ body: (_ port: Int) async throws -> Void) async throws {
         let logger = Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }
         let router = Router()
-        router.addRoutes(WaybillGateway(self.bus).routes, atPath: "/bus")
+        let gateway = WaybillGateway(self.bus, configuration: WaybillGateway.Configuration(logger: logger))
+        router.addRoutes(gateway.routes, atPath: "/bus")
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
             router: router,
