@@ -5,12 +5,18 @@ import PackageDescription
 let package = Package(
     name: "customer",
     platforms: [.macOS(.v26)],
+    traits: [
+        .trait(name: "Cluster", description: "As in the web shop.")
+    ],
     dependencies: [
         // The traits of the web shop, so that both share one build of the libraries.
         .package(
             name: "waybill",
             path: "../../../Samples/waybill",
-            traits: ["Macros", "HTTP", "Serve", "ServiceLifecycle", "Configuration"]
+            traits: [
+                "Macros", "HTTP", "Serve", "ServiceLifecycle", "Configuration",
+                .trait(name: "NATS", condition: .when(traits: ["Cluster"])),
+            ]
         )
     ],
     targets: [
