@@ -513,8 +513,9 @@ let package = Package(
         .testTarget(
             name: "WaybillClientsTests",
             dependencies: [
-                "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillJSON",
-                "WaybillRouting", "WaybillServe", "WaybillTestSupport",
+                "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop", "WaybillHTTP",
+                "WaybillJSON",
+                "WaybillRouting", "WaybillServe", "WaybillTestSupport", "WaybillWeb",
                 .product(name: "Logging", package: "swift-log"),
             ] + gateway,
             swiftSettings: settings

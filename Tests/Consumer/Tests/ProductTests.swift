@@ -275,6 +275,17 @@ struct ProductTests {
     }
 
     #if Web
+    @Test func `WaybillWeb reaches another process through its gateway`() async throws {
+        let bus = MessageBus()
+        try bus.connect("near", to: GatewayConnector("http://127.0.0.1:1/bus"))
+        try bus.connect("far", to: GatewayConnector("http://127.0.0.1:1/bus", token: "let me in"))
+        for url in ["near://double/4", "far://double/4"] {
+            let error = await #expect(throws: RoutingError.self) { try await bus.route(url, as: Int.self) }
+            #expect(error?.code == .unreachable)
+        }
+        await bus.shutDown()
+    }
+
     @Test func `WaybillWeb performs URLs of the web`() async throws {
         var configuration = WebConnector.Configuration()
         configuration.bodyLimit = 1 << 10
