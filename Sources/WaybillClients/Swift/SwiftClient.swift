@@ -44,15 +44,15 @@ struct SwiftClient {
                 "/// The fingerprint of the routes from which the client was generated.",
                 "public static let fingerprint = \"\(client.model.fingerprint)\"", "",
                 "/// The bus through which the client calls the server.", "public let bus: MessageBus", "",
-                "/// The connector to the server; nil if the bus reaches the server in another way.",
+                "/// The connector to the server; nil if the bus does not reach the server over a socket.",
                 "public let connector: RPCConnector?", "",
                 "/// Creates a client that reaches the server through a connector.", "///",
-                "/// - Parameters:", "///   - connector: The connector.",
+                "/// - Parameters:", "///   - connector: The connector, such as an `RPCConnector`.",
                 "///   - bus: The bus to which the connector is added.",
                 "/// - Throws: `shutDown` if the bus has been shut down.",
-                "public init(", "    _ connector: RPCConnector,", "    on bus: MessageBus = MessageBus()",
+                "public init(", "    _ connector: some Connector,", "    on bus: MessageBus = MessageBus()",
                 ") throws(RoutingError) {",
-                "    self.bus = bus", "    self.connector = connector",
+                "    self.bus = bus", "    self.connector = connector as? RPCConnector",
             ])
             for scheme in client.model.schemes {
                 client.code.line("    try bus.connect(\(scheme.swiftText), to: connector)")
@@ -64,7 +64,7 @@ struct SwiftClient {
                 "",
                 "/// Returns whether the server has exactly the routes of this client.", "///",
                 "/// A client of other routes works unless `waybill diff` reports a change that breaks it.",
-                "/// Without a connector, the result is nil.", "///",
+                "/// Without an `RPCConnector`, the result is nil.", "///",
                 "/// - Throws: `unreachable` without a connection, `noRoute` from an older server.",
                 "public func isCurrent() async throws(RoutingError) -> Bool? {",
                 "    guard let connector = self.connector else { return nil }",
