@@ -2,7 +2,7 @@
 extension PythonClient {
     mutating func write(_ functions: [ClientModel.Function], in name: String) {
         self.code.lines(["", "", "class \(name):"])
-        var scope = NameScope(.snake, reserved: Self.keywords)
+        var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
         self.inBlock { client in
             client.code.lines(["def __init__(self, client: _Client) -> None:", "    self._client = client"])
             for function in functions { client.write(function, as: scope.claim(function.name)) }

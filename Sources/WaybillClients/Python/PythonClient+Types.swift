@@ -34,7 +34,7 @@ extension PythonClient {
             client.code.line()
             client.code.lines(names.map { "\($0.0) = \($0.1)" })
             client.code.lines([
-                "", "@classmethod", "def _missing_(cls, value: object) -> \(name):",
+                "", "@classmethod", "def _missing_(cls, value: object) -> Self:",
                 "    if type(value) is not \(base):", "        raise _mismatch(\"\(name)\", str(value))",
                 "    member = \(base).__new__(cls, value)", "    member._name_ = f\"unknown {value}\"",
                 "    member._value_ = value", "    return member",
@@ -48,7 +48,7 @@ extension PythonClient {
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
         let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
-        var scope = NameScope(.snake, reserved: Self.keywords)
+        var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
         let fields = properties.map { (scope.claim($0.name), $0) }
         self.code.line("@dataclass(frozen=True, kw_only=True, slots=True)")
         self.code.line("class \(name):")

@@ -28,7 +28,11 @@ struct PythonClient {
     mutating func write() -> String {
         self.writeHead()
         for declaration in self.model.declarations { self.write(declaration) }
-        var scope = NameScope(.pascal, reserved: Set(self.types.values).union(Self.reservedTypes), suffix: "")
+        var scope = NameScope(
+            .pascal,
+            reserved: Set(self.types.values).union(self.failures.values).union(Self.reservedTypes),
+            suffix: ""
+        )
         let classes = scope.claim(self.model.namespaces.map { "\($0.name) Routes" })
         for namespace in self.model.namespaces {
             self.write(namespace.functions, in: classes["\(namespace.name) Routes"] ?? "")

@@ -4,7 +4,7 @@ extension SwiftClient {
         self.code.lines(["", "extension \(self.name) {"])
         self.inBlock { client in
             client.code.lines(["/// Routes of the server.", "public struct \(name): Sendable {"])
-            var scope = NameScope(.camel, reserved: ["self", "init", "bus"])
+            var scope = NameScope(.camel, reserved: Set(client.types.values).union(["self", "init", "bus"]))
             client.inBlock { client in
                 client.code.line("fileprivate let bus: MessageBus")
                 for function in functions { client.write(function, as: scope.claim(function.name).quoted) }

@@ -47,7 +47,7 @@ extension SwiftClient {
     }
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
-        var scope = NameScope(.camel, reserved: ["self", "init", "hashValue"])
+        var scope = NameScope(.camel, reserved: Set(self.types.values).union(["self", "init", "hashValue"]))
         let fields = properties.map { (name: scope.claim($0.name).quoted, property: $0) }
         self.writeDocumentation(declaration.documentation)
         self.code.line("public struct \(self.types[declaration.name] ?? ""): Codable, Hashable, Sendable {")

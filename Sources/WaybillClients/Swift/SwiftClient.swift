@@ -70,7 +70,10 @@ struct SwiftClient {
                 "    guard let connector = self.connector else { return nil }",
                 "    return try await connector.fingerprint() == Self.fingerprint", "}",
             ])
-            var scope = NameScope(.camel, reserved: ["bus", "connector", "fingerprint", "self", "init"])
+            var scope = NameScope(
+                .camel,
+                reserved: Set(client.types.values).union(["bus", "connector", "fingerprint", "self", "init"])
+            )
             for namespace in client.model.namespaces {
                 let type = classes["\(namespace.name) Routes"] ?? ""
                 let name = scope.claim(namespace.name).quoted
