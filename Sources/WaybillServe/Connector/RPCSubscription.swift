@@ -11,7 +11,7 @@ public import WaybillRouting
 /// }
 /// ```
 ///
-/// Each iteration has a connection of its own, which it opens again when the connection is lost. The pattern
+/// Each iteration uses one connection, which it opens again when the connection is lost. The pattern
 /// must be exposed for subscribing. When the reader is slow, the oldest messages are dropped.
 public struct RPCSubscription: AsyncSequence, Sendable {
     /// A message that was published.

@@ -257,14 +257,17 @@ struct ProductTests {
         let news = connector.subscription(to: "app://news/:topic")
         let again = RPCSubscription("app://news/:topic", at: .unix(path), configuration: connecting)
         for subscription in [news, again] {
-            async let received = subscription.first { _ in true }
+            let reading = Task {
+                var messages = subscription.makeAsyncIterator()
+                return try await messages.next()
+            }
             let publishing = Task {
                 while !Task.isCancelled {
                     try await far.publish("app://news/tea", parameters: ["degrees": 96])
                     try await Task.sleep(for: .milliseconds(10))
                 }
             }
-            let message = try #require(try await received)
+            let message = try #require(try await reading.value)
             publishing.cancel()
             #expect(message.url == "app://news/tea" && message.headers.isEmpty && !message.isAfterGap)
             #expect(try message.parameter("degrees", as: Int.self) == 96)

@@ -1,7 +1,7 @@
 import Foundation
 import WaybillTestSupport
 
-/// A program that a test runs, and what it has printed.
+/// The output and the exit status of a program.
 struct Script {
     let output: String
     let status: Int32
