@@ -132,8 +132,11 @@ extension ClientModel.Function {
         self.pattern = route.pattern
         self.arguments = arguments
         self.addresses = templates.map { $0.pieces }
-        self.reply = reader.type(of: route.reply.tree, named: "\(route.action ?? "")_Reply")
         self.isCall = route.exposure.isSuperset(of: .calls)
+        // A message without a reply needs no type for it.
+        self.reply =
+            self.isCall
+            ? reader.type(of: route.reply.tree, named: "\(route.action ?? "")_Reply") : .nothing
         self.failures = route.failures.map { "`\($0.name).\($0.code)`: \($0.message)" }
     }
 
