@@ -6,7 +6,7 @@ import WaybillDocuments
 /// Values that a newer server may send: further options of a union, cases of an enumeration, and properties.
 @Suite(.timeLimit(.minutes(5)))
 struct UnionTests {
-    private static func option(_ tag: String, _ property: String, _ schema: JSONTree) -> JSONTree {
+    private static func option(_ tag: String, property: String, schema: JSONTree) -> JSONTree {
         [
             "type": "object", "required": .strings(["kind", property]),
             "properties": ["kind": ["type": "string", "const": .string(tag)], property: schema],
@@ -17,11 +17,15 @@ struct UnionTests {
         get throws {
             let shapes: JSONTree = [
                 "oneOf": [
-                    Self.option("circle", "radius", ["type": "number", "format": "double"]),
+                    Self.option(
+                        "circle",
+                        property: "radius",
+                        schema: ["type": "number", "format": "double"]
+                    ),
                     Self.option(
                         "group",
-                        "shapes",
-                        ["type": "array", "items": ["$ref": "#/components/schemas/Shape"]]
+                        property: "shapes",
+                        schema: ["type": "array", "items": ["$ref": "#/components/schemas/Shape"]]
                     ),
                 ]
             ]
