@@ -208,6 +208,15 @@ let package = Package(
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting"],
             swiftSettings: settings
         ),
+        // Clients in other languages and in Swift, whose fixed parts are files of those languages.
+        .target(
+            name: "WaybillClients",
+            dependencies: ["Waybill", "WaybillDocuments", "WaybillRouting"],
+            resources: ["Python/runtime.py", "TypeScript/runtime.ts", "Swift/runtime.swift.txt"].map {
+                .embedInCode($0)
+            },
+            swiftSettings: settings
+        ),
         .target(
             name: "WaybillCommands",
             dependencies: ["Waybill", "WaybillDocuments", "WaybillRouting", argumentParser],
@@ -322,8 +331,8 @@ let package = Package(
         .target(
             name: "WaybillTool",
             dependencies: [
-                "Waybill", "WaybillCommands", "WaybillCompatibility", "WaybillDocuments", "WaybillEventLoop",
-                "WaybillRouting", "WaybillServe",
+                "Waybill", "WaybillClients", "WaybillCommands", "WaybillCompatibility", "WaybillDocuments",
+                "WaybillEventLoop", "WaybillRouting", "WaybillServe",
                 .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
                 .target(name: "WaybillNATS", condition: .when(traits: ["NATS"])),
                 argumentParser,
@@ -507,6 +516,16 @@ let package = Package(
             dependencies: [
                 "WaybillDocuments", "Waybill", "WaybillJSON", "WaybillRouting", "WaybillTestSupport",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillClientsTests",
+            dependencies: [
+                "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop", "WaybillHTTP",
+                "WaybillJSON",
+                "WaybillRouting", "WaybillServe", "WaybillTestSupport", "WaybillWeb",
+                .product(name: "Logging", package: "swift-log"),
+            ] + gateway,
             swiftSettings: settings
         ),
         .testTarget(

@@ -11,8 +11,8 @@ package struct WaybillCommand: AsyncParsableCommand {
         abstract:
             "Matches URLs, checks and compares routes, and calls programs that serve their bus.",
         subcommands: [
-            ExplainCommand.self, RoutesCommand.self, DiffCommand.self, CallCommand.self, WatchCommand.self,
-            BenchCommand.self,
+            ExplainCommand.self, RoutesCommand.self, DiffCommand.self, ClientCommand.self, CallCommand.self,
+            WatchCommand.self, BenchCommand.self,
         ] + Self.clusterCommands + Self.storeCommands
     )
 

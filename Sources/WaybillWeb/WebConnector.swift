@@ -137,7 +137,7 @@ public struct WebConnector: Connector {
 
 extension HTTPClient {
     /// The client that connectors share if the program does not provide one.
-    fileprivate static let waybill: HTTPClient = {
+    static let waybill: HTTPClient = {
         var configuration = Configuration()
         // An unreachable host should fail at once, and not after the connect timeout.
         configuration.connectionPool.retryConnectionEstablishment = false

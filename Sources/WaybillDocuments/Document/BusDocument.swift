@@ -38,7 +38,7 @@ public struct BusDocument: Sendable, Hashable {
         public let exposure: ExposedOperations
 
         /// The forms of the pattern's URLs, the longest first.
-        let templates: [AddressTemplate]
+        package let templates: [AddressTemplate]
     }
 
     /// A parameter of a route.
@@ -60,24 +60,24 @@ public struct BusDocument: Sendable, Hashable {
     }
 
     /// A form of a pattern's URLs: `app://user/{uid}`.
-    struct AddressTemplate: Sendable, Hashable {
-        let scheme: String
-        let segments: [String]
+    package struct AddressTemplate: Sendable, Hashable {
+        package let scheme: String
+        package let segments: [String]
         /// The names in braces, in the order of the segments.
-        let parameters: [Placeholder]
+        package let parameters: [Placeholder]
         /// Whether each `{name}` stands for one value of one segment.
-        let isExact: Bool
+        package let isExact: Bool
 
         var address: String { "\(self.scheme)://\(self.segments.joined(separator: "/"))" }
     }
 
-    struct Placeholder: Sendable, Hashable {
-        let name: String
+    package struct Placeholder: Sendable, Hashable {
+        package let name: String
         /// The type, in the syntax of patterns.
-        let type: String
+        package let type: String
         /// Whether handlers can read the value.
-        let isCaptured: Bool
-        let schema: ValueSchema
+        package let isCaptured: Bool
+        package let schema: ValueSchema
     }
 
     /// The name of the program.

@@ -79,7 +79,7 @@ extension BusDocument.Route {
     /// Returns the schema of a value in the address.
     ///
     /// If the pattern captures any string, the parameter of the method has the more precise schema.
-    func schema(of placeholder: BusDocument.Placeholder) -> ValueSchema {
+    package func schema(of placeholder: BusDocument.Placeholder) -> ValueSchema {
         let parameter = self.parameters.first { $0.name == placeholder.name && placeholder.isCaptured }
         guard let schema = parameter?.schema, placeholder.type == "string", !schema.isOpaque else {
             return placeholder.schema

@@ -55,8 +55,8 @@ public final class RPCConnector: Connector {
         public init() {}
     }
 
-    private let address: StreamAddress
-    private let configuration: Configuration
+    let address: StreamAddress
+    let configuration: Configuration
     private let client = Locked<RPCClient?>(nil)
 
     /// Creates a connector, which connects when the first message is sent.

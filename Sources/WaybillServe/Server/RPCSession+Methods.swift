@@ -1,5 +1,6 @@
 internal import Logging
 internal import Waybill
+internal import WaybillDocuments
 internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
@@ -15,6 +16,7 @@ package enum SystemMethod: String, Sendable {
     case cancelRequest = "$/cancelRequest"
     case routes = "$/routes"
     case document = "$/document"
+    case fingerprint = "$/fingerprint"
     case explain = "$/explain"
 
     // Methods that a server sends.
@@ -56,6 +58,7 @@ extension RPCSession {
         case .cancelRequest: self.finish(number, with: JSONText(self.cancelRequest(parameters)))
         case .routes: self.finish(number, with: self.describeRoutes())
         case .document: self.answer(number) { await $0.documentRoutes() }
+        case .fingerprint: self.answer(number) { JSONText(await $0.document.current.fingerprint) }
         case .explain: self.finish(number, with: self.explain(try parameters.text("url")))
         case nil:
             throw RPCFailure(
@@ -87,7 +90,7 @@ extension RPCSession {
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
             case .cancelRequest: _ = self.cancelRequest(parameters)
-            case .authenticate, .ping, .subscribe, .routes, .document, .explain, nil: break
+            case .authenticate, .ping, .subscribe, .routes, .document, .fingerprint, .explain, nil: break
             }
         } catch {
             self.logger.info("a notification failed", metadata: self.metadata("\(error)"))

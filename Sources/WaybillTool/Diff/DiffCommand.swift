@@ -29,15 +29,20 @@ struct DiffCommand: AsyncParsableCommand {
     var new: String
 
     func run() async throws {
-        let changes = try Self.read(self.new).changes(since: try Self.read(self.old))
+        let changes = try BusDocument(path: self.new).changes(since: try BusDocument(path: self.old))
         let shown = changes.filter { $0.isBreaking || !self.breaking }
         try Output.write(shown.map { "\(Output.printable("\($0)"))\n" }.joined())
         if changes.contains(where: \.isBreaking) { throw ExitCode.failure }
     }
+}
 
-    private static func read(_ path: String) throws -> BusDocument {
+extension BusDocument {
+    /// Reads a document from a file.
+    ///
+    /// - Throws: `ValidationError` with the path if the file is not a document.
+    init(path: String) throws {
         do {
-            return try BusDocument(json: try String(contentsOf: URL(filePath: path), encoding: .utf8))
+            try self.init(json: try String(contentsOf: URL(filePath: path), encoding: .utf8))
         } catch {
             throw ValidationError("\(path): \(error)")
         }

@@ -252,11 +252,43 @@ struct ProductTests {
         #expect(statistics.answers == statistics.requests && statistics.requestsInFlight == 0)
         #expect(statistics.connections == 1 && statistics.openConnections == 1)
         #expect(statistics.refusedConnections == 0 && statistics.abandoned == 0)
+        #expect(try await connector.fingerprint().count == 16)
+        try far.expose("app://news/**", for: .subscribing)
+        let news = connector.subscription(to: "app://news/:topic")
+        let again = RPCSubscription("app://news/:topic", at: .unix(path), configuration: connecting)
+        for subscription in [news, again] {
+            let reading = Task {
+                var messages = subscription.makeAsyncIterator()
+                return try await messages.next()
+            }
+            let publishing = Task {
+                while !Task.isCancelled {
+                    try await far.publish("app://news/tea", parameters: ["degrees": 96])
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            let message = try #require(try await reading.value)
+            publishing.cancel()
+            #expect(message.url == "app://news/tea" && message.headers.isEmpty && !message.isAfterGap)
+            #expect(try message.parameter("degrees", as: Int.self) == 96)
+            #expect(try message.payload(as: Int.self) == nil)
+        }
         server.beginGracefulShutdown()
         try await serving.value
     }
 
     #if Web
+    @Test func `WaybillWeb reaches another process through its gateway`() async throws {
+        let bus = MessageBus()
+        try bus.connect("near", to: GatewayConnector("http://127.0.0.1:1/bus"))
+        try bus.connect("far", to: GatewayConnector("http://127.0.0.1:1/bus", token: "let me in"))
+        for url in ["near://double/4", "far://double/4"] {
+            let error = await #expect(throws: RoutingError.self) { try await bus.route(url, as: Int.self) }
+            #expect(error?.code == .unreachable)
+        }
+        await bus.shutDown()
+    }
+
     @Test func `WaybillWeb performs URLs of the web`() async throws {
         var configuration = WebConnector.Configuration()
         configuration.bodyLimit = 1 << 10

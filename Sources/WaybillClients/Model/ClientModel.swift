@@ -1,0 +1,185 @@
+internal import Waybill
+internal import WaybillDocuments
+
+/// The contents of a client, which are the same in every language.
+struct ClientModel {
+    /// A route that peers can call or send messages to.
+    struct Function {
+        let namespace: String
+        let name: String
+        let documentation: String
+        let pattern: String
+        let arguments: [Argument]
+        /// The forms of the URL, the longest first.
+        let addresses: [[AddressPiece]]
+        let reply: ClientType
+        /// Whether the server replies; other routes only accept messages.
+        let isCall: Bool
+        let failures: [String]
+
+        /// The arguments that travel beside the URL.
+        var values: [Argument] { self.arguments.filter { !$0.isInEveryAddress } }
+
+        /// The arguments, with the required ones first.
+        var sortedArguments: [Argument] {
+            self.arguments.filter(\.isRequired) + self.arguments.filter { !$0.isRequired }
+        }
+    }
+
+    struct Argument {
+        let name: String
+        let type: ClientType
+        let isRequired: Bool
+        let defaultValue: String?
+        /// Whether each form of the URL contains the value.
+        let isInEveryAddress: Bool
+    }
+
+    /// A part of a URL.
+    enum AddressPiece: Equatable {
+        case literal(String)
+        /// The value of an argument, by its name; a path may have several segments.
+        case value(String, isPath: Bool)
+
+        var argument: String? {
+            if case .value(let name, _) = self { name } else { nil }
+        }
+    }
+
+    /// An error that a module declares for its callers.
+    struct Failure {
+        let name: String
+        let codes: [String]
+    }
+
+    let title: String
+    let fingerprint: String
+    /// The functions by namespace, in the order of their patterns.
+    let namespaces: [(name: String, functions: [Function])]
+    let declarations: [ClientDeclaration]
+    let failures: [Failure]
+    let schemes: [String]
+
+    /// Creates the contents of a client for the routes that a document exposes.
+    init(_ document: BusDocument) {
+        let routes = document.exposedRoutes
+        var reader = SchemaReader(document.schemas.mapValues(\.tree))
+        let functions = routes.map { Function($0, &reader) }
+        var order: [String] = []
+        for function in functions where !order.contains(function.namespace) {
+            order.append(function.namespace)
+        }
+        self.title = document.title
+        self.fingerprint = document.fingerprint
+        self.namespaces = order.sorted().map { name in (name, functions.filter { $0.namespace == name }) }
+        self.declarations = reader.declarations
+        self.failures = Dictionary(grouping: routes.flatMap(\.failures), by: \.name)
+            .map { Failure(name: $0, codes: Set($1.map(\.code)).sorted()) }
+            .sorted { $0.name < $1.name }
+        self.schemes = Set(routes.flatMap { $0.templates.map(\.scheme) }).sorted()
+    }
+
+    /// The types of all values, without their collections.
+    var usedTypes: Set<ClientType> {
+        let functions = self.namespaces.flatMap(\.functions)
+        let types = functions.flatMap { [$0.reply] + $0.arguments.map(\.type) }
+        let properties = self.declarations.flatMap { declaration -> [ClientType] in
+            if case .object(let properties) = declaration.kind { properties.map(\.type) } else { [] }
+        }
+        return Set((types + properties).map(\.innermost))
+    }
+
+    /// The declarations by the names of their schemas.
+    var declarationsByName: [String: ClientDeclaration] {
+        Dictionary(self.declarations.map { ($0.name, $0) }) { first, _ in first }
+    }
+}
+
+extension ClientModel.Function {
+    init(_ route: BusDocument.Route, _ reader: inout SchemaReader) {
+        let templates = route.templates
+        var arguments = route.parameters.map { parameter in
+            let places = templates.compactMap { template in
+                template.parameters.first { $0.name == parameter.name && $0.isCaptured }
+            }
+            let schema = places.first.map { route.schema(of: $0) } ?? parameter.schema
+            return ClientModel.Argument(
+                name: parameter.name,
+                type: reader.type(of: schema.tree, named: "\(route.action ?? "")_\(parameter.name)")
+                    .unwrapped,
+                isRequired: parameter.isRequired,
+                defaultValue: parameter.defaultValue,
+                isInEveryAddress: !templates.isEmpty && places.count == templates.count
+            )
+        }
+        // A wildcard has no name in the pattern, but a URL needs a value in its place.
+        for placeholder in templates.flatMap(\.parameters)
+        where !arguments.contains(where: { $0.name == placeholder.name }) {
+            let count = templates.count { $0.parameters.contains { $0.name == placeholder.name } }
+            arguments.append(
+                ClientModel.Argument(
+                    name: placeholder.name,
+                    type: .text,
+                    isRequired: count == templates.count,
+                    defaultValue: nil,
+                    isInEveryAddress: count == templates.count
+                )
+            )
+        }
+        self.namespace = Self.namespace(of: route)
+        self.name = route.action ?? Self.name(of: route)
+        self.documentation = route.documentation
+        self.pattern = route.pattern
+        self.arguments = arguments
+        self.addresses = templates.map { $0.pieces }
+        self.isCall = route.exposure.isSuperset(of: .calls)
+        // A message without a reply needs no type for it.
+        self.reply =
+            self.isCall
+            ? reader.type(of: route.reply.tree, named: "\(route.action ?? "")_Reply") : .nothing
+        self.failures = route.failures.map { "`\($0.name).\($0.code)`: \($0.message)" }
+    }
+
+    /// Returns the name of a module without the word for its kind; the scheme for a closure.
+    private static func namespace(of route: BusDocument.Route) -> String {
+        guard var name = route.module else { return route.templates.first?.scheme ?? "routes" }
+        for word in ["Module", "Actor", "Service"] where name.hasSuffix(word) && name.count > word.count {
+            name.removeLast(word.count)
+            break
+        }
+        return name
+    }
+
+    /// Returns a name for a closure: the literal parts of its pattern.
+    private static func name(of route: BusDocument.Route) -> String {
+        guard let template = route.templates.last else { return route.pattern }
+        let words = template.pieces.dropFirst().compactMap { piece in
+            if case .literal(let text) = piece { text } else { nil as String? }
+        }
+        return words.allSatisfy { !$0.contains(where: \.isLetter) }
+            ? template.parameters.map(\.name).joined(separator: " ") : words.joined(separator: " ")
+    }
+}
+
+extension BusDocument.AddressTemplate {
+    /// The parts of the URL; the first one is the scheme.
+    fileprivate var pieces: [ClientModel.AddressPiece] {
+        var pieces: [ClientModel.AddressPiece] = [.literal("\(self.scheme)://")]
+        var names = self.parameters[...]
+        var rest = self.segments.joined(separator: "/")[...]
+        while let parameter = names.popFirst(), let brace = rest.firstIndex(of: "{") {
+            if brace > rest.startIndex { pieces.append(.literal(String(rest[..<brace]))) }
+            pieces.append(.value(parameter.name, isPath: parameter.type == "path"))
+            rest = rest[brace...].dropFirst(parameter.name.count + 2)
+        }
+        if !rest.isEmpty { pieces.append(.literal(String(rest))) }
+        return pieces
+    }
+}
+
+extension BusDocument {
+    /// The routes that peers can call or send messages to.
+    fileprivate var exposedRoutes: [Route] {
+        self.routes.filter { $0.exposure.isSuperset(of: .calls) || $0.exposure.isSuperset(of: .sends) }
+    }
+}

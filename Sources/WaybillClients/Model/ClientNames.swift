@@ -1,0 +1,113 @@
+/// The spelling of names in a language.
+enum NameStyle {
+    /// `userName`
+    case camel
+    /// `UserName`
+    case pascal
+    /// `user_name`
+    case snake
+    /// `USER_NAME`
+    case capitals
+}
+
+/// The names of one scope, none of which occurs twice.
+struct NameScope {
+    private var taken: Set<String>
+    private let reserved: Set<String>
+    private let style: NameStyle
+    private let suffix: String
+
+    /// Creates a scope.
+    ///
+    /// - Parameters:
+    ///   - style: The spelling of the names.
+    ///   - reserved: The names that the language or the client itself uses.
+    ///   - suffix: The text that makes a reserved name different.
+    init(_ style: NameStyle, reserved: Set<String> = [], suffix: String = "_") {
+        self.style = style
+        self.reserved = reserved
+        self.suffix = suffix
+        self.taken = reserved
+    }
+
+    /// Returns an identifier for a name of the document, which no other name gets.
+    mutating func claim(_ name: String) -> String {
+        var wanted = Identifier(name).spelled(self.style)
+        if self.reserved.contains(wanted) { wanted += self.suffix }
+        var free = wanted
+        var number = 2
+        while !self.taken.insert(free).inserted {
+            free = "\(wanted)\(self.style == .snake || self.style == .capitals ? "_" : "")\(number)"
+            number += 1
+        }
+        return free
+    }
+
+    /// Returns identifiers for names, by name.
+    mutating func claim(_ names: some Sequence<String>) -> [String: String] {
+        var claimed: [String: String] = [:]
+        for name in names where claimed[name] == nil { claimed[name] = self.claim(name) }
+        return claimed
+    }
+}
+
+/// A name of a document, split into its words.
+private struct Identifier {
+    private var words: [String] = []
+
+    init(_ name: String) {
+        var word = ""
+        var previous: Unicode.Scalar?
+        func isUpper(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isUppercase }
+        let scalars = Array(name.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            guard Self.isAllowed(scalar) else {
+                self.add(&word)
+                previous = nil
+                continue
+            }
+            if let before = previous, isUpper(scalar) {
+                let next = index + 1 < scalars.count ? scalars[index + 1] : nil
+                let isLastOfCapitals = isUpper(before) && next.map { $0.properties.isLowercase } == true
+                if !isUpper(before) || isLastOfCapitals { self.add(&word) }
+            }
+            word.unicodeScalars.append(scalar)
+            previous = scalar
+        }
+        self.add(&word)
+        if self.words.isEmpty { self.words = [name.isEmpty ? "empty" : "symbol"] }
+        if let first = self.words[0].unicodeScalars.first, ("0"..."9").contains(first) {
+            self.words.insert("n", at: 0)
+        }
+    }
+
+    private mutating func add(_ word: inout String) {
+        if !word.isEmpty { self.words.append(word) }
+        word = ""
+    }
+
+    /// Whether a character may be part of an identifier in each language, and has only one spelling there.
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) }
+        guard scalar.properties.isXIDContinue, !(0x1100...0x11FF).contains(scalar.value) else { return false }
+        guard [.lowercaseLetter, .uppercaseLetter, .otherLetter].contains(scalar.properties.generalCategory)
+        else { return false }
+        // Python treats characters as equal that have the same compatible form.
+        let lower = scalar.properties.lowercaseMapping.unicodeScalars
+        return lower.count == 1 && lower.first?.properties.changesWhenNFKCCaseFolded == false
+    }
+
+    func spelled(_ style: NameStyle) -> String {
+        func capitalised(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
+        switch style {
+        case .snake: return self.words.map { $0.lowercased() }.joined(separator: "_")
+        case .capitals: return self.words.map { $0.uppercased() }.joined(separator: "_")
+        case .pascal: return self.words.map(capitalised).joined()
+        case .camel:
+            let first = self.words[0]
+            let isAbbreviation = first.allSatisfy { $0.isUppercase || $0.isNumber }
+            let start = isAbbreviation ? first.lowercased() : first.prefix(1).lowercased() + first.dropFirst()
+            return start + self.words.dropFirst().map(capitalised).joined()
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// The type of a value in a generated client.
+indirect enum ClientType: Hashable, Sendable {
+    /// Any JSON value, because the document does not describe the type.
+    case json
+    /// No value.
+    case nothing
+    case boolean
+    case text
+    case integer(IntegerType)
+    case number
+    case decimal
+    case date
+    case uuid
+    case bytes
+    /// A text that is always the same, which tells the options of a union apart.
+    case literal(String)
+    case array(ClientType)
+    case dictionary(ClientType)
+    case optional(ClientType)
+    /// A type that the client declares, by the name of its schema.
+    case named(String)
+
+    /// The type without an outer optional.
+    var unwrapped: ClientType {
+        if case .optional(let wrapped) = self { wrapped.unwrapped } else { self }
+    }
+
+    /// The type of the values in collections and optionals.
+    var innermost: ClientType {
+        switch self {
+        case .array(let type), .dictionary(let type), .optional(let type): type.innermost
+        default: self
+        }
+    }
+
+    var isCollection: Bool {
+        switch self {
+        case .array, .dictionary: true
+        default: false
+        }
+    }
+
+    var isOptional: Bool {
+        if case .optional = self { true } else { false }
+    }
+}
+
+/// The size of a whole number.
+struct IntegerType: Hashable, Sendable {
+    let bits: Int
+    let isSigned: Bool
+
+    /// Whether each value is a `number` of JavaScript, which has 53 bits.
+    var isSafeInJavaScript: Bool { self.bits < 64 }
+}
+
+/// A type that a client declares.
+struct ClientDeclaration: Hashable, Sendable {
+    /// A property of an object.
+    struct Property: Hashable, Sendable {
+        let name: String
+        let type: ClientType
+        /// Whether an object without the property is invalid.
+        let isRequired: Bool
+
+        /// The type of the property in a program, which is optional if the property may be missing.
+        var declaredType: ClientType {
+            self.isRequired ? self.type : .optional(self.type.unwrapped)
+        }
+    }
+
+    /// An option of a union.
+    struct Option: Hashable, Sendable {
+        let tag: String
+        /// The name of the option's schema.
+        let schema: String
+    }
+
+    enum Kind: Hashable, Sendable {
+        case object([Property])
+        case texts([String])
+        case integers([String], IntegerType)
+        /// Objects that have a property whose text names the option.
+        case union(tag: String, options: [Option])
+    }
+
+    /// The name of the schema.
+    let name: String
+    let documentation: String
+    let kind: Kind
+}

@@ -1,0 +1,212 @@
+internal import WaybillDocuments
+
+/// Turns the schemas of a document into types of a client.
+///
+/// An object, an enumeration or a union is a declared type. Other schemas are replaced by their contents. A
+/// schema that the reader does not understand is any JSON value, so a client accepts every document.
+struct SchemaReader {
+    private let schemas: [String: JSONTree]
+    private var declared: [String: ClientDeclaration] = [:]
+    /// The schemas whose declarations have begun.
+    private var begun: Set<String> = []
+    /// The schemas that are being replaced by their contents; a recursive one is any JSON value.
+    private var replaced: Set<String> = []
+
+    private static let prefix = "#/components/schemas/"
+
+    init(_ schemas: [String: JSONTree]) { self.schemas = schemas }
+
+    /// The declared types, in the order of their names.
+    var declarations: [ClientDeclaration] { self.declared.values.sorted { $0.name < $1.name } }
+
+    /// Returns the type of a schema.
+    ///
+    /// - Parameters:
+    ///   - tree: The schema.
+    ///   - name: The name of the type if the schema has to be declared and has no name.
+    /// - Returns: The type.
+    mutating func type(of tree: JSONTree, named name: String) -> ClientType {
+        let (rest, isNullable) = Self.withoutNull(tree)
+        if rest["type"] == "null" { return .nothing }
+        let type = self.plainType(of: rest, named: name)
+        return isNullable && type != .json && type != .nothing ? .optional(type.unwrapped) : type
+    }
+
+    private mutating func plainType(of tree: JSONTree, named name: String) -> ClientType {
+        if let only = tree["allOf"]?.elements, only.count == 1 { return self.type(of: only[0], named: name) }
+        if let reference = tree["$ref"]?.text {
+            guard reference.hasPrefix(Self.prefix) else { return .json }
+            return self.type(ofSchema: String(reference.dropFirst(Self.prefix.count)))
+        }
+        // Only the property that tells the options of a union apart has a type of one value.
+        if tree["const"]?.text != nil { return .text }
+        if self.isDeclared(tree, isNamed: false) { return self.declare(tree, as: self.freeName(name)) }
+        switch tree["type"]?.text {
+        case "boolean": return .boolean
+        case "string": return Self.text(tree)
+        case "integer": return .integer(Self.integer(tree))
+        case "number": return tree["format"] == nil ? .decimal : .number
+        case "array":
+            return .array(tree["items"].map { self.type(of: $0, named: "\(name)_Item") } ?? .json)
+        case "object" where tree["properties"] == nil:
+            return .dictionary(
+                tree["additionalProperties"].map { self.type(of: $0, named: "\(name)_Value") } ?? .json
+            )
+        default: return .json
+        }
+    }
+
+    private mutating func type(ofSchema name: String) -> ClientType {
+        guard let tree = self.schemas[name] else { return .json }
+        if self.isDeclared(tree, isNamed: true) { return self.declare(tree, as: name) }
+        guard self.replaced.insert(name).inserted else { return .json }
+        defer { self.replaced.remove(name) }
+        return self.type(of: tree, named: name)
+    }
+
+    private static func text(_ tree: JSONTree) -> ClientType {
+        if tree["contentEncoding"] == "base64" { return .bytes }
+        return switch tree["format"]?.text {
+        case "date-time": .date
+        case "uuid": .uuid
+        default: .text
+        }
+    }
+
+    private static func integer(_ tree: JSONTree) -> IntegerType {
+        guard case .number(let lowest) = tree["minimum"], case .number(let highest) = tree["maximum"] else {
+            return IntegerType(bits: 64, isSigned: true)
+        }
+        let isSigned = lowest.hasPrefix("-")
+        for bits in [8, 16, 32] {
+            let most = isSigned ? (Int64(1) << (bits - 1)) - 1 : (Int64(1) << bits) - 1
+            if let value = Int64(highest), value <= most {
+                return IntegerType(bits: bits, isSigned: isSigned)
+            }
+        }
+        // A number that is not negative and has 63 bits is an `Int` in Swift.
+        return IntegerType(bits: 64, isSigned: isSigned || Int64(highest) != nil)
+    }
+
+    /// Returns a schema without null, and whether its values include null.
+    private static func withoutNull(_ tree: JSONTree) -> (JSONTree, isNullable: Bool) {
+        var rest = tree
+        var isNullable = false
+        if let types = tree["type"]?.elements {
+            let others = types.filter { $0 != "null" }
+            isNullable = others.count < types.count
+            rest["type"] = others.count == 1 ? others[0] : nil
+            if others.isEmpty { rest["type"] = "null" }
+        }
+        for word in ["anyOf", "oneOf"] {
+            guard let options = tree[word]?.elements else { continue }
+            let others = options.filter { $0 != ["type": "null"] }
+            guard others.count < options.count else { continue }
+            isNullable = true
+            if others.count == 1 { return (others[0], true) }
+            rest[word] = .array(others)
+        }
+        if let values = rest["enum"]?.elements { rest["enum"] = .array(values.filter { $0 != .null }) }
+        return (rest, isNullable)
+    }
+}
+
+// Declared types.
+extension SchemaReader {
+    private func isDeclared(_ tree: JSONTree, isNamed: Bool) -> Bool {
+        if Self.isOpaque(tree) { return false }
+        if self.unionTag(of: tree) != nil { return true }
+        if Self.enumeration(of: tree) != nil { return true }
+        return tree["type"] == "object"
+            && (tree["properties"] != nil || isNamed && tree["additionalProperties"] == nil)
+    }
+
+    private static func isOpaque(_ tree: JSONTree) -> Bool { tree["x-waybill-opaque"] != nil }
+
+    private mutating func declare(_ tree: JSONTree, as name: String) -> ClientType {
+        guard self.begun.insert(name).inserted else { return .named(name) }
+        // A declared type may refer to itself, so the types around it may occur in it again.
+        let around = self.replaced
+        self.replaced = []
+        defer { self.replaced = around }
+        let kind: ClientDeclaration.Kind
+        if let tag = self.unionTag(of: tree) {
+            let options = (tree["oneOf"] ?? tree["anyOf"])?.elements ?? []
+            kind = .union(tag: tag, options: options.compactMap { self.option($0, tag: tag, of: name) })
+        } else if let enumeration = Self.enumeration(of: tree) {
+            kind = enumeration
+        } else {
+            kind = .object(self.properties(of: tree, in: name))
+        }
+        let documentation = tree["description"]?.text ?? ""
+        self.declared[name] = ClientDeclaration(name: name, documentation: documentation, kind: kind)
+        return .named(name)
+    }
+
+    private mutating func properties(of tree: JSONTree, in name: String) -> [ClientDeclaration.Property] {
+        let required = Set((tree["required"]?.elements ?? []).compactMap(\.text))
+        return (tree["properties"]?.members ?? [:]).sorted { $0.key < $1.key }.map { property, schema in
+            ClientDeclaration.Property(
+                name: property,
+                type: schema["const"]?.text.map { .literal($0) }
+                    ?? self.type(of: schema, named: "\(name)_\(property)"),
+                isRequired: required.contains(property)
+            )
+        }
+    }
+
+    private mutating func option(
+        _ tree: JSONTree,
+        tag: String,
+        of name: String
+    ) -> ClientDeclaration.Option? {
+        guard let text = self.tagText(of: tree, tag: tag),
+            case .named(let schema) = self.type(of: tree, named: "\(name)_\(text)")
+        else { return nil }
+        return ClientDeclaration.Option(tag: text, schema: schema)
+    }
+
+    private func freeName(_ name: String) -> String {
+        var free = name
+        var number = 2
+        while self.schemas[free] != nil || self.begun.contains(free) {
+            free = "\(name)_\(number)"
+            number += 1
+        }
+        return free
+    }
+
+    private static func enumeration(of tree: JSONTree) -> ClientDeclaration.Kind? {
+        guard let values = tree["enum"]?.elements, !values.isEmpty else { return nil }
+        let texts = values.compactMap(\.text)
+        if texts.count == values.count { return .texts(texts) }
+        let numbers = values.compactMap { value in
+            if case .number(let text) = value, Int64(text) != nil { text } else { nil as String? }
+        }
+        guard numbers.count == values.count else { return nil }
+        let isSafe = numbers.allSatisfy { (Int64($0) ?? .max).magnitude < 1 << 31 }
+        return .integers(numbers, IntegerType(bits: isSafe ? 32 : 64, isSigned: true))
+    }
+
+    /// Returns the property whose text differs in each option of a union; nil for other schemas.
+    private func unionTag(of tree: JSONTree) -> String? {
+        guard let options = (tree["oneOf"] ?? tree["anyOf"])?.elements, options.count > 1 else { return nil }
+        let objects = options.map { self.resolved($0) }
+        guard objects.allSatisfy({ $0["type"] == "object" && !Self.isOpaque($0) }) else { return nil }
+        let names = (objects[0]["properties"]?.members ?? [:]).keys.sorted()
+        return names.first { name in
+            let texts = options.compactMap { self.tagText(of: $0, tag: name) }
+            return Set(texts).count == options.count
+        }
+    }
+
+    private func tagText(of option: JSONTree, tag: String) -> String? {
+        self.resolved(option)["properties"]?[tag]?["const"]?.text
+    }
+
+    /// Returns the schema to which a reference leads.
+    private func resolved(_ tree: JSONTree) -> JSONTree {
+        guard let reference = tree["$ref"]?.text, reference.hasPrefix(Self.prefix) else { return tree }
+        return self.schemas[String(reference.dropFirst(Self.prefix.count))] ?? [:]
+    }
+}

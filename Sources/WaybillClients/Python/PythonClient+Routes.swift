@@ -1,0 +1,95 @@
+// Routes.
+extension PythonClient {
+    mutating func write(_ functions: [ClientModel.Function], in name: String) {
+        self.code.lines(["", "", "class \(name):"])
+        var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
+        self.inBlock { client in
+            client.code.lines(["def __init__(self, client: _Client) -> None:", "    self._client = client"])
+            for function in functions { client.write(function, as: scope.claim(function.name)) }
+        }
+    }
+
+    mutating func write(_ function: ClientModel.Function, as name: String) {
+        var scope = NameScope(.snake, reserved: Self.keywords.union(["options", "self"]))
+        let names = scope.claim(function.arguments.map(\.name))
+        let arguments = function.sortedArguments.map { argument in
+            let type = self.name(of: argument.type)
+            let name = "\(names[argument.name] ?? ""): \(type)"
+            return argument.isRequired ? name : "\(name)\(argument.type == .json ? "" : " | None") = None"
+        }
+        self.code.line()
+        let result = function.isCall ? "Call[\(self.name(of: function.reply))]" : "None"
+        self.code.list(
+            ["self", "*"] + arguments + ["options: Options | None = None"],
+            opening: "\(function.isCall ? "" : "async ")def \(name)(",
+            closing: ") -> \(result):"
+        )
+        self.inBlock { client in
+            client.writeDocumentation(function.documentation, more: client.details(of: function, names))
+            client.writeAddresses(function, names)
+            client.writeCall(function, names)
+        }
+    }
+
+    func details(of function: ClientModel.Function, _ names: [String: String]) -> [String] {
+        var lines = ["`\(function.pattern)`".documentationLines.joined(separator: " ")]
+        let defaults = function.sortedArguments.compactMap { argument in
+            argument.defaultValue.map { "    \(names[argument.name] ?? ""): \($0) if it is None." }
+        }
+        if !defaults.isEmpty { lines += ["", "Args:"] + defaults }
+        if !function.failures.isEmpty {
+            lines += ["", "Raises:"] + function.failures.map { "    \($0)" }
+        }
+        return lines.flatMap(\.documentationLines).map { line in
+            line.replacing("\\", with: "\\\\").replacing("\"\"\"", with: "'''")
+        }
+    }
+
+    mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {
+        for (index, address) in function.addresses.enumerated() {
+            let given = address.compactMap(\.argument).filter { name in
+                function.arguments.contains { $0.name == name && !$0.isRequired }
+            }.map { "\(names[$0] ?? "") is not None" }
+            let isLast = index == function.addresses.count - 1
+            let words = index == 0 ? "if" : "elif"
+            if isLast, index > 0 {
+                self.code.line("else:")
+            } else if !isLast {
+                self.code.line("\(words) \(given.isEmpty ? "True" : given.joined(separator: " and ")):")
+            }
+            let pieces = address.map { piece in
+                guard case .value(let name, let isPath) = piece else { return self.literal(of: piece) }
+                let type = function.arguments.first { $0.name == name }?.type ?? .text
+                let value = self.encoded(names[name] ?? "", type)
+                return "{_segment(\(value)\(isPath ? ", keeping='/'" : ""))}"
+            }
+            let prefix = address.contains { $0.argument != nil } ? "f" : ""
+            let line = "_url = \(prefix)\"\(pieces.joined())\""
+            self.code.line(function.addresses.count > 1 ? "    " + line : line)
+        }
+    }
+
+    func literal(of piece: ClientModel.AddressPiece) -> String {
+        if case .literal(let text) = piece { text } else { "" }
+    }
+
+    mutating func writeCall(_ function: ClientModel.Function, _ names: [String: String]) {
+        var (required, others): ([String], [String]) = ([], [])
+        for argument in function.values {
+            let type: ClientType = argument.isRequired ? argument.type : .optional(argument.type)
+            let item = "\(argument.name.pythonText): \(self.encoded(names[argument.name] ?? "", type))"
+            if argument.isRequired { required.append(item) } else { others.append(item) }
+        }
+        let decoder = function.isCall ? self.decoder(of: function.reply) : ""
+        self.writeMembers(required, others: others, opening: "_values: dict[str, JSON] = ", closing: "")
+        if function.isCall {
+            self.code.list(
+                ["_url", "_values", decoder, "options"],
+                opening: "return self._client._call(",
+                closing: ")"
+            )
+        } else {
+            self.code.line("await self._client._transport.send(_Request(_url, _values, options))")
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// Declared types.
+extension PythonClient {
+    mutating func write(_ declaration: ClientDeclaration) {
+        let name = self.types[declaration.name] ?? ""
+        self.code.lines(["", ""])
+        switch declaration.kind {
+        case .object(let properties): self.write(declaration, properties)
+        case .texts(let values):
+            self.writeEnumeration(declaration, literals: values.map(\.pythonText), of: "str", cases: values)
+        case .integers(let values, _):
+            self.writeEnumeration(declaration, literals: values, of: "int", cases: values.map { "n\($0)" })
+        case .union(let tag, let options):
+            let members = options.map { self.types[$0.schema] ?? "" } + ["Unknown"]
+            self.code.line("\(name): TypeAlias = \"\(members.joined(separator: " | "))\"")
+            self.writeUnion(declaration, tag: tag, options)
+        }
+    }
+
+    mutating func writeEnumeration(
+        _ declaration: ClientDeclaration,
+        literals: [String],
+        of base: String,
+        cases: [String]
+    ) {
+        let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
+        var scope = NameScope(.capitals, reserved: ["MRO"])
+        let names = zip(cases, literals).map { (scope.claim($0.0), $0.1) }
+        self.code.line("class \(name)(\(base), Enum):")
+        self.inBlock { client in
+            client.writeDocumentation(
+                declaration.documentation,
+                more: ["The known values; the server may send others."]
+            )
+            client.code.line()
+            client.code.lines(names.map { "\($0.0) = \($0.1)" })
+            client.code.lines([
+                "", "@classmethod", "def _missing_(cls, value: object) -> Self:",
+                "    if type(value) is not \(base):", "        raise _mismatch(\"\(name)\", str(value))",
+                "    member = \(base).__new__(cls, value)", "    member._name_ = f\"unknown {value}\"",
+                "    member._value_ = value", "    return member",
+            ])
+        }
+        self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
+        self.code.line("    return \(name)(\(base == "str" ? "_text" : "_integer")(value))")
+        self.code.lines(["", "", "def _encode_\(function)(value: \(name)) -> JSON:"])
+        self.code.line("    return \(base)(value.value)")
+    }
+
+    mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
+        let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
+        var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
+        let fields = properties.map { (scope.claim($0.name), $0) }
+        self.code.line("@dataclass(frozen=True, kw_only=True, slots=True)")
+        self.code.line("class \(name):")
+        self.inBlock { client in
+            client.writeDocumentation(
+                declaration.documentation.isEmpty ? "A value of the server." : declaration.documentation
+            )
+            if !fields.isEmpty { client.code.line() }
+            for (field, property) in fields {
+                if case .literal(let text) = property.type {
+                    client.code.line("\(field): \(client.name(of: property.type)) = \(text.pythonText)")
+                } else {
+                    let value = property.isRequired ? "" : " = None"
+                    client.code.line("\(field): \(client.name(of: property.declaredType))\(value)")
+                }
+            }
+        }
+        self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
+        self.inBlock { client in
+            client.code.line(fields.isEmpty ? "_object(value)" : "members = _object(value)")
+            let items = fields.compactMap { field, property -> String? in
+                if case .literal = property.type { return nil }
+                let place = "members.get(\(property.name.pythonText))"
+                return "\(field)=\(client.decoder(of: property.declaredType))(\(place))"
+            }
+            client.code.list(items, opening: "return \(name)(", closing: ")")
+        }
+        self.code.lines(["", "", "def _encode_\(function)(value: \(name)) -> JSON:"])
+        self.inBlock { client in
+            var (required, others): ([String], [String]) = ([], [])
+            for (field, property) in fields {
+                let type = property.declaredType
+                let item = "\(property.name.pythonText): \(client.encoded("value.\(field)", type))"
+                if property.isRequired { required.append(item) } else { others.append(item) }
+            }
+            client.writeMembers(required, others: others, opening: "return ", closing: "")
+        }
+    }
+
+    /// Writes a dictionary whose `others` are left out where they are None.
+    mutating func writeMembers(
+        _ required: [String],
+        others: [String],
+        opening: String,
+        closing: String
+    ) {
+        if others.isEmpty {
+            return self.code.list(required, opening: "\(opening){", closing: "}\(closing)")
+        }
+        if required.isEmpty {
+            let line = "\(opening)_given({\(others.joined(separator: ", "))})\(closing)"
+            if self.code.fits(line) { return self.code.line(line) }
+            self.code.line("\(opening)_given(")
+            self.inBlock { $0.code.list(others, opening: "{", closing: "}") }
+            return self.code.line(")\(closing)")
+        }
+        let line = (required + ["**_given({\(others.joined(separator: ", "))})"]).joined(separator: ", ")
+        if self.code.fits("\(opening){\(line)}\(closing)") {
+            return self.code.line("\(opening){\(line)}\(closing)")
+        }
+        self.code.line("\(opening){")
+        self.inBlock { client in
+            client.code.lines(required.map { "\($0)," })
+            let given = "**_given({\(others.joined(separator: ", "))}),"
+            if client.code.fits(given) { return client.code.line(given) }
+            client.code.line("**_given(")
+            client.inBlock { $0.code.list(others, opening: "{", closing: "}") }
+            client.code.line("),")
+        }
+        self.code.line("}\(closing)")
+    }
+
+    mutating func writeUnion(
+        _ declaration: ClientDeclaration,
+        tag: String,
+        _ options: [ClientDeclaration.Option]
+    ) {
+        let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
+        self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
+        self.inBlock { client in
+            client.code.line("tag = _object(value).get(\(tag.pythonText))")
+            for option in options {
+                client.code.line("if tag == \(option.tag.pythonText):")
+                let decode = "_decode_\(client.functions[option.schema] ?? "")"
+                client.inBlock { $0.code.line("return \(decode)(value)") }
+            }
+            client.code.line("return Unknown(value)")
+        }
+        self.code.lines(["", "", "def _encode_\(function)(value: \(name)) -> JSON:"])
+        self.inBlock { client in
+            for option in options {
+                client.code.line("if isinstance(value, \(client.types[option.schema] ?? "")):")
+                let encode = "_encode_\(client.functions[option.schema] ?? "")"
+                client.inBlock { $0.code.line("return \(encode)(value)") }
+            }
+            client.code.line("return value.value")
+        }
+    }
+
+    mutating func write(_ failure: ClientModel.Failure) {
+        let name = self.failures[failure.name] ?? ""
+        self.code.lines(["", "", "class \(name)(DeclaredError):"])
+        self.inBlock { client in
+            let codes = failure.codes.map { "`\($0)`" }.joined(separator: ", ")
+            client.writeDocumentation("The error `\(failure.name)`. Its `case` is \(codes), or a newer one.")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// The names that generated code in Python must not use.
+extension PythonClient {
+    /// The words of the language, and the names of types that the generated code uses in the same scopes.
+    static let keywords: Set<String> = [
+        "false", "none", "true", "and", "as", "assert", "async", "await", "break", "case", "class",
+        "continue",
+        "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in",
+        "is",
+        "lambda", "match", "nonlocal", "not", "or", "pass", "raise", "return", "try", "type", "while", "with",
+        "yield", "bool", "bytes", "datetime", "dict", "float", "int", "list", "str",
+    ]
+
+    /// The classes and type variables of the rest of the file.
+    static let ownTypes: Set<String> = Set([
+        "Array", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
+        "DecodingError", "Enum",
+        "Exception", "Generator", "Generic", "JSON", "Literal", "Mapping", "None", "Object", "Options",
+        "Protocol", "Self",
+        "Publication", "S", "Sequence", "SplitResult", "Step", "T", "True", "False", "TypeAlias", "TypeVar",
+        "UUID",
+        "Unknown", "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError",
+        "TypeError",
+        "BaseException",
+    ])
+
+    /// The members of a client, which its namespaces cannot hide.
+    static let ownMembers: Set<String> = ["close", "is_current", "property", "publish", "subscribe", "token"]
+}

@@ -1,0 +1,946 @@
+# The rest of the file is the same for every document, apart from the tables at its end.
+
+S = TypeVar("S", covariant=True)
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class WaybillError(Exception):
+    """A failure of a call, with the sentence of the server."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        suggestions: Sequence[str] = (),
+        reference: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        """The name of the bus's code, such as `noRoute`."""
+        self.message = message
+        self.suggestions = list(suggestions)
+        """URLs that are similar to the URL of the call."""
+        self.reference = reference
+        """The text under which the server's log has the cause."""
+
+
+class DeclaredError(WaybillError):
+    """An error that a module declares for its callers."""
+
+    def __init__(
+        self, name: str, case: str, message: str, *, status: int, value: JSON
+    ) -> None:
+        super().__init__("handlerFailed", message)
+        self.name = name
+        self.case = case
+        self.status = status
+        self.value = value
+
+
+class DecodingError(ValueError):
+    """A value of the server that does not have the type of the client."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """An option of a union that a newer server has added."""
+
+    value: JSON
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one call."""
+
+    timeout: float | None = None
+    """The seconds to wait for the reply."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Texts for the infrastructure of the server, such as `traceparent`."""
+    return_url: str | None = None
+    """A URL to which the server sends the value of the reply as well."""
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A message that was published to a subscribed pattern."""
+
+    url: str
+    parameters: Mapping[str, JSON]
+    payload: JSON
+    headers: Mapping[str, str]
+    is_after_gap: bool
+    """Whether messages before this message may be missing."""
+
+
+class Step(Generic[S]):
+    """A progress reply of a call."""
+
+    def __init__(self, value: S, send: Callable[[JSON], None]) -> None:
+        self.value = value
+        self._send: Callable[[JSON], None] | None = send
+
+    def answer(self, value: object = None) -> None:
+        """Answers the progress reply, for which its handler may wait.
+
+        A progress reply without an answer is answered with None when the next one
+        is read. Over HTTP, the server itself answers each progress reply.
+        """
+        if self._send is not None:
+            self._send(to_json(value))
+        self._send = None
+
+
+class Call(Generic[T]):
+    """A call that begins when it is awaited or when its progress replies are read.
+
+    Await it for the reply. Cancelling the awaiting task cancels the handler.
+    """
+
+    def __init__(
+        self,
+        client: _Client,
+        request: _Request,
+        decode: Callable[[JSON], T],
+    ) -> None:
+        self._client = client
+        self._request = request
+        self._decode = decode
+        self._reply: JSON = None
+        self._has_begun = False
+        self._has_reply = False
+
+    def __await__(self) -> Generator[object, None, T]:
+        return self._result().__await__()
+
+    async def _result(self) -> T:
+        if not self._has_reply:
+            self._begin()
+            self._reply = await self._client._transport.call(self._request)
+            self._has_reply = True
+        return self._decode(self._reply)
+
+    def _begin(self) -> None:
+        if self._has_begun:
+            raise RuntimeError("the call has begun already and has no reply")
+        self._has_begun = True
+
+    @overload
+    def progress(self) -> AsyncIterator[Step[JSON]]: ...
+
+    @overload
+    def progress(self, of: type[V]) -> AsyncIterator[Step[V]]: ...
+
+    def progress(self, of: type[object] | None = None) -> AsyncIterator[Step[object]]:
+        """Calls the URL and iterates over its progress replies.
+
+        The iterator ends when the reply has arrived, which `await` then returns.
+
+        Args:
+            of: The type of the progress replies, which is one of this file's types,
+                `str`, `int`, `float` or `bool`. Without it, they are JSON.
+        """
+        if of is None:
+            return self._steps(_plain)
+        return self._steps(_decoder(of))
+
+    async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V]]:
+        self._begin()
+        async for event in self._client._transport.stream(self._request):
+            if isinstance(event, _Reply):
+                self._reply, self._has_reply = event.value, True
+                return
+            step = Step(decode(event.value), event.answer)
+            yield step
+            step.answer()
+
+
+def to_json(value: object) -> JSON:
+    """Returns a value as JSON, for answers and publications."""
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): to_json(item) for key, item in value.items()}
+    encode = _ENCODERS.get(type(value))
+    if encode is not None:
+        return encode(value)
+    if value is None or isinstance(value, (bool, int, float, str, Decimal)):
+        return value
+    raise TypeError(f"a {type(value).__name__} is not a value of the bus")
+
+
+def from_json(kind: type[V], value: JSON) -> V:
+    """Returns a value of one of this file's types from JSON.
+
+    Raises:
+        DecodingError: the value does not have the type.
+    """
+    return _decoder(kind)(value)
+
+
+def _decoder(kind: type[V]) -> Callable[[JSON], V]:
+    if kind not in _DECODERS:
+        raise TypeError(f"{kind.__name__} is not a type of this client")
+    return cast("Callable[[JSON], V]", _DECODERS[kind])
+
+
+# Values as JSON.
+
+
+def _mismatch(wanted: str, value: JSON) -> DecodingError:
+    return DecodingError(f"the server sent {str(value)[:80]!r} in place of {wanted}")
+
+
+def _plain(value: JSON) -> JSON:
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _nothing(value: JSON) -> None:
+    return None
+
+
+def _boolean(value: JSON) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _mismatch("a truth value", value)
+
+
+def _text(value: JSON) -> str:
+    if isinstance(value, str):
+        return value
+    raise _mismatch("a text", value)
+
+
+def _integer(value: JSON) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, (float, Decimal)) and value == int(value):
+        return int(value)
+    raise _mismatch("a whole number", value)
+
+
+def _number(value: JSON) -> float:
+    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+        return float(value)
+    raise _mismatch("a number", value)
+
+
+def _decimal(value: JSON) -> Decimal:
+    if isinstance(value, Decimal):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Decimal(str(value))
+    raise _mismatch("a number", value)
+
+
+def _date(value: JSON) -> datetime:
+    try:
+        return datetime.fromisoformat(_text(value))
+    except ValueError:
+        raise _mismatch("a date", value) from None
+
+
+def _from_date(value: datetime) -> str:
+    utc = value.astimezone(timezone.utc)
+    unit = "microseconds" if value.microsecond % 1000 else "milliseconds"
+    return utc.isoformat(timespec=unit).replace("+00:00", "Z")
+
+
+def _uuid(value: JSON) -> UUID:
+    try:
+        return UUID(_text(value))
+    except ValueError:
+        raise _mismatch("a UUID", value) from None
+
+
+def _bytes(value: JSON) -> bytes:
+    try:
+        return base64.b64decode(_text(value), validate=True)
+    except ValueError:
+        raise _mismatch("Base64", value) from None
+
+
+def _from_bytes(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
+
+
+def _object(value: JSON) -> Mapping[str, JSON]:
+    if isinstance(value, dict):
+        return value
+    raise _mismatch("an object", value)
+
+
+def _array(decode: Callable[[JSON], V]) -> Callable[[JSON], list[V]]:
+    def elements(value: JSON) -> list[V]:
+        if isinstance(value, list):
+            return [decode(item) for item in value]
+        raise _mismatch("an array", value)
+
+    return elements
+
+
+def _dictionary(decode: Callable[[JSON], V]) -> Callable[[JSON], dict[str, V]]:
+    def members(value: JSON) -> dict[str, V]:
+        return {key: decode(item) for key, item in _object(value).items()}
+
+    return members
+
+
+def _optional(decode: Callable[[JSON], V]) -> Callable[[JSON], V | None]:
+    def value_or_none(value: JSON) -> V | None:
+        return None if value is None else decode(value)
+
+    return value_or_none
+
+
+def _given(values: dict[str, JSON]) -> dict[str, JSON]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _segment(value: JSON, *, keeping: str = "") -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quote(str(value), safe=keeping)
+
+
+def _dumps(value: JSON) -> str:
+    if not _HAS_DECIMALS:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError(f"{value} is not a number of JSON")
+        return str(value)
+    if isinstance(value, Mapping):
+        members = (f"{json.dumps(key)}:{_dumps(item)}" for key, item in value.items())
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(_dumps(item) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _loads(text: bytes) -> JSON:
+    if _HAS_DECIMALS:
+        return cast("JSON", json.loads(text, parse_float=Decimal))
+    return cast("JSON", json.loads(text))
+
+
+def _failure(code: str, message: str, data: Mapping[str, JSON]) -> WaybillError:
+    declared = data.get("error")
+    if isinstance(declared, dict):
+        name, status = str(declared.get("type")), declared.get("status")
+        return _DECLARED.get(name, DeclaredError)(
+            name,
+            str(declared.get("code")),
+            message,
+            status=status if isinstance(status, int) else 500,
+            value=_plain(declared.get("value")),
+        )
+    suggestions, reference = data.get("suggestions"), data.get("reference")
+    return _ERRORS.get(code, WaybillError)(
+        code,
+        message,
+        suggestions=(
+            [str(item) for item in suggestions] if isinstance(suggestions, list) else []
+        ),
+        reference=reference if isinstance(reference, str) else None,
+    )
+
+
+# Transports.
+
+
+@dataclass(frozen=True)
+class _Request:
+    url: str
+    values: dict[str, JSON]
+    options: Options | None
+
+
+@dataclass(frozen=True)
+class _Reply:
+    value: JSON
+
+
+@dataclass(frozen=True)
+class _Progress:
+    value: JSON
+    answer: Callable[[JSON], None]
+
+
+class _Transport(Protocol):
+    async def call(self, request: _Request) -> JSON: ...
+
+    async def send(self, request: _Request) -> None: ...
+
+    def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]: ...
+
+    def subscribe(self, pattern: str) -> AsyncIterator[Publication]: ...
+
+    async def ask(self, method: str, params: JSON) -> JSON: ...
+
+    async def close(self) -> None: ...
+
+
+class _Pending:
+    """A request without a response."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.reply: asyncio.Future[JSON] = loop.create_future()
+        self.steps: asyncio.Queue[_Reply | _Progress] | None = None
+
+
+class _Feed:
+    """The messages of a subscription that have not been read."""
+
+    def __init__(self) -> None:
+        self.messages: deque[Publication] = deque()
+        self.arrival = asyncio.Event()
+        self.has_gap = False
+        self.is_open = True
+
+    def add(self, params: Mapping[str, JSON]) -> None:
+        beside = _object(params.get("$waybill") or {})
+        if len(self.messages) >= 1024:
+            self.messages.popleft()
+            self.has_gap = True
+        self.messages.append(_publication(params, beside, is_after_gap=False))
+        self.arrival.set()
+
+    def end(self) -> None:
+        self.is_open = False
+        self.arrival.set()
+
+
+def _publication(
+    params: Mapping[str, JSON], beside: Mapping[str, JSON], *, is_after_gap: bool
+) -> Publication:
+    headers = _object(beside.get("headers") or {})
+    return Publication(
+        url=str(params.get("url")),
+        parameters=_object(_plain(params.get("parameters") or {})),
+        payload=_plain(beside.get("payload")),
+        headers={name: str(text) for name, text in headers.items()},
+        is_after_gap=is_after_gap,
+    )
+
+
+class _Connection(asyncio.Protocol):
+    """A connection that sends and receives lines of JSON-RPC."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.pending: dict[int, _Pending] = {}
+        self.feeds: dict[int, _Feed] = {}
+        self.early: dict[int, list[Mapping[str, JSON]]] = {}
+        self.last = 0
+        self.newest = 0
+        self.is_open = True
+        self._rest = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        lines = (self._rest + data).split(b"\n")
+        self._rest = lines.pop()
+        for line in lines:
+            self._take(_object(_loads(line)))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_open = False
+        for pending in self.pending.values():
+            if not pending.reply.done():
+                pending.reply.set_exception(
+                    _failure("unreachable", "the connection is lost", {})
+                )
+                if pending.steps is not None:
+                    pending.steps.put_nowait(_Reply(None))
+        for feed in self.feeds.values():
+            feed.end()
+
+    def write(self, method: str, params: JSON, number: int | None = None) -> None:
+        frame: dict[str, JSON] = {"jsonrpc": "2.0", "method": method, "params": params}
+        if number is not None:
+            frame["id"] = number
+        if self._transport is not None:
+            self._transport.write(f"{_dumps(frame)}\n".encode())
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def _take(self, frame: Mapping[str, JSON]) -> None:
+        method = frame.get("method")
+        if method is None:
+            number = frame.get("id")
+            pending = self.pending.get(number) if isinstance(number, int) else None
+            if pending is not None and not pending.reply.done():
+                self._finish(pending, frame)
+            return
+        params = _object(frame.get("params") or {})
+        if method == "$/progress":
+            self._progress(_integer(params.get("id")), params.get("value"))
+        elif method == "$/message" and "error" not in params:
+            subscription = _integer(params.get("subscription"))
+            feed = self.feeds.get(subscription)
+            if feed is not None:
+                feed.add(params)
+            elif subscription > self.newest:
+                self.early.setdefault(subscription, []).append(params)
+        elif method == "$/unsubscribe":
+            feed = self.feeds.get(_integer(params.get("subscription")))
+            if feed is not None:
+                feed.end()
+
+    def _finish(self, pending: _Pending, frame: Mapping[str, JSON]) -> None:
+        if "error" in frame:
+            error = _object(frame["error"])
+            data = _object(error.get("data") or {})
+            code, message = str(data.get("code")), str(error.get("message"))
+            pending.reply.set_exception(_failure(code, message, data))
+        else:
+            pending.reply.set_result(frame.get("result"))
+        if pending.steps is not None:
+            pending.steps.put_nowait(_Reply(frame.get("result")))
+
+    def _progress(self, number: int, value: JSON) -> None:
+        def answer(value: JSON) -> None:
+            self.write("$/answer", {"id": number, "value": value})
+
+        pending = self.pending.get(number)
+        if pending is None or pending.steps is None:
+            answer(None)
+        else:
+            pending.steps.put_nowait(_Progress(value, answer))
+
+
+class _SocketTransport:
+    """JSON-RPC over a Unix socket or TCP, on one connection that is opened again."""
+
+    def __init__(self, address: str | tuple[str, int], client: _Client) -> None:
+        self._address = address
+        self._client = client
+        self._connection: _Connection | None = None
+        self._opening = asyncio.Lock()
+        self._has_missed = False
+
+    async def _open(self) -> _Connection:
+        if self._connection is not None and self._connection.is_open:
+            return self._connection
+        async with self._opening:
+            if self._connection is not None and self._connection.is_open:
+                return self._connection
+            loop = asyncio.get_running_loop()
+            try:
+                if isinstance(self._address, str):
+                    made = loop.create_unix_connection(_Connection, self._address)
+                    _, connection = await asyncio.wait_for(made, 5)
+                else:
+                    host, port = self._address
+                    opened = loop.create_connection(_Connection, host, port)
+                    _, connection = await asyncio.wait_for(opened, 5)
+            except (OSError, asyncio.TimeoutError) as error:
+                raise _failure("unreachable", f"{self._address}: {error}", {}) from None
+            if self._client.token is not None:
+                token: dict[str, JSON] = {"token": self._client.token}
+                await self._ask(connection, "$/authenticate", token)
+            self._connection = connection
+            return connection
+
+    async def _ask(self, connection: _Connection, method: str, params: JSON) -> JSON:
+        number, pending = self._begin(connection, method, params)
+        return await self._wait(connection, number, pending)
+
+    def _begin(
+        self, connection: _Connection, method: str, params: JSON
+    ) -> tuple[int, _Pending]:
+        connection.last += 1
+        number = connection.last
+        pending = connection.pending[number] = _Pending(connection.loop)
+        try:
+            connection.write(method, params, number)
+        except BaseException:
+            del connection.pending[number]
+            raise
+        return number, pending
+
+    async def _wait(
+        self, connection: _Connection, number: int, pending: _Pending
+    ) -> JSON:
+        try:
+            return await pending.reply
+        except asyncio.CancelledError:
+            connection.write("$/cancelRequest", {"id": number})
+            raise
+        finally:
+            del connection.pending[number]
+
+    def _params(self, request: _Request, progress: bool = False) -> JSON:
+        options = request.options
+        if options is None and not progress and not self._client._has_defaults:
+            return request.values
+        headers, timeout = self._client._context(options)
+        beside: dict[str, JSON] = {}
+        if headers:
+            beside["headers"] = headers
+        if timeout is not None:
+            beside["timeLeft"] = max(0, round(timeout * 1000))
+        if progress:
+            beside |= {"progress": True, "answers": True}
+        return {**request.values, "$waybill": beside} if beside else request.values
+
+    def _url(self, request: _Request) -> str:
+        options = request.options
+        if options is None or options.return_url is None:
+            return request.url
+        return f"{request.url}#{options.return_url}"
+
+    async def call(self, request: _Request) -> JSON:
+        connection = self._connection
+        if connection is None or not connection.is_open:
+            connection = await self._open()
+        asked = self._ask(connection, self._url(request), self._params(request))
+        return await self._client._in_time(request.options, asked)
+
+    async def ask(self, method: str, params: JSON) -> JSON:
+        return await self._ask(await self._open(), method, params)
+
+    async def send(self, request: _Request) -> None:
+        (await self._open()).write(self._url(request), self._params(request))
+
+    async def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]:
+        connection = await self._open()
+        params = self._params(request, progress=True)
+        number, pending = self._begin(connection, self._url(request), params)
+        steps: asyncio.Queue[_Reply | _Progress] = asyncio.Queue()
+        pending.steps = steps
+        try:
+            while True:
+                event = await self._client._in_time(request.options, steps.get())
+                if isinstance(event, _Reply):
+                    yield _Reply(await pending.reply)
+                    return
+                yield event
+        finally:
+            del connection.pending[number]
+            if not pending.reply.done():
+                connection.write("$/cancelRequest", {"id": number})
+
+    async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
+        pause, is_after_gap, has_begun = 0.05, False, False
+        while True:
+            try:
+                connection = await self._open()
+                wanted: dict[str, JSON] = {"pattern": pattern}
+                number = _integer(await self._ask(connection, "$/subscribe", wanted))
+            except WaybillError as error:
+                if not has_begun or error.code != "unreachable":
+                    raise
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, 2)
+                continue
+            pause, has_begun = 0.05, True
+            feed = connection.feeds[number] = _Feed()
+            connection.newest = max(connection.newest, number)
+            for params in connection.early.pop(number, []):
+                feed.add(params)
+            try:
+                while feed.is_open or feed.messages:
+                    if not feed.messages:
+                        feed.arrival.clear()
+                        await feed.arrival.wait()
+                        continue
+                    message = feed.messages.popleft()
+                    if is_after_gap or feed.has_gap:
+                        message = replace(message, is_after_gap=True)
+                    is_after_gap = feed.has_gap = False
+                    yield message
+            finally:
+                del connection.feeds[number]
+                if feed.is_open:
+                    connection.write("$/unsubscribe", {"subscription": number})
+            if connection.is_open:
+                return
+            is_after_gap = True
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+class _Response:
+    """A response of HTTP, whose body is read in parts."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self.status = 0
+        self.headers: dict[str, str] = {}
+
+    async def read_head(self) -> None:
+        line = (await self._reader.readline()).split(b" ", 2)
+        if len(line) < 2:
+            raise ConnectionError("the server has closed the connection")
+        self.status = int(line[1])
+        while header := (await self._reader.readline()).strip():
+            name, _, text = header.partition(b":")
+            self.headers[name.decode("latin-1").lower()] = text.strip().decode(
+                "latin-1"
+            )
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        if self.headers.get("transfer-encoding", "").lower() == "chunked":
+            while size := int(
+                (await self._reader.readline()).split(b";")[0] or b"0", 16
+            ):
+                yield await self._reader.readexactly(size)
+                await self._reader.readline()
+        elif "content-length" in self.headers:
+            yield await self._reader.readexactly(int(self.headers["content-length"]))
+        elif self.status != 204:
+            while part := await self._reader.read(1 << 16):
+                yield part
+
+    async def body(self) -> bytes:
+        return b"".join([part async for part in self.parts()])
+
+    async def events(self) -> AsyncIterator[tuple[str, str, bytes]]:
+        """Iterates over the names, the IDs and the data of server-sent events."""
+        data: list[bytes] = []
+        name, number, rest = "message", "", b""
+        async for part in self.parts():
+            *lines, rest = (rest + part).split(b"\n")
+            for line in (line.rstrip(b"\r") for line in lines):
+                key, _, value = line.partition(b":")
+                value = value.removeprefix(b" ")
+                if not line and data:
+                    yield name, number, b"\n".join(data)
+                    name, data = "message", []
+                elif key == b"event":
+                    name = value.decode()
+                elif key == b"id":
+                    number = value.decode()
+                elif key == b"data":
+                    data.append(value)
+
+
+class _WebTransport:
+    """HTTP with server-sent events."""
+
+    def __init__(self, address: SplitResult, client: _Client) -> None:
+        self._address = address
+        self._client = client
+
+    @asynccontextmanager
+    async def _open(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> AsyncIterator[_Response]:
+        address = self._address
+        is_secure = address.scheme == "https"
+        port = address.port or (443 if is_secure else 80)
+        lines = [f"{method} {address.path.rstrip('/')}{path} HTTP/1.1"]
+        fields = {"Host": address.netloc.rpartition("@")[2], "Connection": "close"}
+        if self._client.token is not None:
+            fields["Authorization"] = f"Bearer {self._client.token}"
+        fields |= {"Content-Length": str(len(body))} if method == "POST" else {}
+        for name, text in {**fields, **headers}.items():
+            if "\r" in name + text or "\n" in name + text:
+                raise ValueError(f"the header {name!r} has several lines")
+            lines.append(f"{name}: {text}")
+        writer: asyncio.StreamWriter | None = None
+        try:
+            reader, writer = await asyncio.open_connection(
+                address.hostname, port, ssl=is_secure or None, limit=1 << 24
+            )
+            writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+            response = _Response(reader)
+            await response.read_head()
+            yield response
+        except (OSError, asyncio.IncompleteReadError) as error:
+            reason = f"{address.netloc}: {error}"
+            raise _failure("unreachable", reason, {}) from None
+        finally:
+            if writer is not None:
+                writer.close()
+
+    @asynccontextmanager
+    async def _post(self, request: _Request, accept: str) -> AsyncIterator[_Response]:
+        options = request.options
+        if options is not None and options.return_url is not None:
+            raise _failure("refused", "HTTP has no return URLs", {})
+        headers, timeout = self._client._context(options)
+        fields = {"Content-Type": "application/json", "Accept": accept, **headers}
+        if timeout is not None:
+            fields["Waybill-Timeout"] = str(max(0, round(timeout * 1000)))
+        path = "/" + request.url.replace("://", "/", 1)
+        body = _dumps(request.values).encode()
+        async with self._open("POST", path, fields, body) as response:
+            if response.status >= 400:
+                raise await self._problem(response)
+            yield response
+
+    async def _problem(self, response: _Response) -> WaybillError:
+        body = await response.body()
+        try:
+            return self._error(_object(_loads(body)))
+        except ValueError:
+            return _failure("handlerFailed", f"HTTP status {response.status}", {})
+
+    def _error(self, problem: Mapping[str, JSON]) -> WaybillError:
+        code = str(problem.get("code") or "refused")
+        data = {"error": problem.get("error"), "reference": problem.get("id")}
+        return _failure(code, str(problem.get("detail")), data)
+
+    async def call(self, request: _Request) -> JSON:
+        return await self._client._in_time(request.options, self._call(request))
+
+    async def _call(self, request: _Request) -> JSON:
+        async with self._post(request, "application/json") as response:
+            body = await response.body()
+            return _loads(body) if body else None
+
+    async def send(self, request: _Request) -> None:
+        raise _failure("refused", "HTTP has no messages without a reply", {})
+
+    async def ask(self, method: str, params: JSON) -> JSON:
+        raise _failure("refused", f"HTTP has no method {method}", {})
+
+    async def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]:
+        async with self._post(request, "text/event-stream") as response:
+            async for name, _, data in response.events():
+                if name == "progress":
+                    yield _Progress(_loads(data), lambda value: None)
+                elif name == "reply":
+                    yield _Reply(_loads(data))
+                    return
+                elif name == "failure":
+                    raise self._error(_object(_loads(data)))
+        raise _failure("unreachable", "the stream ended without a reply", {})
+
+    async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
+        path = f"/subscribe?pattern={quote(pattern, safe='')}"
+        last, pause, is_after_gap, has_begun = "", 0.05, False, False
+        while True:
+            headers = {"Accept": "text/event-stream", **self._client._context(None)[0]}
+            if last:
+                headers["Last-Event-ID"] = last
+            try:
+                async with self._open("GET", path, headers) as response:
+                    if response.status >= 400:
+                        raise await self._problem(response)
+                    # Messages before the first event cannot be requested again.
+                    is_after_gap = is_after_gap or (has_begun and not last)
+                    pause, has_begun = 0.05, True
+                    async for name, number, data in response.events():
+                        last = number or last
+                        if name == "gap":
+                            is_after_gap = True
+                        elif name == "message":
+                            params = _object(_loads(data))
+                            yield _publication(
+                                params, params, is_after_gap=is_after_gap
+                            )
+                            is_after_gap = False
+                        elif name == "end":
+                            break
+            except WaybillError as error:
+                if not has_begun or error.code not in ("unreachable", "shutDown"):
+                    raise
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 2)
+
+    async def close(self) -> None:
+        return None
+
+
+class _Client:
+    """The connection of a client, which its namespaces share."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self.token = token
+        self._headers = dict(headers or {})
+        self._timeout = timeout
+        self._has_defaults = bool(self._headers) or timeout is not None
+        self._transport: _Transport
+        if address.startswith(("http://", "https://")):
+            self._transport = _WebTransport(urlsplit(address), self)
+        elif address.startswith("tcp:"):
+            host, _, port = address.removeprefix("tcp:").rpartition(":")
+            self._transport = _SocketTransport((host.strip("[]"), int(port)), self)
+        else:
+            self._transport = _SocketTransport(address.removeprefix("unix:"), self)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection; calls in flight fail."""
+        await self._transport.close()
+
+    def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
+        """Iterates over the messages that are published to a pattern.
+
+        The subscription connects again after the connection is lost. Over HTTP, the
+        server then repeats the messages that were missed.
+        """
+        return self._transport.subscribe(pattern)
+
+    async def publish(self, url: str, **parameters: object) -> int:
+        """Publishes a message, and returns the number of subscribers that accept it."""
+        values = to_json(parameters)
+        params: dict[str, JSON] = {"url": url, "parameters": values}
+        return _integer(await self._transport.ask("$/publish", params))
+
+    async def is_current(self) -> bool:
+        """Returns whether the server has exactly the routes of this client.
+
+        A client of other routes still works unless `waybill diff` reports a change
+        that breaks callers.
+        """
+        return await self._transport.ask("$/fingerprint", {}) == _FINGERPRINT
+
+    def _call(
+        self,
+        url: str,
+        values: dict[str, JSON],
+        decode: Callable[[JSON], V],
+        options: Options | None,
+    ) -> Call[V]:
+        return Call(self, _Request(url, values, options), decode)
+
+    def _context(
+        self, options: Options | None
+    ) -> tuple[Mapping[str, str], float | None]:
+        if options is None:
+            return self._headers, self._timeout
+        timeout = self._timeout if options.timeout is None else options.timeout
+        return {**self._headers, **options.headers}, timeout
+
+    async def _in_time(self, options: Options | None, task: Awaitable[V]) -> V:
+        timeout = self._context(options)[1] if options else self._timeout
+        if timeout is None:
+            return await task
+        try:
+            # The extra time lets the server's own error arrive.
+            async with asyncio.timeout(timeout + 0.25):
+                return await task
+        except TimeoutError:
+            message = "the server did not answer in time"
+            raise _failure("deadlineExceeded", message, {}) from None

@@ -1,0 +1,164 @@
+// Routes.
+extension SwiftClient {
+    mutating func write(_ functions: [ClientModel.Function], in name: String) {
+        self.code.lines(["", "extension \(self.name) {"])
+        self.inBlock { client in
+            client.code.lines(["/// Routes of the server.", "public struct \(name): Sendable {"])
+            var scope = NameScope(.camel, reserved: Set(client.types.values).union(["self", "init", "bus"]))
+            client.inBlock { client in
+                client.code.line("fileprivate let bus: MessageBus")
+                for function in functions { client.write(function, as: scope.claim(function.name).quoted) }
+            }
+            client.code.line("}")
+        }
+        self.code.line("}")
+    }
+
+    mutating func write(_ function: ClientModel.Function, as name: String) {
+        var scope = NameScope(.camel, reserved: ["self", "options", "progress", "url", "values", "init"])
+        let names = scope.claim(function.arguments.map(\.name)).mapValues(\.quoted)
+        let arguments = function.sortedArguments.map { argument in
+            let type: ClientType = argument.isRequired ? argument.type : .optional(argument.type)
+            return
+                "\(names[argument.name] ?? ""): \(self.name(of: type))\(argument.isRequired ? "" : " = nil")"
+        }
+        let reply = self.name(of: function.reply)
+        let documentation = self.details(of: function, names)
+        self.code.line()
+        self.writeDocumentation(function.documentation, more: documentation)
+        guard function.isCall else {
+            self.code.list(
+                arguments + ["options: Options = Options()"],
+                opening: "public func \(name)(",
+                closing: ") {",
+                hasLastComma: false
+            )
+            return self.inBody { client in
+                client.writeAddresses(function, names)
+                client.writeValues(function, names)
+                client.code.line(
+                    "self.bus.send(options.url(url), parameters: values, headers: options.headers)"
+                )
+            }
+        }
+        let result = reply == "Void" ? "" : " -> \(reply)"
+        self.code.list(
+            arguments + ["options: Options = Options()"],
+            opening: "public nonisolated(nonsending) func \(name)(",
+            closing: ") async throws(RoutingError)\(result) {",
+            hasLastComma: false
+        )
+        self.inBody { $0.writeCall(function, names, closure: nil) }
+        self.code.line()
+        self.writeDocumentation(
+            function.documentation,
+            more: documentation + [
+                "", "- Parameter progress: Receives each progress reply, and returns the answer.",
+            ]
+        )
+        self.code.list(
+            arguments + ["options: Options = Options()", "progress: (Update) async throws -> Answer"],
+            opening: "public nonisolated(nonsending) func \(name)<Update: Sendable, Answer: Sendable>(",
+            closing: ") async throws(RoutingError)\(result) {",
+            hasLastComma: false
+        )
+        self.inBody { $0.writeCall(function, names, closure: "progress") }
+    }
+
+    mutating func inBody(_ body: (inout Self) -> Void) {
+        self.inBlock(body)
+        self.code.line("}")
+    }
+
+    func details(of function: ClientModel.Function, _ names: [String: String]) -> [String] {
+        let defaults = function.sortedArguments.compactMap { argument in
+            argument.defaultValue.map { "`\(argument.name)` is \($0) by default." }
+        }
+        var lines = ["`\(function.pattern)`".documentationLines.joined(separator: " ")]
+        if !defaults.isEmpty { lines += [""] + defaults }
+        if !function.failures.isEmpty { lines += [""] + function.failures.map { "- Throws: \($0)" } }
+        return lines
+    }
+
+    mutating func writeCall(
+        _ function: ClientModel.Function,
+        _ names: [String: String],
+        closure: String?
+    ) {
+        self.writeAddresses(function, names)
+        self.writeValues(function, names)
+        self.code.list(
+            [
+                "options.url(url)", "parameters: values", "headers: options.headers",
+                "timeout: options.timeout", "as: \(self.name(of: function.reply)).self",
+            ] + (closure.map { [$0] } ?? []),
+            opening: "return try await self.bus.route(",
+            closing: ")",
+            hasLastComma: false
+        )
+    }
+
+    mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {
+        let texts = function.addresses.map { self.address($0, of: function, names) }
+        if function.addresses.count <= 1 { return self.code.line("let url = \(texts.first ?? "\"\"")") }
+        self.code.line("let url: String")
+        for (index, address) in function.addresses.enumerated() {
+            let given = address.compactMap(\.argument).filter { name in
+                function.arguments.contains { $0.name == name && !$0.isRequired }
+            }.map { "let \(names[$0] ?? "")" }
+            let condition = given.isEmpty ? "true" : given.joined(separator: ", ")
+            let isLast = index == texts.count - 1
+            self.code.line(
+                index == 0 ? "if \(condition) {" : isLast ? "} else {" : "} else if \(condition) {"
+            )
+            self.code.line("    url = \(texts[index])")
+        }
+        self.code.line("}")
+    }
+
+    func address(
+        _ pieces: [ClientModel.AddressPiece],
+        of function: ClientModel.Function,
+        _ names: [String: String]
+    ) -> String {
+        let parts = pieces.map { piece in
+            switch piece {
+            case .literal(let text): return text
+            case .value(let name, let isPath):
+                let type = function.arguments.first { $0.name == name }?.type ?? .text
+                let value = self.text(of: names[name] ?? "", type)
+                return "\\(\(self.name).segment(\(value)\(isPath ? ", keepingSlashes: true" : "")))"
+            }
+        }
+        return "\"\(parts.joined())\""
+    }
+
+    mutating func writeValues(_ function: ClientModel.Function, _ names: [String: String]) {
+        let required = function.values.filter(\.isRequired)
+        let others = function.values.filter { !$0.isRequired }
+        let items = required.map { "\($0.name.swiftText): \(names[$0.name] ?? "")" }
+        self.code.list(
+            items.isEmpty ? [":"] : items,
+            opening: "\(others.isEmpty ? "let" : "var") values: [String: any Sendable] = [",
+            closing: "]"
+        )
+        for argument in others {
+            let name = names[argument.name] ?? ""
+            self.code.line("if let \(name) { values[\(argument.name.swiftText)] = \(name) }")
+        }
+    }
+
+    /// Returns the expression of a value's text in a URL.
+    func text(of value: String, _ type: ClientType) -> String {
+        switch type {
+        case .text, .literal: return value
+        case .uuid: return "\(value).uuidString"
+        case .named(let name):
+            if case .texts = self.declarations[name]?.kind { return "\(value).rawValue" }
+            if case .integers = self.declarations[name]?.kind { return "String(\(value).rawValue)" }
+            return "String(describing: \(value))"
+        case .date: return "Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(\(value))"
+        default: return "String(describing: \(value))"
+        }
+    }
+}

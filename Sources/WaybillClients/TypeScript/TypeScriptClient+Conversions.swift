@@ -1,0 +1,70 @@
+// Types and their conversions.
+extension TypeScriptClient {
+    /// Returns the name of a type.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - isReply: Whether no value is `void`.
+    ///   - isInput: Whether whole numbers may also be `number`.
+    /// - Returns: The name.
+    func name(of type: ClientType, isReply: Bool = false, isInput: Bool = false) -> String {
+        switch type {
+        case .json: "JSONValue"
+        case .nothing: isReply ? "void" : "null"
+        case .boolean: "boolean"
+        case .text, .decimal, .uuid: "string"
+        case .integer(let type): type.isSafeInJavaScript ? "number" : isInput ? "number | bigint" : "bigint"
+        case .number: "number"
+        case .date: "Date"
+        case .bytes: "Uint8Array"
+        case .literal(let text): text.scriptText
+        case .array(let element):
+            element.isOptional || element.isCollection
+                ? "readonly (\(self.name(of: element)))[]" : "readonly \(self.name(of: element))[]"
+        case .dictionary(let value): "{ readonly [name: string]: \(self.name(of: value)) }"
+        case .optional(.json): "JSONValue"
+        case .optional(let wrapped): "\(self.name(of: wrapped)) | null"
+        case .named(let name): self.types[name] ?? "JSONValue"
+        }
+    }
+
+    func decoder(of type: ClientType) -> String {
+        switch type {
+        case .json, .optional(.json): "plain"
+        case .nothing: "nothing"
+        case .boolean: "boolean"
+        case .text, .uuid: "text"
+        case .integer(let type): type.isSafeInJavaScript ? "integer" : "long"
+        case .number: "float"
+        case .decimal: "decimal"
+        case .date: "date"
+        case .bytes: "bytes"
+        case .literal(let text): "literal(\(text.scriptText))"
+        case .array(let element): "array(\(self.decoder(of: element)))"
+        case .dictionary(let value): "dictionary(\(self.decoder(of: value)))"
+        case .optional(let wrapped): "nullable(\(self.decoder(of: wrapped)))"
+        case .named(let name): "\(self.types[name] ?? "").decode"
+        }
+    }
+
+    /// Returns the expression that turns a value into JSON.
+    func encoded(_ value: String, _ type: ClientType, isInput: Bool = false) -> String {
+        switch type {
+        case .integer(let type): type.isSafeInJavaScript || !isInput ? value : "fromLong(\(value))"
+        case .date: "\(value).toISOString()"
+        case .bytes: "fromBytes(\(value))"
+        case .decimal: "new Digits(\(value))"
+        case .named(let name): "\(self.types[name] ?? "").encode(\(value))"
+        case .array(let element):
+            self.isPlain(element) ? value : "\(value).map((item) => \(self.encoded("item", element)))"
+        case .dictionary(let element):
+            self.isPlain(element) ? value : "mapped(\(value), (item) => \(self.encoded("item", element)))"
+        case .optional(let wrapped):
+            self.isPlain(wrapped) ? value : "orNull(\(value), (item) => \(self.encoded("item", wrapped)))"
+        default: value
+        }
+    }
+
+    /// Whether a value of the type is JSON already.
+    func isPlain(_ type: ClientType) -> Bool { self.encoded("value", type) == "value" }
+}

@@ -1,0 +1,120 @@
+// Routes.
+extension TypeScriptClient {
+    mutating func write(_ functions: [ClientModel.Function], in name: String) {
+        self.code.lines(["", "export class \(name) {"])
+        var scope = NameScope(.camel, reserved: ["constructor", "transport", "then"])
+        self.inBlock { client in
+            client.code.line("constructor(private readonly transport: Transport) {}")
+            for function in functions { client.write(function, as: scope.claim(function.name)) }
+        }
+        self.code.line("}")
+    }
+
+    mutating func write(_ function: ClientModel.Function, as name: String) {
+        self.code.line()
+        self.writeDocumentation(function.documentation, more: self.details(of: function))
+        let arguments = function.sortedArguments
+        let result =
+            function.isCall ? "Call<\(self.name(of: function.reply, isReply: true))>" : "Promise<void>"
+        let parameters = arguments.map { argument in
+            let mark = argument.isRequired ? "" : "?"
+            return
+                "readonly \(argument.name.scriptKey)\(mark): \(self.name(of: argument.type, isInput: true))"
+        }
+        if arguments.isEmpty {
+            self.code.list(["options: Options = {}"], opening: "\(name)(", closing: "): \(result) {")
+        } else {
+            let value = arguments.contains(where: \.isRequired) ? "" : " = {}"
+            self.code.line("\(name)(")
+            self.inBlock { client in
+                let line = "parameters: { \(parameters.joined(separator: "; ")) }\(value),"
+                if client.code.fits(line) {
+                    client.code.line(line)
+                } else {
+                    client.code.line("parameters: {")
+                    client.inBlock { $0.code.lines(parameters.map { "\($0);" }) }
+                    client.code.line("}\(value),")
+                }
+                client.code.line("options: Options = {},")
+            }
+            self.code.line("): \(result) {")
+        }
+        self.inBlock { client in
+            client.writeAddresses(function)
+            client.writeValues(function)
+            let request = "{ url, values, options }"
+            if function.isCall {
+                client.code.list(
+                    ["this.transport", request, client.decoder(of: function.reply)],
+                    opening: "return new Call(",
+                    closing: ");"
+                )
+            } else {
+                client.code.line("return this.transport.send(\(request));")
+            }
+        }
+        self.code.line("}")
+    }
+
+    func details(of function: ClientModel.Function) -> [String] {
+        let defaults = function.sortedArguments.compactMap { argument in
+            argument.defaultValue.map { "`\(argument.name)` is \($0) by default." }
+        }
+        var lines = ["`\(function.pattern)`".documentationLines.joined(separator: " ")]
+        if !defaults.isEmpty { lines += [""] + defaults }
+        if !function.failures.isEmpty { lines += [""] + function.failures.map { "@throws \($0)" } }
+        return lines
+    }
+
+    mutating func writeAddresses(_ function: ClientModel.Function) {
+        let texts = function.addresses.map { self.address($0, of: function) }
+        guard texts.count > 1 else { return self.code.line("const url = \(texts.first ?? "\"\"");") }
+        self.code.line("let url: string;")
+        for (index, address) in function.addresses.enumerated() {
+            let given = address.compactMap(\.argument).filter { name in
+                function.arguments.contains { $0.name == name && !$0.isRequired }
+            }.map { "\($0.scriptMember(of: "parameters")) !== undefined" }
+            let condition = given.isEmpty ? "true" : given.joined(separator: " && ")
+            let isLast = index == texts.count - 1
+            let start =
+                index == 0 ? "if (\(condition)) {" : isLast ? "} else {" : "} else if (\(condition)) {"
+            self.code.lines([start, "  url = \(texts[index]);"])
+        }
+        self.code.line("}")
+    }
+
+    func address(_ pieces: [ClientModel.AddressPiece], of function: ClientModel.Function) -> String {
+        guard pieces.contains(where: { $0.argument != nil }) else {
+            return pieces.map { if case .literal(let text) = $0 { text } else { "" } }.joined().scriptText
+        }
+        let parts = pieces.map { piece in
+            switch piece {
+            case .literal(let text): return text
+            case .value(let name, let isPath):
+                let type = function.arguments.first { $0.name == name }?.type ?? .text
+                let value = self.encoded(name.scriptMember(of: "parameters"), type, isInput: true)
+                return "${\(isPath ? "path" : "segment")(\(value))}"
+            }
+        }
+        return "`\(parts.joined())`"
+    }
+
+    mutating func writeValues(_ function: ClientModel.Function) {
+        let values = function.values
+        if values.isEmpty { return self.code.line("const values = {};") }
+        let hasOptional = values.contains { !$0.isRequired }
+        let members = values.map { argument in
+            let value = argument.name.scriptMember(of: "parameters")
+            let key = argument.name == "__proto__" ? "[\"__proto__\"]" : argument.name.scriptKey
+            let encoded = self.encoded(value, argument.type, isInput: true)
+            if argument.isRequired || encoded == value { return "\(key): \(encoded)" }
+            return
+                "\(key): ifGiven(\(value), (item) => \(self.encoded("item", argument.type, isInput: true)))"
+        }
+        self.writeMembers(
+            members,
+            opening: "const values = \(hasOptional ? "given(" : ""){",
+            closing: "}\(hasOptional ? ")" : "");"
+        )
+    }
+}

@@ -1,0 +1,939 @@
+// The rest of the file is the same for every document.
+
+/** A value of JSON whose whole numbers beyond 2^53 are `bigint`. */
+export type JSONValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly JSONValue[]
+  | { readonly [name: string]: JSONValue };
+
+/** A value on the wire, in which a decimal number keeps its digits. */
+export type Wire =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Digits
+  | readonly Wire[]
+  | { readonly [name: string]: Wire };
+
+/** A number with more digits than a `number` has. */
+export class Digits {
+  constructor(readonly text: string) {
+    if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
+      throw new RangeError(`${text} is not a number of JSON`);
+    }
+  }
+}
+
+/** The conversions of a type, for progress replies, answers and publications. */
+export interface Type<T> {
+  decode(value: Wire): T;
+  encode(value: T): Wire;
+}
+
+/** The failure of a call, with the sentence of the server. */
+export class WaybillError extends Error {
+  /** The text under which the server's log has the cause. */
+  readonly reference?: string;
+  /** URLs that are similar to the URL of the call. */
+  readonly suggestions: readonly string[];
+
+  constructor(
+    /** The name of the bus's code. */
+    readonly code: ErrorCode,
+    message: string,
+    data: Members = {},
+  ) {
+    super(message);
+    this.name = "WaybillError";
+    const { suggestions, reference } = data;
+    this.suggestions = Array.isArray(suggestions) ? suggestions.map(String) : [];
+    if (typeof reference === "string") this.reference = reference;
+  }
+}
+
+/** An error that a module declares for its callers. */
+export class DeclaredError extends WaybillError {
+  readonly case: string;
+  readonly status: number;
+  readonly value: JSONValue;
+
+  constructor(name: string, message: string, error: Members) {
+    super("handlerFailed", message);
+    this.name = name;
+    this.case = String(error.code);
+    this.status = Number(error.status);
+    this.value = plain(error.value ?? null);
+  }
+}
+
+/** The options of one call. */
+export interface Options {
+  /** The milliseconds to wait for the reply. */
+  readonly timeout?: number;
+  /** Texts for the infrastructure of the server, such as `traceparent`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A URL to which the server sends the value of the reply as well. */
+  readonly returnURL?: string;
+  /** A signal that cancels the call and its handler. */
+  readonly signal?: AbortSignal;
+}
+
+/** The configuration of a client. */
+export interface Configuration {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The milliseconds that a call without its own timeout waits. */
+  readonly timeout?: number;
+}
+
+/** A message that was published to a subscribed pattern. */
+export interface Publication {
+  readonly url: string;
+  readonly parameters: { readonly [name: string]: JSONValue };
+  readonly payload: JSONValue;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether messages before this message may be missing. */
+  readonly isAfterGap: boolean;
+}
+
+/** A progress reply of a call. */
+export class Step<T> {
+  constructor(
+    readonly value: T,
+    private send?: (value: Wire) => void,
+  ) {}
+
+  /**
+   * Answers the progress reply, for which its handler may wait.
+   *
+   * A progress reply without an answer is answered with null when the next one is
+   * read. Over HTTP, the server itself answers each progress reply.
+   */
+  answer(value: Wire = null): void {
+    this.send?.(value);
+    delete this.send;
+  }
+}
+
+/** A call that begins when it is awaited or when its progress replies are read. */
+export class Call<T> implements PromiseLike<T> {
+  private reply?: Promise<T>;
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly request: Request,
+    private readonly decode: (value: Wire) => T,
+  ) {}
+
+  then<A = T, B = never>(
+    fulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.reply ??= this.transport.call(this.request).then(this.decode);
+    return this.reply.then(fulfilled, rejected);
+  }
+
+  /**
+   * Calls the URL and iterates over its progress replies.
+   *
+   * The iteration ends when the reply has arrived, which `await` then returns.
+   */
+  progress(): AsyncGenerator<Step<JSONValue>, void>;
+  progress<P>(type: Type<P>): AsyncGenerator<Step<P>, void>;
+  progress(type?: Type<unknown>): AsyncGenerator<Step<unknown>, void> {
+    return this.steps(type ? (value) => type.decode(value) : plain);
+  }
+
+  private async *steps<P>(decode: (value: Wire) => P): AsyncGenerator<Step<P>, void> {
+    if (this.reply) throw new TypeError("the call has begun already");
+    const { options } = this.request;
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    if (options.signal?.aborted) abort();
+    options.signal?.addEventListener("abort", abort);
+    let [resolve, reject] = [(_: T) => {}, (_: unknown) => {}];
+    this.reply = new Promise((fulfill, refuse) => ([resolve, reject] = [fulfill, refuse]));
+    this.reply.catch(() => {});
+    const request = { ...this.request, options: { ...options, signal: stop.signal } };
+    try {
+      for await (const event of this.transport.stream(request)) {
+        if ("reply" in event) return resolve(this.decode(event.reply));
+        const step = new Step(decode(event.progress), event.answer);
+        yield step;
+        step.answer();
+      }
+    } catch (error) {
+      reject(error);
+      throw error;
+    } finally {
+      // A caller that ends the iteration early cancels the call.
+      options.signal?.removeEventListener("abort", abort);
+      reject(cancelled());
+      abort();
+    }
+  }
+}
+
+// Values as JSON.
+
+type Members = { readonly [name: string]: Wire | undefined };
+
+function mismatch(wanted: string, value: Wire | undefined): TypeError {
+  const text = value === undefined ? "nothing" : stringify(value).slice(0, 80);
+  return new TypeError(`the server sent ${text} in place of ${wanted}`);
+}
+
+function plain(value: Wire = null): JSONValue {
+  if (value instanceof Digits) return Number(value.text);
+  if (isArray(value)) return value.map((item) => plain(item));
+  return isObject(value) ? mapped(value, (item) => plain(item)) : value;
+}
+
+function isArray(value: Wire | undefined): value is readonly Wire[] {
+  return Array.isArray(value);
+}
+
+function isObject(value: Wire | undefined): value is { readonly [name: string]: Wire } {
+  const isPlain = typeof value === "object" && !(value instanceof Digits);
+  return isPlain && value !== null && !isArray(value);
+}
+
+function mapped<A, B>(
+  members: { readonly [name: string]: A },
+  body: (value: A) => B,
+): { [name: string]: B } {
+  const entries = Object.entries(members).map(([name, value]) => [name, body(value)]);
+  return Object.fromEntries(entries) as { [name: string]: B };
+}
+
+function given(members: { [name: string]: Wire | undefined }): { [name: string]: Wire } {
+  const entries = Object.entries(members).filter((entry) => entry[1] !== undefined);
+  return Object.fromEntries(entries) as { [name: string]: Wire };
+}
+
+/** Returns a property that the object does not inherit. */
+function own<T extends object, K extends keyof T>(value: T, name: K): T[K] {
+  const isOwn = Object.prototype.hasOwnProperty.call(value, name);
+  return (isOwn ? value[name] : undefined) as T[K];
+}
+
+function ifGiven<T>(value: T | undefined, encode: (value: T) => Wire): Wire | undefined {
+  return value === undefined ? undefined : encode(value);
+}
+
+function orNull<T>(value: T | null, encode: (value: T) => Wire): Wire {
+  return value === null ? null : encode(value);
+}
+
+function nothing(): void {}
+
+function object(value: Wire | undefined): { readonly [name: string]: Wire } {
+  if (isObject(value)) return value;
+  throw mismatch("an object", value);
+}
+
+function boolean(value: Wire | undefined): boolean {
+  if (typeof value === "boolean") return value;
+  throw mismatch("a truth value", value);
+}
+
+function text(value: Wire | undefined): string {
+  if (typeof value === "string") return value;
+  throw mismatch("a text", value);
+}
+
+function integer(value: Wire | undefined): number {
+  if (Number.isSafeInteger(value)) return value as number;
+  throw mismatch("a whole number", value);
+}
+
+function long(value: Wire | undefined): bigint {
+  if (typeof value === "bigint") return value;
+  return BigInt(integer(value));
+}
+
+function fromLong(value: number | bigint): bigint {
+  return typeof value === "bigint" ? value : BigInt(integer(value));
+}
+
+function float(value: Wire | undefined): number {
+  if (typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Digits) return Number(value.text);
+  throw mismatch("a number", value);
+}
+
+function decimal(value: Wire | undefined): string {
+  if (value instanceof Digits) return value.text;
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  throw mismatch("a number", value);
+}
+
+function date(value: Wire | undefined): Date {
+  const found = new Date(text(value));
+  if (Number.isNaN(found.getTime())) throw mismatch("a date", value);
+  return found;
+}
+
+function bytes(value: Wire | undefined): Uint8Array {
+  return Uint8Array.from(atob(text(value)), (character) => character.charCodeAt(0));
+}
+
+function fromBytes(value: Uint8Array): string {
+  let characters = "";
+  for (const byte of value) characters += String.fromCharCode(byte);
+  return btoa(characters);
+}
+
+function literal<T extends string>(constant: T): (value?: Wire) => T {
+  return () => constant;
+}
+
+function array<T>(decode: (value: Wire) => T): (value?: Wire) => T[] {
+  return (value) => {
+    if (isArray(value)) return value.map((item) => decode(item));
+    throw mismatch("an array", value);
+  };
+}
+
+function dictionary<T>(
+  decode: (value: Wire) => T,
+): (value?: Wire) => { [name: string]: T } {
+  return (value) => mapped(object(value), decode);
+}
+
+function nullable<T>(decode: (value: Wire) => T): (value?: Wire) => T | null {
+  return (value) => (value === undefined || value === null ? null : decode(value));
+}
+
+function optional<T>(decode: (value: Wire) => T): (value?: Wire) => T | undefined {
+  return (value) =>
+    value === undefined || value === null ? undefined : decode(value);
+}
+
+function segment(value: Wire): string {
+  return encodeURIComponent(value instanceof Digits ? value.text : String(value));
+}
+
+function path(value: string): string {
+  return value.split("/").map(encodeURIComponent).join("/");
+}
+
+function stringify(value: Wire): string {
+  if (value instanceof Digits) return value.text;
+  if (typeof value === "bigint") return String(value);
+  if (isArray(value)) return `[${value.map(stringify).join(",")}]`;
+  if (isObject(value)) {
+    const members = Object.entries(given(value));
+    return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${stringify(item)}`).join(",")}}`;
+  }
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new RangeError(`${value} is not a number of JSON`);
+  }
+  return Object.is(value, -0) ? "-0" : JSON.stringify(value);
+}
+
+/** Parses JSON without losing a digit. */
+export function parseJSON(json: string): Wire {
+  // A number of fewer than 16 digits is exact, so most texts need no second parser.
+  if (!/[\d.]{16}/.test(json)) return JSON.parse(json) as Wire;
+  const tokens = json.match(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*|[a-z]+|[[\]{}]/g) ?? [];
+  let next = 0;
+  const read = (): Wire => {
+    const token = tokens[next++] ?? "";
+    if (token === "[") {
+      const items: Wire[] = [];
+      while (tokens[next] !== "]") items.push(read());
+      next++;
+      return items;
+    }
+    if (token === "{") {
+      const members: [string, Wire][] = [];
+      while (tokens[next] !== "}") members.push([String(read()), read()]);
+      next++;
+      return Object.fromEntries(members) as { [name: string]: Wire };
+    }
+    if (token.length < 16 || !/^-?\d/.test(token)) return JSON.parse(token) as Wire;
+    return /^-?\d+$/.test(token) ? exact(BigInt(token)) : new Digits(token);
+  };
+  return read();
+}
+
+function exact(value: bigint): number | bigint {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
+function failure(code: string, message: string, data: Members = {}): WaybillError {
+  if (!isObject(data.error)) return new WaybillError(code, message, data);
+  const name = String(data.error.type);
+  const make = declaredErrors.get(name);
+  return make ? make(message, data.error) : new DeclaredError(name, message, data.error);
+}
+
+function publication(data: Members, beside: Members, isAfterGap: boolean): Publication {
+  return {
+    url: String(data.url),
+    parameters: mapped(object(data.parameters ?? {}), plain),
+    payload: plain(beside.payload),
+    headers: mapped(object(beside.headers ?? {}), String),
+    isAfterGap,
+  };
+}
+
+// Transports.
+
+interface Request {
+  readonly url: string;
+  readonly values: { readonly [name: string]: Wire };
+  readonly options: Options;
+}
+
+type Event =
+  | { readonly reply: Wire }
+  | { readonly progress: Wire; readonly answer?: (value: Wire) => void };
+
+interface Transport {
+  call(request: Request): Promise<Wire>;
+  send(request: Request): Promise<void>;
+  ask(method: string, params: Members): Promise<Wire>;
+  stream(request: Request): AsyncGenerator<Event, void>;
+  subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void>;
+  close(): void;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+const cancelled = (): WaybillError => failure("cancelled", "the caller has cancelled the call");
+
+/** Runs `body` with a function that it calls to learn of the end of the call. */
+async function inTime<T>(
+  options: Options,
+  body: (onEnd: (end: (error: WaybillError) => void) => void) => Promise<T>,
+): Promise<T> {
+  const { signal, timeout } = options;
+  if (signal?.aborted) throw cancelled();
+  let end: (error: WaybillError) => void = () => {};
+  const abort = () => end(cancelled());
+  signal?.addEventListener("abort", abort);
+  // The extra time lets the server's own error arrive.
+  const expire = () => end(failure("deadlineExceeded", "the server did not answer in time"));
+  const timer = timeout === undefined ? undefined : setTimeout(expire, timeout + 250);
+  try {
+    return await body((body) => (end = body));
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+/** HTTP with server-sent events. */
+class WebTransport implements Transport {
+  constructor(
+    private readonly base: string,
+    private readonly configuration: Configuration,
+  ) {}
+
+  private async fetch(
+    path: string,
+    init: RequestInit & { headers: Record<string, string> },
+  ): Promise<Response> {
+    const { token, headers } = this.configuration;
+    const fields = { ...headers, ...init.headers };
+    if (token !== undefined) fields.Authorization = `Bearer ${token}`;
+    let response: Response;
+    try {
+      response = await fetch(this.base + path, { ...init, headers: fields });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw failure("unreachable", `${this.base}: ${String(error)}`);
+    }
+    if (response.ok) return response;
+    const body = await response.text();
+    try {
+      throw this.error(object(parseJSON(body)));
+    } catch (error) {
+      if (error instanceof WaybillError) throw error;
+      throw failure("handlerFailed", `HTTP status ${response.status}`);
+    }
+  }
+
+  private error(problem: Members): WaybillError {
+    const data = { error: problem.error, reference: problem.id };
+    return failure(String(problem.code ?? "refused"), String(problem.detail), data);
+  }
+
+  private post<T>(
+    { url, values, options }: Request,
+    accept: string,
+    body: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const timeout = options.timeout ?? this.configuration.timeout;
+    if (options.returnURL) throw failure("refused", "HTTP has no return URLs");
+    if (url.split("/").some((part) => part === "." || part === "..")) {
+      throw failure("invalidURL", "HTTP has no segments `.` and `..`");
+    }
+    const headers: Record<string, string> = {
+      "Content-Type": "application/json",
+      Accept: accept,
+      ...options.headers,
+    };
+    if (timeout !== undefined) headers["Waybill-Timeout"] = String(Math.max(0, timeout));
+    return inTime({ ...options, timeout }, async (onEnd) => {
+      const controller = new AbortController();
+      let reason: WaybillError | undefined;
+      onEnd((error) => {
+        reason = error;
+        controller.abort();
+      });
+      const init = { method: "POST", headers, body: stringify(values) };
+      try {
+        const path = `/${url.replace("://", "/")}`;
+        return await body(await this.fetch(path, { ...init, signal: controller.signal }));
+      } catch (error) {
+        throw reason ?? error;
+      }
+    });
+  }
+
+  async call(request: Request): Promise<Wire> {
+    const body = await this.post(request, "application/json", (response) => response.text());
+    return body === "" ? null : parseJSON(body);
+  }
+
+  async send(): Promise<void> {
+    throw failure("refused", "HTTP has no messages without a reply");
+  }
+
+  async ask(method: string): Promise<Wire> {
+    throw failure("refused", `HTTP has no method ${method}`);
+  }
+
+  async *stream(request: Request): AsyncGenerator<Event, void> {
+    const queue = new Queue<Event>();
+    const done = this.post(request, "text/event-stream", async (response) => {
+      for await (const { name, data } of events(response)) {
+        if (name === "progress") queue.add({ progress: parseJSON(data) });
+        if (name === "reply") return queue.add({ reply: parseJSON(data) });
+        if (name === "failure") throw this.error(object(parseJSON(data)));
+      }
+      throw failure("unreachable", "the stream ended without a reply");
+    });
+    done.catch((error) => queue.fail(error));
+    yield* queue.untilReply();
+  }
+
+  async *subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
+    const path = `/subscribe?pattern=${encodeURIComponent(pattern)}`;
+    let [last, isAfterGap, hasBegun, wait] = ["", false, false, 50];
+    while (!signal?.aborted) {
+      const headers: Record<string, string> = { Accept: "text/event-stream" };
+      if (last !== "") headers["Last-Event-ID"] = last;
+      try {
+        const response = await this.fetch(path, { headers, signal });
+        // Messages before the first event cannot be requested again.
+        if (hasBegun && last === "") isAfterGap = true;
+        [hasBegun, wait] = [true, 50];
+        for await (const { name, id, data } of events(response)) {
+          last = id || last;
+          if (name === "gap") isAfterGap = true;
+          if (name === "end") break;
+          if (name !== "message") continue;
+          const message = object(parseJSON(data));
+          yield publication(message, message, isAfterGap);
+          isAfterGap = false;
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        const isFinal = error instanceof WaybillError && error.code !== "unreachable";
+        if (!hasBegun || (isFinal && error.code !== "shutDown")) throw error;
+      }
+      await pause(wait);
+      wait = Math.min(wait * 2, 2000);
+    }
+  }
+
+  close(): void {}
+}
+
+interface ServerEvent {
+  readonly name: string;
+  readonly id: string;
+  readonly data: string;
+}
+
+/** Iterates over the server-sent events of a response. */
+async function* events(response: Response): AsyncGenerator<ServerEvent, void> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let [name, id, rest] = ["message", "", ""];
+  let data: string[] = [];
+  try {
+    while (reader) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines.map((line) => line.replace(/\r$/, ""))) {
+        const [, key, text] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+        if (line === "" && data.length > 0) {
+          yield { name, id, data: data.join("\n") };
+          [name, data] = ["message", []];
+        } else if (key === "event") name = text ?? "";
+        else if (key === "id") id = text ?? "";
+        else if (key === "data") data.push(text ?? "");
+      }
+    }
+  } finally {
+    reader?.cancel().catch(() => {});
+  }
+}
+
+/** Values that wait for their reader. */
+class Queue<T> {
+  private readonly values: T[] = [];
+  private error?: unknown;
+  private wake?: () => void;
+  private isClosed = false;
+  hasGap = false;
+
+  add(value: T, limit = Infinity): void {
+    if (this.values.length >= limit) {
+      this.values.shift();
+      this.hasGap = true;
+    }
+    this.values.push(value);
+    this.wake?.();
+  }
+
+  fail(error: unknown): void {
+    this.error = error;
+    this.close();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.wake?.();
+  }
+
+  /** Returns the next value, or undefined at the end. */
+  async next(): Promise<T | undefined> {
+    while (this.values.length === 0 && !this.isClosed) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+    if (this.values.length === 0 && this.error !== undefined) throw this.error;
+    return this.values.shift();
+  }
+
+  async *untilReply(): AsyncGenerator<T, void> {
+    for (let value = await this.next(); value !== undefined; value = await this.next()) {
+      yield value;
+    }
+  }
+}
+
+// The part of Node's module `net` that the client uses.
+interface Socket {
+  write(text: string): void;
+  destroy(): void;
+  setEncoding(name: string): void;
+  on(event: string, listener: (value: string) => void): void;
+}
+
+interface Net {
+  createConnection(address: object): Socket;
+}
+
+interface Pending {
+  finish(frame: Members): void;
+  lose(error: WaybillError): void;
+  progress?(value: Wire): void;
+}
+
+/** A connection that sends and receives lines of JSON-RPC. */
+class Connection {
+  readonly pending = new Map<number, Pending>();
+  readonly feeds = new Map<number, Queue<Members>>();
+  private newest = 0;
+  isOpen = true;
+  private last = 0;
+  private rest = "";
+
+  constructor(private readonly socket: Socket) {
+    socket.setEncoding("utf8");
+    socket.on("data", (data) => this.take(data));
+    socket.on("error", () => {});
+    socket.on("close", () => this.lose());
+  }
+
+  begin(method: string, params: Members, pending: Pending): number {
+    const id = ++this.last;
+    this.write({ id, method, params: given({ ...params }) });
+    this.pending.set(id, pending);
+    return id;
+  }
+
+  ask(method: string, params: Members, options: Options = {}): Promise<Wire> {
+    return inTime(
+      options,
+      (onEnd) =>
+        new Promise<Wire>((resolve, reject) => {
+          const finish = (frame: Members) =>
+            isObject(frame.error) ? reject(this.error(frame.error)) : resolve(frame.result ?? null);
+          const id = this.begin(method, params, { finish, lose: reject });
+          onEnd((error) => {
+            if (this.pending.delete(id)) this.notify("$/cancelRequest", { id });
+            reject(error);
+          });
+        }),
+    );
+  }
+
+  notify(method: string, params: Members): void {
+    this.write({ method, params: given({ ...params }) });
+  }
+
+  close(): void {
+    this.socket.destroy();
+    this.lose();
+  }
+
+  error(error: Members): WaybillError {
+    const data = isObject(error.data) ? error.data : {};
+    return failure(String(data.code), String(error.message), data);
+  }
+
+  private write(frame: { [name: string]: Wire }): void {
+    this.socket.write(`${stringify({ jsonrpc: "2.0", ...frame })}\n`);
+  }
+
+  private lose(): void {
+    this.isOpen = false;
+    const lost = [...this.pending.values()];
+    this.pending.clear();
+    for (const pending of lost) pending.lose(failure("unreachable", "the connection is lost"));
+    for (const feed of this.feeds.values()) feed.close();
+  }
+
+  private take(data: string): void {
+    const lines = (this.rest + data).split("\n");
+    this.rest = lines.pop() ?? "";
+    for (const line of lines) this.receive(object(parseJSON(line)));
+  }
+
+  private receive(frame: Members): void {
+    const params = isObject(frame.params) ? frame.params : {};
+    const id = Number(frame.method === undefined ? frame.id : params.id);
+    const pending = this.pending.get(id);
+    if (frame.method === undefined) {
+      this.pending.delete(id);
+      pending?.finish(frame);
+    } else if (frame.method === "$/progress") {
+      if (pending?.progress) pending.progress(params.value ?? null);
+      else this.notify("$/answer", { id, value: null });
+    } else if (frame.method === "$/message" && params.error === undefined) {
+      this.feed(Number(params.subscription)).add(params, 1024);
+    } else if (frame.method === "$/unsubscribe") {
+      this.feed(Number(params.subscription)).close();
+    }
+  }
+
+  /** Returns the messages of a subscription, some of which may arrive before its number. */
+  feed(subscription: number): Queue<Members> {
+    const feed = this.feeds.get(subscription) ?? new Queue<Members>();
+    // Messages of a subscription that has ended are dropped.
+    if (subscription > this.newest) this.feeds.set(subscription, feed);
+    return feed;
+  }
+
+  subscribed(subscription: number): Queue<Members> {
+    const feed = this.feed(subscription);
+    this.newest = Math.max(this.newest, subscription);
+    return feed;
+  }
+}
+
+/** JSON-RPC over a Unix socket or TCP, on one connection that is opened again. */
+class SocketTransport implements Transport {
+  private connection?: Promise<Connection>;
+
+  constructor(
+    private readonly address: object,
+    private readonly configuration: Configuration,
+  ) {}
+
+  private async open(): Promise<Connection> {
+    const current = await this.connection?.catch(() => undefined);
+    if (current?.isOpen) return current;
+    const opening = (this.connection = this.connect());
+    return opening;
+  }
+
+  private async connect(): Promise<Connection> {
+    // Bundlers for browsers do not follow a name that is not a literal.
+    const name: string = "node:net";
+    const net = (await import(name)) as Net;
+    const socket = net.createConnection(this.address);
+    await new Promise<void>((resolve, reject) => {
+      socket.on("connect", () => resolve());
+      socket.on("error", (error) => reject(failure("unreachable", String(error))));
+    });
+    const connection = new Connection(socket);
+    const { token } = this.configuration;
+    if (token !== undefined) await connection.ask("$/authenticate", { token });
+    return connection;
+  }
+
+  private params({ values, options }: Request, hasProgress: boolean): Members {
+    const timeout = options.timeout ?? this.configuration.timeout;
+    const headers = { ...this.configuration.headers, ...options.headers };
+    const beside = given({
+      headers: Object.keys(headers).length > 0 ? headers : undefined,
+      timeLeft: timeout === undefined ? undefined : Math.max(0, timeout),
+      progress: hasProgress || undefined,
+      answers: hasProgress || undefined,
+    });
+    return Object.keys(beside).length > 0 ? { ...values, $waybill: beside } : values;
+  }
+
+  private url({ url, options }: Request): string {
+    return options.returnURL === undefined ? url : `${url}#${options.returnURL}`;
+  }
+
+  async call(request: Request): Promise<Wire> {
+    const connection = await this.open();
+    const timeout = request.options.timeout ?? this.configuration.timeout;
+    const options = { ...request.options, timeout };
+    return connection.ask(this.url(request), this.params(request, false), options);
+  }
+
+  async send(request: Request): Promise<void> {
+    (await this.open()).notify(this.url(request), this.params(request, false));
+  }
+
+  async ask(method: string, params: Members): Promise<Wire> {
+    return (await this.open()).ask(method, params);
+  }
+
+  async *stream(request: Request): AsyncGenerator<Event, void> {
+    const connection = await this.open();
+    const timeout = request.options.timeout ?? this.configuration.timeout;
+    const queue = new Queue<Event>();
+    const done = inTime({ ...request.options, timeout }, async (onEnd) => {
+      await new Promise<void>((resolve) => {
+        const id = connection.begin(this.url(request), this.params(request, true), {
+          finish(frame) {
+            if (isObject(frame.error)) queue.fail(connection.error(frame.error));
+            else queue.add({ reply: frame.result ?? null });
+            resolve();
+          },
+          lose(error) {
+            queue.fail(error);
+            resolve();
+          },
+          progress(progress) {
+            const answer = (value: Wire) => connection.notify("$/answer", { id, value });
+            queue.add({ progress, answer });
+          },
+        });
+        onEnd((error) => {
+          if (connection.pending.delete(id)) connection.notify("$/cancelRequest", { id });
+          queue.fail(error);
+          resolve();
+        });
+      });
+    });
+    done.catch((error) => queue.fail(error));
+    yield* queue.untilReply();
+  }
+
+  async *subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
+    let [isAfterGap, hasBegun, wait] = [false, false, 50];
+    while (!signal?.aborted) {
+      try {
+        const connection = await this.open();
+        const id = Number(await connection.ask("$/subscribe", { pattern }));
+        [hasBegun, wait] = [true, 50];
+        const feed = connection.subscribed(id);
+        const abort = () => feed.close();
+        signal?.addEventListener("abort", abort);
+        try {
+          for await (const message of feed.untilReply()) {
+            const beside = isObject(message.$waybill) ? message.$waybill : {};
+            yield publication(message, beside, isAfterGap || feed.hasGap);
+            isAfterGap = feed.hasGap = false;
+          }
+        } finally {
+          signal?.removeEventListener("abort", abort);
+          connection.feeds.delete(id);
+          if (connection.isOpen) connection.notify("$/unsubscribe", { subscription: id });
+        }
+        if (connection.isOpen) return;
+        isAfterGap = true;
+      } catch (error) {
+        const isLost = error instanceof WaybillError && error.code === "unreachable";
+        if (!hasBegun || !isLost) throw error;
+        await pause(wait);
+        wait = Math.min(wait * 2, 2000);
+      }
+    }
+  }
+
+  close(): void {
+    this.connection?.then((connection) => connection.close()).catch(() => {});
+  }
+}
+
+/** The connection of a client, which its namespaces share. */
+class Client {
+  protected readonly transport: Transport;
+
+  constructor(address: string, configuration: Configuration = {}) {
+    const [, host, port] = /^tcp:\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
+    if (/^https?:/.test(address)) {
+      this.transport = new WebTransport(address.replace(/\/$/, ""), configuration);
+    } else if (host !== undefined) {
+      this.transport = new SocketTransport({ host, port: Number(port) }, configuration);
+    } else {
+      const path = address.replace(/^unix:/, "");
+      this.transport = new SocketTransport({ path }, configuration);
+    }
+  }
+
+  /** Closes the connection; calls in flight fail. */
+  close(): void {
+    this.transport.close();
+  }
+
+  /**
+   * Iterates over the messages that are published to a pattern.
+   *
+   * The subscription connects again after the connection is lost. Over HTTP, the
+   * server then repeats the messages that were missed.
+   */
+  subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
+    return this.transport.subscribe(pattern, signal);
+  }
+
+  /** Publishes a message, and returns the number of subscribers that accept it. */
+  async publish(url: string, parameters: { [name: string]: Wire } = {}): Promise<number> {
+    return integer(await this.transport.ask("$/publish", { url, parameters }));
+  }
+
+  /**
+   * Returns whether the server has exactly the routes of this client.
+   *
+   * A client of other routes still works unless `waybill diff` reports a change that
+   * breaks callers.
+   */
+  async isCurrent(): Promise<boolean> {
+    return (await this.transport.ask("$/fingerprint", {})) === fingerprint;
+  }
+}

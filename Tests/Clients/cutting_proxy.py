@@ -1,0 +1,43 @@
+"""Runs a command with the address of a proxy that cuts the first stream of events: cutting_proxy.py PORT COMMAND..."""
+import asyncio
+import sys
+
+cut = False
+
+
+async def forward(client_reader, client_writer):
+    """Forwards one connection, and ends the first one after its second message."""
+    server_reader, server_writer = await asyncio.open_connection("127.0.0.1", int(sys.argv[1]))
+
+    async def send():
+        while data := await client_reader.read(1 << 16):
+            server_writer.write(data)
+
+    async def receive():
+        global cut
+        count = 0
+        while data := await server_reader.read(1 << 16):
+            client_writer.write(data)
+            count += data.count(b"event: message")
+            if count >= 2 and not cut:
+                cut = True
+                await client_writer.drain()
+                return
+
+    tasks = [asyncio.ensure_future(send()), asyncio.ensure_future(receive())]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    client_writer.close()
+    server_writer.close()
+
+
+async def main():
+    server = await asyncio.start_server(forward, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    command = await asyncio.create_subprocess_exec(*sys.argv[2:], f"http://127.0.0.1:{port}/bus", sys.argv[1])
+    status = await asyncio.wait_for(command.wait(), 60)
+    return status or (0 if cut else 3)
+
+
+sys.exit(asyncio.run(main()))

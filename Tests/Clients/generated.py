@@ -1,0 +1,133 @@
+"""A generated client against the server of the tests: generated.py values|calls|subscribe|resume ADDRESS."""
+import asyncio
+import sys
+import urllib.request
+from pathlib import Path
+from typing import cast
+
+import probe
+from probe import DeclaredError, Everything, Options, OrderError, ProbeClient, Side, WaybillError
+
+
+async def values(client: ProbeClient) -> None:
+    for line in Path("values").read_text("utf-8").split("\n"):
+        value = probe.from_json(Everything, probe._loads(line.encode()))
+        assert await client.probe.echo(value=value) == value
+        assert probe.from_json(Everything, probe.to_json(value)) == value
+
+
+async def calls(client: ProbeClient, is_web: bool) -> None:
+    assert await client.probe.place(text="a/b c", number=-7) == "a/b c -7 left []"
+    place = await client.probe.place(text="é", number=1, side=Side.RIGHT, sizes=[0.5])
+    assert place == "é 1 right [0.5]", place
+    assert await client.probe.trace(options=Options(headers={"traceparent": "00-a"})) == "00-a"
+    await client.probe.note(text="")
+    try:
+        await client.probe.fail(id=9)
+        raise AssertionError("no error")
+    except OrderError as error:
+        assert (error.case, error.status, str(error)) == ("unknown", 404, "there is no order 9")
+        assert error.value == {"unknown": {"id": 9}} and isinstance(error, DeclaredError)
+    try:
+        await client._call("app://probe/ecko", {}, probe._plain, None)
+        raise AssertionError("no error")
+    except probe.NoRouteError as error:
+        assert is_web or error.suggestions == ["app://probe/echo"], error.suggestions
+
+    call = client.probe.steps(count=3, is_answered=not is_web)
+    seen = []
+    async for step in call.progress(int):
+        seen.append(step.value)
+        step.answer(step.value * 10)
+    assert seen == [1, 2, 3] and await call == (0 if is_web else 60)
+    assert await client.probe.steps(count=2, is_answered=False) == 0
+    if not is_web:
+        assert await client.is_current()
+        assert await client.publish("app://news/x", text="hi") == 0
+
+    # A caller that ends the iteration early cancels the call, which is not made again.
+    begun = client.probe.steps(count=3, is_answered=False)
+    async for step in begun.progress():
+        break
+    try:
+        await begun
+        raise AssertionError("no error")
+    except RuntimeError:
+        pass
+
+    many = [client.probe.place(text=str(number), number=number)._result() for number in range(50)]
+    assert (await asyncio.gather(*many))[49] == "49 49 left []"
+
+    try:
+        await client.probe.wait(options=Options(timeout=0.2))
+        raise AssertionError("no error")
+    except probe.DeadlineExceededError:
+        pass
+    task = asyncio.create_task(client.probe.wait()._result())
+    await asyncio.sleep(0.2)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    # The cancellation has to be sent before the connection ends.
+    await asyncio.sleep(0.2)
+
+
+async def subscribe(address: str) -> None:
+    topics: list[str] = []
+    async with ProbeClient(address, token="secret") as client:
+        while not topics:
+            try:
+                async for message in client.subscribe("app://news/:topic"):
+                    topic = str(message.parameters["topic"])
+                    if topic not in topics:
+                        topics.append(topic)
+                        assert message.is_after_gap == (topic == "second"), message
+                        await client.probe.note(text=f"{topic} {message.parameters['text']}")
+                    if len(topics) == 2:
+                        break
+            except probe.UnreachableError:
+                await asyncio.sleep(0.02)
+
+
+async def resume(address: str, port: str) -> None:
+    """Reads six messages through a proxy that cuts the connection after the second one."""
+
+    async def publish(number: int) -> None:
+        headers = {"Content-Type": "application/cloudevents+json"}
+        event = f'{{"specversion":"1.0","id":"{number}","source":"/t","type":"t","data":{{"n":{number}}}}}'
+        url = f"http://127.0.0.1:{port}/bus/app/news/x"
+        request = urllib.request.Request(url, event.encode(), headers)
+        await asyncio.to_thread(lambda: cast(object, urllib.request.urlopen(request).read()))
+
+    client = ProbeClient(address)
+    seen: list[object] = []
+
+    async def read() -> None:
+        async for message in client.subscribe("app://news/*"):
+            assert not message.is_after_gap
+            if message.parameters["n"] not in seen:
+                seen.append(message.parameters["n"])
+            if len(seen) == 6:
+                return
+
+    task = asyncio.create_task(read())
+    await asyncio.sleep(0.5)
+    for number in range(6):
+        await publish(number)
+    await asyncio.wait_for(task, 30)
+    assert seen == [0, 1, 2, 3, 4, 5], seen
+
+
+async def main(mode: str, address: str) -> None:
+    if mode == "subscribe":
+        return await subscribe(address)
+    if mode == "resume":
+        return await resume(address, sys.argv[3])
+    async with ProbeClient(address, token="secret") as client:
+        await (values(client) if mode == "values" else calls(client, address.startswith("http")))
+
+
+try:
+    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    print("ok")
+except WaybillError as error:
+    sys.exit(f"{error.code}: {error}")

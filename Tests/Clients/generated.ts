@@ -1,0 +1,139 @@
+// A generated client against the server of the tests: node generated.js values|calls|subscribe|resume ADDRESS.
+import { Everything, OrderError, ProbeClient, WaybillError, parseJSON } from "./probe.js";
+
+declare const process: { argv: string[]; exitCode?: number };
+
+const [, , mode = "", address = "", port = ""] = process.argv;
+const isWeb = address.startsWith("http");
+
+function check(condition: boolean, text: string): void {
+  if (!condition) throw new Error(text);
+}
+
+const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
+
+/** Returns the code with which a promise fails. */
+async function failure(promise: PromiseLike<unknown>): Promise<WaybillError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof WaybillError) return error;
+    throw error;
+  }
+  throw new Error("no error");
+}
+
+function same(one: unknown, other: unknown): boolean {
+  const text = (value: unknown): string =>
+    JSON.stringify(value, (_, item) => (typeof item === "bigint" ? `${item}n` : item) as unknown);
+  return text(one) === text(other);
+}
+
+async function values(client: ProbeClient): Promise<void> {
+  // The module of Node has no types here.
+  const name: string = "node:fs";
+  const files = (await import(name)) as { readFileSync(path: string, encoding: string): string };
+  for (const line of files.readFileSync("values", "utf8").split("\n")) {
+    const value = Everything.decode(parseJSON(line));
+    check(same(await client.probe.echo({ value }), value), `${line} has changed`);
+  }
+}
+
+async function calls(client: ProbeClient): Promise<void> {
+  check((await client.probe.place({ text: "a/b c", number: -7 })) === "a/b c -7 left []", "place");
+  const place = client.probe.place({ text: "é", number: 1n, side: "right", sizes: [0.5] });
+  check((await place) === "é 1 right [0.5]", "place with all parameters");
+  check((await client.probe.trace({ headers: { traceparent: "00-a" } })) === "00-a", "headers");
+  await client.probe.note({ text: "" });
+  const error = await failure(client.probe.fail({ id: 9 }));
+  check(error instanceof OrderError && error.case === "unknown" && error.status === 404, "declared error");
+  check(error.message === "there is no order 9", error.message);
+
+  const call = client.probe.steps({ count: 3, isAnswered: !isWeb });
+  const seen: unknown[] = [];
+  for await (const step of call.progress()) {
+    seen.push(step.value);
+    step.answer(Number(step.value) * 10);
+  }
+  check(same(seen, [1, 2, 3]) && (await call) === (isWeb ? 0n : 60n), `steps: ${String(seen)}`);
+  if (!isWeb) {
+    check(await client.isCurrent(), "the fingerprint");
+    check(Number(await client.publish("app://news/x", { text: "hi" })) === 0, "publish");
+  }
+  // A caller that ends the iteration early cancels the call, which is not made again.
+  const begun = client.probe.steps({ count: 3, isAnswered: false });
+  for await (const step of begun.progress()) if (step.value === 1) break;
+  check((await failure(begun)).code === "cancelled", "a call that has ended early");
+
+  const many = Array.from({ length: 50 }, (_, number) => client.probe.place({ text: `${number}`, number }));
+  check((await Promise.all(many))[49] === "49 49 left []", "many");
+
+  check((await failure(client.probe.wait({ timeout: 200 }))).code === "deadlineExceeded", "deadline");
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 200);
+  check((await failure(client.probe.wait({ signal: controller.signal }))).code === "cancelled", "signal");
+  await pause(200);
+}
+
+async function subscribe(): Promise<void> {
+  const client = new ProbeClient(address, { token: "secret" });
+  const topics: string[] = [];
+  while (topics[0] === undefined) {
+    try {
+      for await (const message of client.subscribe("app://news/:topic")) {
+        const topic = String(message.parameters.topic);
+        if (!topics.includes(topic)) {
+          topics.push(topic);
+          check(message.isAfterGap === (topic === "second"), `gap before ${topic}`);
+          await client.probe.note({ text: `${topic} ${String(message.parameters.text)}` });
+        }
+        if (topics.length === 2) break;
+      }
+    } catch (error) {
+      if (!(error instanceof WaybillError) || error.code !== "unreachable") throw error;
+      await pause(20);
+    }
+  }
+  client.close();
+}
+
+/** Reads six messages through a proxy that cuts the connection after the second one. */
+async function resume(): Promise<void> {
+  const client = new ProbeClient(address);
+  const seen: number[] = [];
+  const read = (async () => {
+    for await (const message of client.subscribe("app://news/*")) {
+      check(!message.isAfterGap, "a gap");
+      const number = Number(message.parameters.n);
+      if (!seen.includes(number)) seen.push(number);
+      if (seen.length === 6) return;
+    }
+  })();
+  await pause(500);
+  for (let number = 0; number < 6; number++) {
+    const event = { specversion: "1.0", id: `${number}`, source: "/t", type: "t", data: { n: number } };
+    await fetch(`http://127.0.0.1:${port}/bus/app/news/x`, {
+      method: "POST",
+      headers: { "Content-Type": "application/cloudevents+json" },
+      body: JSON.stringify(event),
+    });
+  }
+  await read;
+  check(same(seen, [0, 1, 2, 3, 4, 5]), String(seen));
+}
+
+async function main(): Promise<void> {
+  if (mode === "subscribe") return subscribe();
+  if (mode === "resume") return resume();
+  const client = new ProbeClient(address, { token: "secret" });
+  await (mode === "values" ? values(client) : calls(client));
+  client.close();
+}
+
+main().then(
+  () => console.log("ok"),
+  (error) => {
+    console.error(error);
+    process.exitCode = 1;
+  },
+);

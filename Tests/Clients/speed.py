@@ -1,0 +1,62 @@
+"""The time of a generated call in comparison with a hand-written client of JSON-RPC: speed.py SOCKET."""
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+
+from shop import ShopClient
+
+
+class HandWritten:
+    """The least that a client with several calls in flight needs."""
+
+    async def connect(self, path: str) -> None:
+        self.reader, self.writer = await asyncio.open_unix_connection(path)
+        self.pending: dict[int, asyncio.Future[dict[str, object]]] = {}
+        self.last = 0
+        self.task = asyncio.create_task(self.read())
+
+    async def read(self) -> None:
+        while line := await self.reader.readline():
+            frame = json.loads(line)
+            self.pending.pop(frame["id"]).set_result(frame)
+
+    async def call(self, url: str, params: dict[str, object]) -> object:
+        self.last += 1
+        future = self.pending[self.last] = asyncio.get_running_loop().create_future()
+        frame = {"jsonrpc": "2.0", "id": self.last, "method": url, "params": params}
+        self.writer.write((json.dumps(frame) + "\n").encode())
+        response = await future
+        if "error" in response:
+            raise RuntimeError(response["error"])
+        return response["result"]
+
+
+async def measure(call: Callable[[], Awaitable[object]], count: int = 2000) -> float:
+    start = time.perf_counter()
+    for _ in range(count):
+        await call()
+    return (time.perf_counter() - start) / count
+
+
+async def main(path: str) -> None:
+    hand = HandWritten()
+    await hand.connect(path)
+    async with ShopClient(path) as shop:
+
+        async def by_hand() -> object:
+            return await hand.call("app://catalog/product", {"id": "copper-kettle"})
+
+        async def generated() -> object:
+            return await shop.catalog.product(id="copper-kettle")
+
+        # The fastest of several runs in turn, because other programs use the machine as well.
+        times = [(await measure(by_hand), await measure(generated)) for _ in range(6)]
+        one, other = min(a for a, _ in times), min(b for _, b in times)
+        print(f"a call: {one * 1e6:.0f} µs by hand, {other * 1e6:.0f} µs generated, ratio {other / one:.2f}")
+        assert other / one <= 1.15, "generated calls are too slow"
+    hand.task.cancel()
+
+
+asyncio.run(main(sys.argv[1]))

@@ -1,0 +1,132 @@
+#if HTTP && Macros
+import Foundation
+import Testing
+import Waybill
+import WaybillClients
+import WaybillDocuments
+import WaybillJSON
+import WaybillTestSupport
+
+/// Generated clients in Python and in Node against a server: values, progress, errors, cancellation and
+/// subscriptions.
+@Suite(.timeLimit(.minutes(10)))
+struct ClientCallTests {
+    /// The number of random values for each transport.
+    private static let count =
+        ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 10_000 : Scale.of(200)
+
+    enum Language: CaseIterable {
+        case python, node
+
+        /// The command that runs a script of `Tests/Clients` in a folder with a generated client.
+        func command(_ script: String, in folder: String) async throws -> [String] {
+            let source = "\(Script.root)/Tests/Clients/\(script)"
+            switch self {
+            case .python:
+                try FileManager.default.copyItem(atPath: "\(source).py", toPath: "\(folder)/\(script).py")
+                return ["python3", "-X", "dev", "\(script).py"]
+            case .node:
+                try FileManager.default.copyItem(atPath: "\(source).ts", toPath: "\(folder)/\(script).ts")
+                let compiled = try await Script.run(Script.tsc + ["probe.ts", "\(script).ts"], in: folder)
+                try #require(compiled.status == 0, "\(compiled.output)")
+                try #"{"type": "module"}"#.write(
+                    toFile: "\(folder)/package.json",
+                    atomically: true,
+                    encoding: .utf8
+                )
+                return ["node", "\(script).js"]
+            }
+        }
+
+        static let available = Self.allCases.filter { language in
+            language == .python || Script.has("node") && Script.has("tsc")
+        }
+    }
+
+    @Test(arguments: Language.available)
+    func `values go round unchanged over each transport`(language: Language) async throws {
+        try await ProbeServer.run { server in
+            var generator = SeededGenerator(seed: 7)
+            let values = (0..<Self.count).map { _ in Everything.random(using: &generator) }
+            let lines = try values.map { String(decoding: try JSONText(encoding: $0).slice, as: UTF8.self) }
+            try lines.joined(separator: "\n").write(
+                toFile: "\(server.folder)/values",
+                atomically: true,
+                encoding: .utf8
+            )
+            let command = try await language.command("generated", in: server.folder)
+            try await server.withAddresses { addresses in
+                for (index, address) in addresses.enumerated() {
+                    let run = try await Script.run(command + ["values", address], in: server.folder)
+                    #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.output.suffix(2000))")
+                    let received = server.received.entries.dropFirst(index * values.count)
+                    #expect(received.count == values.count)
+                    for (sent, arrived) in zip(values, received) where sent != arrived {
+                        Issue.record("\(address): \(sent) arrived as \(arrived)")
+                        break
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Language.available)
+    func `calls have parameters, progress, errors, deadlines and cancellation`(
+        language: Language
+    ) async throws {
+        try await ProbeServer.run { server in
+            let command = try await language.command("generated", in: server.folder)
+            try await server.withAddresses { addresses in
+                for (index, address) in addresses.enumerated() {
+                    let run = try await Script.run(command + ["calls", address], in: server.folder)
+                    #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.output.suffix(2000))")
+                    // Both the deadline and the client's cancellation end the handler.
+                    let isCancelled = await eventually {
+                        server.notes.entries.count { $0 == "cancelled" } == 2 * (index + 1)
+                    }
+                    #expect(isCancelled, "\(address): \(server.notes.entries)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Language.available)
+    func `a subscription goes on after the server has been started again`(language: Language) async throws {
+        try await ProbeServer.run { server in
+            let command = try await language.command("generated", in: server.folder)
+            let socket = server.socket
+            async let run = Script.run(command + ["subscribe", socket], in: server.folder)
+            for topic in ["first", "second"] {
+                try await server.withSocket { _ in
+                    // The client notes each message over the same connection.
+                    let end = ContinuousClock.now + .seconds(20)
+                    while ContinuousClock.now < end,
+                        !server.notes.entries.contains(where: { $0.hasPrefix(topic) })
+                    {
+                        _ = try await server.bus.publish("app://news/\(topic)", parameters: ["text": "größe"])
+                        try await Task.sleep(for: .milliseconds(20))
+                    }
+                }
+            }
+            let ended = try await run
+            #expect(ended.status == 0 && ended.output == "ok\n", "\(ended.output.suffix(2000))")
+            #expect(server.notes.entries.contains("first größe"))
+            #expect(server.notes.entries.contains("second größe"))
+        }
+    }
+
+    @Test(arguments: Language.available)
+    func `a subscription over HTTP misses no message when its connection is cut`(
+        language: Language
+    ) async throws {
+        try await ProbeServer.run { server in
+            let command = try await language.command("generated", in: server.folder)
+            try await server.withGateway { port in
+                let proxy = ["python3", "\(Script.root)/Tests/Clients/cutting_proxy.py", "\(port)"]
+                let run = try await Script.run(proxy + command + ["resume"], in: server.folder)
+                #expect(run.status == 0 && run.output == "ok\n", "\(run.output.suffix(2000))")
+            }
+        }
+    }
+}
+#endif

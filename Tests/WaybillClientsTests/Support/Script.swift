@@ -1,0 +1,68 @@
+import Foundation
+import WaybillTestSupport
+
+/// The output and the exit status of a program.
+struct Script {
+    let output: String
+    let status: Int32
+
+    /// Runs a program to its end.
+    static func run(_ arguments: [String], in folder: String = "/") async throws -> Script {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONDONTWRITEBYTECODE": "1"]) {
+            $1
+        }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = await onThread { pipe.fileHandleForReading.readDataToEndOfFile() }
+        process.waitUntilExit()
+        return Script(output: String(decoding: output, as: UTF8.self), status: process.terminationStatus)
+    }
+
+    /// Whether a program is there.
+    static func has(_ name: String) -> Bool {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
+    }
+
+    /// The repository.
+    static let root = #filePath.components(separatedBy: "/Tests/")[0]
+
+    /// The program mypy in a virtual environment, or nil if it cannot be installed.
+    static let mypy: String? = {
+        let folder = "\(Self.root)/.build/mypy"
+        let program = "\(folder)/bin/mypy"
+        if FileManager.default.isExecutableFile(atPath: program) { return program }
+        for arguments in [
+            ["python3", "-m", "venv", folder],
+            ["\(folder)/bin/pip", "install", "--quiet", "--disable-pip-version-check", "mypy==1.18.2"],
+        ] {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = arguments
+            guard (try? process.run()) != nil else { return nil }
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { return nil }
+        }
+        return program
+    }()
+
+    /// The options with which generated TypeScript is compiled.
+    static let tsc = [
+        "tsc", "--strict", "--target", "es2021", "--module", "es2022", "--moduleResolution", "node", "--lib",
+        "es2021,dom",
+    ]
+}
+
+/// Runs a closure with a new folder, whose path is short enough for sockets.
+func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+    let path = "/tmp/waybill-\(UInt32.random(in: .min ... .max))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}

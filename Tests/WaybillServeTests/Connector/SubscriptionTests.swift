@@ -1,0 +1,81 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+/// Subscriptions to the bus of another process.
+@Suite(.timeLimit(.minutes(1)))
+struct SubscriptionTests {
+    private static var quick: RPCConnector.Configuration {
+        var configuration = RPCConnector.Configuration()
+        configuration.firstPause = .milliseconds(1)
+        configuration.longestPause = .milliseconds(20)
+        return configuration
+    }
+
+    @Test func `a subscription delivers messages, and goes on after the server has been started again`()
+        async throws
+    {
+        try await withFolder { folder in
+            let bus = MessageBus(configuration: .quiet)
+            try bus.expose("app://news/**", for: .subscribing)
+            let seen = Journal<String>()
+            let reading = Task {
+                let path = StreamAddress.unix(folder + "/socket")
+                while !Task.isCancelled {
+                    // The first connection fails until the server listens.
+                    do {
+                        for try await message in RPCSubscription(
+                            "app://news/:topic",
+                            at: path,
+                            configuration: Self.quick
+                        ) {
+                            let text = try message.parameter("text", as: String.self) ?? ""
+                            seen.add("\(message.url) \(text) \(message.isAfterGap)")
+                        }
+                    } catch {
+                        try? await Task.sleep(for: .milliseconds(10))
+                    }
+                }
+            }
+            for (topic, isAfterGap) in [("tea", false), ("milk", true)] {
+                let server = RPCServer(bus, listening: .unix(folder + "/socket"), configuration: .quiet)
+                try await server.start()
+                let task = Task { try await server.run() }
+                let expected = "app://news/\(topic) größe \(isAfterGap)"
+                let arrives = await eventually {
+                    _ = try? await bus.publish("app://news/\(topic)", parameters: ["text": "größe"])
+                    return seen.entries.contains(expected)
+                }
+                #expect(arrives, "\(seen.entries)")
+                task.cancel()
+                try? await task.value
+            }
+            reading.cancel()
+            await bus.shutDown()
+        }
+    }
+
+    @Test func `a pattern that is not exposed ends a subscription with the server's error`() async throws {
+        try await withServer { served in
+            let subscription = RPCSubscription("app://hidden/*", at: served.address)
+            let error = await #expect(throws: RoutingError.self) {
+                for try await _ in subscription { Issue.record("a message arrives") }
+            }
+            #expect(error?.code == .noRoute)
+        }
+    }
+
+    @Test func `a connector asks for the fingerprint of the exposed routes`() async throws {
+        try await withServer { served in
+            let connector = RPCConnector(served.address)
+            let before = try await connector.fingerprint()
+            #expect(try await connector.fingerprint() == before)
+            try served.bus.register("app://new") { _ in 1 }
+            try served.bus.expose("app://new")
+            #expect(try await connector.fingerprint() != before)
+        }
+    }
+}
