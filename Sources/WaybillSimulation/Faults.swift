@@ -17,6 +17,7 @@ public struct Faults: Sendable {
         ///   - limit: The longest delay. Short delays are as likely as long ones: each delay is the limit
         ///     divided by a random power of two.
         ///   - odds: The probability that a message is delayed, from 0 to 1.
+        /// - Returns: The delay.
         public static func upTo(_ limit: Duration, odds: Double = 0.1) -> Self {
             Self(limit: limit, odds: odds)
         }
@@ -33,6 +34,7 @@ public struct Faults: Sendable {
         /// Each node crashes at random, and starts again up to ten seconds later.
         ///
         /// - Parameter count: The expected number of crashes of each node in one hour of simulated time.
+        /// - Returns: The rate.
         public static func perHour(_ count: Double) -> Self { Self(perHour: count) }
     }
 
