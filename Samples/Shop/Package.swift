@@ -79,7 +79,9 @@ let package = Package(
         .testTarget(
             name: "ShopTests",
             dependencies: [
-                "Shop", "ShopAPI", "Carriers", waybill, .product(name: "WaybillTesting", package: "waybill"),
+                "Shop", "ShopAPI", "Carriers", "Catalog", "Orders", "Payments", waybill,
+                .product(name: "WaybillTesting", package: "waybill"),
+                .product(name: "WaybillSimulation", package: "waybill"),
                 .product(name: "WaybillDurable", package: "waybill"),
             ],
             path: "Tests/ShopTests",

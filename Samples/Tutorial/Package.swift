@@ -40,5 +40,6 @@ let package = Package(
         step("MenuNode", "8-nats/Menu", with: product("WaybillNATS")),
         step("OrdersNode", "8-nats/Orders", with: product("WaybillNATS")),
         step("Durable", "9-durable", with: product("WaybillDurable")),
+        step("Simulation", "10-simulation", with: product("WaybillSimulation")),
     ]
 )

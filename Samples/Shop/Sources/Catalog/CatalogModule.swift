@@ -4,7 +4,7 @@ package import Waybill
 /// The products of the shop and their stock.
 @Module("app://catalog")
 package actor CatalogModule {
-    private var shelves: Shelves
+    private(set) var shelves: Shelves
 
     /// Opens the catalogue.
     ///

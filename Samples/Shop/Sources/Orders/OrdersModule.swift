@@ -7,7 +7,7 @@ package import Waybill
 /// back. This module does not import the cart, the catalogue or the payments. It knows only their URLs.
 @Module("app://orders")
 package actor OrdersModule {
-    private var orders: [Order.ID: Order] = [:]
+    private(set) var orders: [Order.ID: Order] = [:]
     private let storage: (any ShopStorage)?
 
     /// Creates the module.
@@ -72,13 +72,21 @@ package actor OrdersModule {
         // cancelled.
         order.status = .cancelled
         try await self.save(order)
-        if before == .paid {
-            let parameters: [String: any Sendable] = ["order": id, "session": session]
-            try await self.bus.route("app://payments/refund", parameters: parameters, timeout: .seconds(5))
-        }
+        // The goods go back first. If the refund fails, the customer can ask the payments for it again.
         try await self.bus.route("app://catalog/release", parameters: ["lines": order.lines])
+        if before == .paid {
+            try await self.refund(id, session)
+        } else {
+            // The order has no receipt, unless a payment has begun and its settlement is late.
+            _ = try? await self.refund(id, session)
+        }
         self.log("\(order.user.name) cancelled order \(id)")
         return order
+    }
+
+    private func refund(_ id: Order.ID, _ session: SessionToken?) async throws {
+        let parameters: [String: any Sendable] = ["order": id, "session": session]
+        try await self.bus.route("app://payments/refund", parameters: parameters, timeout: .seconds(5))
     }
 
     private func save(_ order: Order) async throws {

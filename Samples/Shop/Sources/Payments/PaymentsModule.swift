@@ -7,7 +7,7 @@ package import Waybill
 /// it.
 @Module("app://payments")
 package actor PaymentsModule {
-    private var receipts: [Order.ID: Receipt] = [:]
+    private(set) var receipts: [Order.ID: Receipt] = [:]
     private var lastNumber = 0
     private let storage: (any ShopStorage)?
 
@@ -35,17 +35,18 @@ package actor PaymentsModule {
         guard try await self.isConfirmed(confirm, placed, message) else {
             throw ShopError.paymentCancelled(order: order)
         }
-        // While the customer thought about it the order may have been paid, or cancelled.
-        guard self.receipts[order] == nil else { throw ShopError.orderIsClosed(order, .paid) }
-        self.lastNumber += 1
-        let receipt = Receipt(number: self.lastNumber, order: order, total: placed.total)
-        self.receipts[order] = receipt
+        let receipt = try await self.savedReceipt(for: placed)
         do {
-            // The receipt is saved first: a paid order without a receipt could not be refunded.
-            try await self.storage?.save(receipt)
             try await self.bus.route("app://orders/settle/\(order)", parameters: ["session": session])
         } catch {
-            self.receipts[order] = nil
+            // Without a rejection the order may be paid, because the reply may be lost or late. The receipt then
+            // stays: with it the order can be paid again, or refunded.
+            let rejection = ShopError(causeOf: error)
+            if rejection != nil, rejection != .orderIsClosed(order, .paid),
+                self.receipts[order]?.isRefunded == false
+            {
+                self.receipts[order] = nil
+            }
             throw error
         }
         return receipt
@@ -69,6 +70,25 @@ package actor PaymentsModule {
         try await self.storage?.save(receipt)
         let text = "refunded \(receipt.total) for order \(order)"
         self.bus.send("app://activity/log", parameters: ["text": text])
+        return receipt
+    }
+
+    /// Returns the receipt for an order after it has been saved; makes one unless an earlier payment has done so.
+    private func savedReceipt(for order: Order) async throws -> Receipt {
+        // A paid order without a receipt could not be refunded, so the receipt is saved before the order is paid.
+        if let receipt = self.receipts[order.id] {
+            try await self.storage?.save(receipt)
+            return receipt
+        }
+        self.lastNumber += 1
+        let receipt = Receipt(number: self.lastNumber, order: order.id, total: order.total)
+        self.receipts[order.id] = receipt
+        do {
+            try await self.storage?.save(receipt)
+        } catch {
+            self.receipts[order.id] = nil
+            throw error
+        }
         return receipt
     }
 
