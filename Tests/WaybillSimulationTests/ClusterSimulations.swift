@@ -9,7 +9,7 @@ import WaybillTestSupport
 @testable import WaybillNATS
 
 /// Simulations of cluster nodes over a message server in memory, with other seeds each day.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.skippedByLeakChecks, .serialized, .timeLimit(.minutes(60)))
 struct ClusterSimulations {
     /// Joins the cluster of a server.
     private static func join(

@@ -7,7 +7,7 @@ import WaybillSimulation
 /// Simulations of the bus itself, with other seeds each day.
 ///
 /// `WAYBILL_SOAK` makes a hundred times as many runs.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.skippedByLeakChecks, .serialized, .timeLimit(.minutes(60)))
 struct DeliverySimulations {
     /// The seeds of today; the first is printed, so that a failure can be repeated on another day.
     static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {

@@ -3,7 +3,7 @@ import PlantedBugs
 import Testing
 import WaybillSimulation
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct ProcessTests {
     @Test func `a seed makes the same run in every process`() async throws {
         let seeds: ClosedRange<UInt64> = 1...10

@@ -52,7 +52,7 @@ private func overdraw(_ world: World) async throws {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct SimulateTests {
     @Test(arguments: PlantedBug.all)
     func `a planted bug is found in 1,000 seeds, and its ordinary test passes`(_ bug: PlantedBug) async throws
@@ -185,7 +185,7 @@ struct SimulateTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct EscapeTests {
     @Test func `work for the main actor fails the run`() async throws {
         let failure = try await failure { _ in await Task { @MainActor in }.value }
@@ -250,7 +250,7 @@ struct EscapeTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct NodeTests {
     @Test func `nodes call one another, and publications reach all of them`() async throws {
         try await simulate(seeds: 1...50) { world in

@@ -17,6 +17,9 @@ package func threadTime() -> Duration { .nanoseconds(thread_time()) }
 package enum Scale {
     package static let isSanitized = ProcessInfo.processInfo.environment["WAYBILL_SANITIZER"] != nil
 
+    /// Whether the tests run under the address sanitizer, which reports memory that is never released.
+    package static let findsLeaks = ProcessInfo.processInfo.environment["WAYBILL_SANITIZER"] == "address"
+
     /// A deadline that what takes no time meets on a busy machine, and that a test can wait for.
     package static let whileQuick: Duration = Self.isSanitized ? .seconds(10) : .seconds(2)
 
