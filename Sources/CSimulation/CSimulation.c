@@ -67,7 +67,16 @@ const char *waybill_symbol_name(const void *function) {
 #include <sys/syscall.h>
 
 // Returns the C library's function of a name, which the function of the same name in this file replaces.
-static void *original_function(const char *name) { return dlsym(RTLD_NEXT, name); }
+//
+// cache: Keeps the function. Threads that call this function at the same time write the same value.
+static void *original_function(void **cache, const char *name) {
+    void *original = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    if (original == NULL) {
+        original = dlsym(RTLD_NEXT, name);
+        __atomic_store_n(cache, original, __ATOMIC_RELAXED);
+    }
+    return original;
+}
 
 // The wall clock begins at 2026-01-01 00:00:00 UTC when the simulated time is 0.
 static const int64_t wall_clock_base = 1767225600;
@@ -80,8 +89,8 @@ int clock_gettime(clockid_t clock, struct timespec *result) {
         result->tv_nsec = simulation.time % second;
         return 0;
     }
-    static int (*original)(clockid_t, struct timespec *);
-    if (original == NULL) original = original_function("clock_gettime");
+    static void *cache;
+    int (*original)(clockid_t, struct timespec *) = original_function(&cache, "clock_gettime");
     return original(clock, result);
 }
 
@@ -121,8 +130,8 @@ long syscall(long number, ...) {
         fill_with_random_numbers((unsigned char *)arguments[0], (size_t)arguments[1]);
         return arguments[1];
     }
-    static long (*original)(long, ...);
-    if (original == NULL) original = original_function("syscall");
+    static void *cache;
+    long (*original)(long, ...) = original_function(&cache, "syscall");
     return original(
         number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]
     );

@@ -1,3 +1,4 @@
+#if Macros
 import Synchronization
 import Waybill
 import WaybillSimulation
@@ -224,3 +225,4 @@ extension PlantedBug {
         return await search.isRight
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import Waybill
 import WaybillSimulation
 
@@ -179,3 +180,4 @@ extension PlantedBug {
         return await printer.permits == 2
     }
 }
+#endif

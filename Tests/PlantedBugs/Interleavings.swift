@@ -1,3 +1,4 @@
+#if Macros
 import Waybill
 import WaybillSimulation
 
@@ -176,3 +177,4 @@ extension PlantedBug {
         return await !auditor.hasFoundGap
     }
 }
+#endif

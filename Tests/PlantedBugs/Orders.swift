@@ -1,3 +1,4 @@
+#if Macros
 import Waybill
 import WaybillSimulation
 import WaybillTestSupport
@@ -215,3 +216,4 @@ extension PlantedBug {
         return true
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 package import Waybill
 package import WaybillSimulation
 
@@ -35,3 +36,4 @@ package struct PlantedBug: Sendable {
         .crashBeforePublication, .scheduleThatRunsTwice, .expiredLease, .registeredTwice, .lateReplyWins,
     ]
 }
+#endif

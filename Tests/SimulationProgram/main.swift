@@ -1,5 +1,6 @@
 // Prints the hash of the run of each seed from 1 to COUNT: SimulationProgram COUNT. Every process, and every build,
 // must print the same hashes.
+#if Macros
 import PlantedBugs
 import WaybillSimulation
 
@@ -9,3 +10,4 @@ for bug in PlantedBug.all {
         print(await traceHash(seed: seed, faults: bug.faults, bug.program))
     }
 }
+#endif

@@ -32,7 +32,7 @@ struct ClusterSimulations {
     {
         let faults = Faults(delay: .upTo(.seconds(10)), crash: .perHour(20))
         let totals = Mutex((replied: 0, failed: 0))
-        try await simulate(seeds: DeliverySimulations.seeds(100), faults: faults) { world in
+        try await simulate(seeds: seedsOfToday(100), faults: faults) { world in
             let server = MemoryServer()
             let handled = Mutex<[Int: Int]>([:])
             for name in ["a", "b"] {

@@ -1,4 +1,4 @@
-import Foundation
+#if Macros
 import Synchronization
 import Testing
 import Waybill
@@ -9,14 +9,6 @@ import WaybillSimulation
 /// `WAYBILL_SOAK` makes a hundred times as many runs.
 @Suite(.skippedByLeakChecks, .serialized, .timeLimit(.minutes(60)))
 struct DeliverySimulations {
-    /// The seeds of today; the first is printed, so that a failure can be repeated on another day.
-    static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {
-        let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
-        let first = UInt64(Date().timeIntervalSince1970 / 86_400) * 1_000_000
-        print("simulating from the seed \(first)")
-        return first...first + count * (isLong ? 100 : 1) - 1
-    }
-
     /// The messages that each module has received, by sender.
     fileprivate final class Received: Sendable {
         private let numbers = Mutex<[String: [Int]]>([:])
@@ -99,7 +91,7 @@ struct DeliverySimulations {
     }
 
     @Test func `messages keep their order, and each ends once`() async throws {
-        try await simulate(seeds: Self.seeds(400)) { world in
+        try await simulate(seeds: seedsOfToday(400)) { world in
             let received = Received()
             let node = try await world.node("shop", eventLoops: 3) { bus in
                 try await Self.install(received, on: bus)
@@ -122,7 +114,7 @@ struct DeliverySimulations {
     }
 
     @Test func `a full mailbox rejects a message, and the counts still balance`() async throws {
-        try await simulate(seeds: Self.seeds(200)) { world in
+        try await simulate(seeds: seedsOfToday(200)) { world in
             let node = try await world.node("shop", eventLoops: 2) { bus in
                 try await bus.install(mailbox: .init(limit: 2, isSerial: true)) { Serial(Received()) }
             }
@@ -148,7 +140,7 @@ struct DeliverySimulations {
     }
 
     @Test func `a bus that drains loses no message that it has accepted`() async throws {
-        try await simulate(seeds: Self.seeds(400)) { world in
+        try await simulate(seeds: seedsOfToday(400)) { world in
             let received = Received()
             let node = try await world.node("shop", eventLoops: 2) { bus in
                 try await Self.install(received, on: bus)
@@ -179,3 +171,4 @@ struct DeliverySimulations {
         }
     }
 }
+#endif

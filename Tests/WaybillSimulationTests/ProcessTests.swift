@@ -1,3 +1,4 @@
+#if Macros
 import Foundation
 import PlantedBugs
 import Testing
@@ -29,3 +30,4 @@ struct ProcessTests {
         }
     }
 }
+#endif

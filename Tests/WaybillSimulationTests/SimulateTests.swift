@@ -1,3 +1,4 @@
+#if Macros
 import Dispatch
 import Foundation
 import PlantedBugs
@@ -301,3 +302,4 @@ struct NodeTests {
         }
     }
 }
+#endif
