@@ -21,6 +21,8 @@ struct RecordedEvent: Sendable {
 struct MessageDiagram: Sendable {
     private let events: [RecordedEvent]
     private let omitted: Int
+    /// The messages, numbered in the order of their first events, because their IDs differ from run to run.
+    private let numbers: [CorrelationID: Int]
 
     /// The most events in a diagram.
     private static let limit = 60
@@ -29,6 +31,9 @@ struct MessageDiagram: Sendable {
         // The last events lead to the failure.
         self.events = Array(events.suffix(Self.limit))
         self.omitted = max(0, events.count - Self.limit)
+        var numbers: [CorrelationID: Int] = [:]
+        for event in events where numbers[event.id] == nil { numbers[event.id] = numbers.count + 1 }
+        self.numbers = numbers
     }
 
     /// One line for each message, reply and failure.
@@ -36,10 +41,10 @@ struct MessageDiagram: Sendable {
         var lines = self.omitted > 0 ? ["  (\(self.omitted) earlier events are omitted)"] : []
         for event in self.events {
             let time = "\(event.time.milliseconds) ms".padded(to: 10)
-            let number = Self.number(event.id)
+            let number = self.number(event.id)
             switch event.kind {
             case .message(let url):
-                let cause = event.cause.map { ", sent by \(Self.number($0))" } ?? ""
+                let cause = event.cause.map { ", sent by \(self.number($0))" } ?? ""
                 lines.append("  \(time)  \(event.node)  \(number) -> \(url)\(cause)")
             case .reply: lines.append("  \(time)  \(event.node)  \(number) <- reply")
             case .failure(let reason): lines.append("  \(time)  \(event.node)  \(number) <- \(reason)")
@@ -72,7 +77,7 @@ struct MessageDiagram: Sendable {
         return Self.escaped("\(event.node)\(route)").replacing(":", with: "")
     }
 
-    private static func number(_ id: CorrelationID) -> String { "#\(id)" }
+    private func number(_ id: CorrelationID) -> String { self.numbers[id].map { "#\($0)" } ?? "#?" }
 
     private static func escaped(_ text: String) -> String {
         text.replacing(";", with: "#59;").replacing("\n", with: " ")
