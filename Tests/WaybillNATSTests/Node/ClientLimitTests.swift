@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillEventLoop
 import WaybillNATSTestSupport
 import WaybillRouting
 import WaybillTestSupport
@@ -89,8 +90,16 @@ struct ClientLimitTests {
     func `requests of nodes that a client has announced have one limit`() async throws {
         try await Self.withNode { cluster, node, gate, answers in
             let subject = try Self.call("app://far/wait")
+            // A node without a subscription counts as gone when it is asked for its state.
+            let listener = cluster.memory.transport()
+            try await listener.open(on: node.bus.eventLoop) { _ in true }
             for number in 0..<10 {
                 let forged = try #require(NodeID("forged\(number)"))
+                for subject in [
+                    Self.subjects.members(forged), Self.subjects.node(forged), Self.subjects.inboxes(forged),
+                ] {
+                    listener.subscribe(subject, queue: nil)
+                }
                 let hello = Announcement(.hello, of: forged)
                 cluster.memory.publish(Self.subjects.nodes, nil, hello.bytes, from: 0)
                 for id in 1...100 {
@@ -276,7 +285,8 @@ struct ForgedAnnouncementTests {
             if kind == .bye, !isSaidToAll { return }
             let subject = isSaidToAll ? Self.subjects.nodes : Self.subjects.members(near.node.core.id)
             cluster.memory.publish(subject, nil, Self.forged(kind, far, epoch: 100), from: 0)
-            #expect(await eventually { near.node.members.allSatisfy { $0.routes.isEmpty } })
+            // The node has read the announcement when this closure runs on its loop.
+            await withCheckedContinuation { waiter in near.bus.eventLoop.execute { waiter.resume() } }
             #expect(await near.knows("app://far/honest"))
             let reply: String = try await near.bus.route("app://far/honest")
             #expect(reply == "ok")
