@@ -1,7 +1,7 @@
 internal import WaybillRouting
 
 /// Writes a client in Python 3.11, which needs only the standard library.
-struct PythonClient {
+struct PythonClient: ClientWriter {
     let model: ClientModel
     let name: String
     let declarations: [String: ClientDeclaration]
@@ -76,13 +76,9 @@ struct PythonClient {
     }
 
     mutating func writeDocumentation(_ text: String, more: [String] = []) {
-        var lines = text.documentationLines.map {
+        let lines = Self.documentation(text, more: more) {
             $0.replacing("\\", with: "\\\\").replacing("\"\"\"", with: "'''")
         }
-        while lines.last?.isEmpty == true { lines.removeLast() }
-        while lines.first?.isEmpty == true { lines.removeFirst() }
-        if !lines.isEmpty, !more.isEmpty { lines.append("") }
-        lines += more
         guard let first = lines.first else { return }
         if lines.count == 1 {
             let start = first.hasPrefix("\"") ? " " + first : first
@@ -157,12 +153,6 @@ extension PythonClient {
             self.code.line("    \(name): cast(Callable[[object], JSON], \(function)),")
         }
         self.code.line("}")
-    }
-
-    mutating func inBlock(_ body: (inout Self) -> Void) {
-        self.code.indent()
-        body(&self)
-        self.code.outdent()
     }
 }
 

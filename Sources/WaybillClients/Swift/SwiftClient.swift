@@ -1,5 +1,5 @@
 /// Writes a client in Swift, which needs the product `WaybillServe`.
-struct SwiftClient {
+struct SwiftClient: ClientWriter {
     let model: ClientModel
     let name: String
     let declarations: [String: ClientDeclaration]
@@ -87,18 +87,8 @@ struct SwiftClient {
     }
 
     mutating func writeDocumentation(_ text: String, more: [String] = []) {
-        var lines = text.documentationLines
-        while lines.last?.isEmpty == true { lines.removeLast() }
-        while lines.first?.isEmpty == true { lines.removeFirst() }
-        if !lines.isEmpty, !more.isEmpty { lines.append("") }
-        lines += more.flatMap(\.documentationLines)
+        let lines = Self.documentation(text, more: more.flatMap(\.documentationLines)) { $0 }
         for line in lines { self.code.line(line.isEmpty ? "///" : "/// \(line)") }
-    }
-
-    mutating func inBlock(_ body: (inout Self) -> Void) {
-        self.code.indent()
-        body(&self)
-        self.code.outdent()
     }
 
     private static let runtime = String(decoding: PackageResources.runtime_swift_txt, as: UTF8.self)

@@ -1,7 +1,7 @@
 internal import WaybillRouting
 
 /// Writes a client in TypeScript, for browsers and for Node.
-struct TypeScriptClient {
+struct TypeScriptClient: ClientWriter {
     let model: ClientModel
     let name: String
     /// The names of the declared types, by the names of their schemas.
@@ -41,22 +41,14 @@ struct TypeScriptClient {
     }
 
     mutating func writeDocumentation(_ text: String, more: [String] = []) {
-        var lines = text.documentationLines.map { $0.replacing("*/", with: "*\u{2215}") }
-        while lines.last?.isEmpty == true { lines.removeLast() }
-        while lines.first?.isEmpty == true { lines.removeFirst() }
-        if !lines.isEmpty, !more.isEmpty { lines.append("") }
-        lines += more.flatMap(\.documentationLines).map { $0.replacing("*/", with: "*\u{2215}") }
+        let escape = { (line: String) in line.replacing("*/", with: "*\u{2215}") }
+        let more = more.flatMap(\.documentationLines).map(escape)
+        let lines = Self.documentation(text, more: more, escape)
         if lines.count == 1 { return self.code.line("/** \(lines[0]) */") }
         guard !lines.isEmpty else { return }
         self.code.line("/**")
         for line in lines { self.code.line(line.isEmpty ? " *" : " * \(line)") }
         self.code.line(" */")
-    }
-
-    mutating func inBlock(_ body: (inout Self) -> Void) {
-        self.code.indent()
-        body(&self)
-        self.code.outdent()
     }
 
     private static let runtime = String(decoding: PackageResources.runtime_ts, as: UTF8.self)
