@@ -22,8 +22,8 @@ static _Thread_local struct {
 typedef SWIFT_CALL void (*enqueue_original)(void *job);
 typedef SWIFT_CALL void (*enqueue_hook)(void *job, enqueue_original original);
 
-// Variable of the Swift runtime. Unless it is NULL, the runtime passes every job for the default executor to it,
-// with the runtime's own function for such jobs.
+// Variable of the Swift runtime. Unless it is NULL, the runtime passes every job for the default executor to
+// it, with the runtime's own function for such jobs.
 extern enqueue_hook swift_task_enqueueGlobal_hook;
 
 SWIFT_CALL static void receive(void *job, enqueue_original original) {

@@ -1,7 +1,7 @@
 /// The choices of one run: which work runs next, and which faults happen.
 ///
-/// Every choice has a default, the number 0: the work that has waited longest runs next, and no fault happens.
-/// A run is determined by its seed and by the choices that differ from their default.
+/// Every choice has a default, the number 0: the work that has waited longest runs next, and no fault
+/// happens. A run is determined by its seed and by the choices that differ from their default.
 struct Decisions {
     /// The kind of a choice.
     ///
@@ -80,6 +80,20 @@ struct Decisions {
         }
         if value != 0 { self.made.append(Decision(position: position, value: value)) }
         return value
+    }
+}
+
+/// The probabilities with which the scheduler deviates from the order of arrival.
+struct SchedulingPolicy {
+    let reorder: Double
+    let hold: Double
+    let suspend: Double
+
+    /// Returns the policy of a seed: some seeds change the order often, and others rarely.
+    init(random: SimulationRandom) {
+        self.reorder = random.pick([0.5, 0.1, 0.02])
+        self.hold = random.pick([0.02, 0.002, 0])
+        self.suspend = random.pick([0.1, 0.01, 0])
     }
 }
 

@@ -35,7 +35,8 @@ final class Network: @unchecked Sendable {
     init(_ simulator: Simulator) {
         self.simulator = simulator
         simulator.atEnd { [weak self] in
-            self?.nodes = []
+            // The numbers of nodes stay valid, because a program may still ask whether a node runs.
+            for node in self?.nodes ?? [] { (node.bus, node.restart, node.requests) = (nil, nil, [:]) }
             self?.clients = nil
             self?.crashedBuses = []
         }
@@ -120,41 +121,52 @@ extension Network {
 
 // Messages.
 extension Network {
-    /// Returns the nodes other than one whose modules have a route for a URL.
-    private func nodes(for url: String, except sender: Int?) -> [Int] {
-        self.nodes.indices.filter { number in
-            let node = self.nodes[number]
-            return number != sender && !node.isSeparate && node.bus?.hasOwnRoute(for: url) == true
+    /// A running node that messages of other nodes reach.
+    private struct Receiver {
+        let number: Int
+        let bus: MessageBus
+        /// The first loop of the bus, on which messages of other nodes arrive.
+        var eventLoop: EventLoop { self.bus.eventLoop }
+    }
+
+    /// Returns the running nodes that messages of a sender reach.
+    private func receivers(of sender: Int?) -> [Receiver] {
+        self.nodes.enumerated().compactMap { number, node in
+            guard number != sender, !node.isSeparate, let bus = node.bus else { return nil }
+            return Receiver(number: number, bus: bus)
         }
     }
 
-    func canRoute(_ url: String, from sender: Int?) -> Bool { !self.nodes(for: url, except: sender).isEmpty }
+    /// Returns the running nodes that have a route for a URL and that messages of a sender reach.
+    private func receivers(of sender: Int?, for url: String) -> [Receiver] {
+        self.receivers(of: sender).filter { $0.bus.hasOwnRoute(for: url) }
+    }
+
+    func canRoute(_ url: String, from sender: Int?) -> Bool { !self.receivers(of: sender, for: url).isEmpty }
 
     /// Carries a request to a node that has a route for it, and returns the reply.
     nonisolated(nonsending) func route(_ message: Message, from sender: Int?) async throws -> any Sendable {
         let url = message.parameters.url
-        let receivers = self.nodes(for: url, except: sender)
-        guard !receivers.isEmpty else { throw self.noReceiver(of: url, from: sender) }
-        let number = receivers[self.simulator.choose(.receiver, below: receivers.count, odds: 0.5)]
-        let node = self.nodes[number]
-        guard let bus = node.bus else { throw self.noReceiver(of: url, from: sender) }
+        let receivers = self.receivers(of: sender, for: url)
+        guard !receivers.isEmpty else { throw self.noReceiver(of: url) }
+        let receiver = receivers[self.simulator.choose(.receiver, below: receivers.count, odds: 0.5)]
         let reply = PendingReply()
         self.nextRequest += 1
         let id = self.nextRequest
-        node.requests[id] = reply
-        self.simulator.eventLoop(node.loops[0]).execute {
+        self.nodes[receiver.number].requests[id] = reply
+        receiver.eventLoop.execute {
             // The task belongs to the receiver, because code of the receiver's loop creates it.
             let task = Task {
                 do {
-                    let value = try await bus.route(
+                    let value = try await receiver.bus.route(
                         url,
                         parameters: message.parameters.passedValues,
                         headers: message.headers,
                         deadline: message.deadline
                     ).value
-                    self.finish(id, at: number, with: .success(value))
+                    self.finish(id, at: receiver.number, with: .success(value))
                 } catch {
-                    self.finish(id, at: number, with: .failure(error))
+                    self.finish(id, at: receiver.number, with: .failure(error))
                 }
             }
             reply.onCancel { task.cancel() }
@@ -169,7 +181,7 @@ extension Network {
         self.nodes[node].requests.removeValue(forKey: id)?.resume(with: result)
     }
 
-    private func noReceiver(of url: String, from sender: Int?) -> RoutingError {
+    private func noReceiver(of url: String) -> RoutingError {
         let down = self.nodes.filter { $0.bus == nil }.map(\.name)
         if down.isEmpty {
             return RoutingError(
@@ -187,15 +199,10 @@ extension Network {
 
     /// Publishes a message to the subscribers of all other nodes.
     func publish(_ message: Message, from sender: Int?) -> Bool {
-        let receivers = self.nodes.indices.filter { number in
-            number != sender && !self.nodes[number].isSeparate && self.nodes[number].bus != nil
-        }
-        for number in receivers {
-            guard let bus = self.nodes[number].bus else { continue }
-            self.simulator.eventLoop(self.nodes[number].loops[0]).execute {
-                Task {
-                    _ = try? await bus.publishFromNode(message)
-                }
+        let receivers = self.receivers(of: sender)
+        for receiver in receivers {
+            receiver.eventLoop.execute {
+                Task { _ = try? await receiver.bus.publishFromNode(message) }
             }
         }
         return !receivers.isEmpty

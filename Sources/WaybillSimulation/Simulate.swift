@@ -5,7 +5,8 @@ internal import WaybillEventLoop
 ///
 /// ```swift
 /// @Test func `stock is never negative`() async throws {
-///     try await simulate(seeds: 1...1_000, faults: Faults(delay: .upTo(.seconds(30)), failure: 0.01)) { world in
+///     let faults = Faults(delay: .upTo(.seconds(30)), failure: 0.01)
+///     try await simulate(seeds: 1...1_000, faults: faults) { world in
 ///         let shop = try await world.node("shop") { bus in try await bus.install { Warehouse() } }
 ///         world.always("stock is never negative") { await shop.module(Warehouse.self).stock >= 0 }
 ///         try await world.clients(20) { client, random in
@@ -15,8 +16,8 @@ internal import WaybillEventLoop
 /// }
 /// ```
 ///
-/// The seed of a run determines the order in which tasks continue, the faults, and all random numbers. Its time
-/// jumps to the next timer when nothing is left to run. On Linux, the clocks and random numbers of the system
+/// The seed of a run determines the order in which tasks continue, the faults, and all random numbers. Its
+/// time jumps to the next timer when nothing is left to run. On Linux, the clocks and random numbers of the system
 /// follow the simulation too. A run that fails is repeated to prove that it is repeatable. Then every choice that
 /// is not needed for the failure is removed.
 ///
@@ -156,7 +157,7 @@ struct Simulation: Sendable {
         }
         let body = self.body
         // The task is created here to inherit the task-local values of the test, and runs on the world's loop.
-        let program = Task(executorPreference: simulator.executor) {
+        Task(executorPreference: simulator.executor) {
             do {
                 try await body(World(simulator, random: random))
             } catch {
@@ -164,7 +165,7 @@ struct Simulation: Sendable {
             }
             simulator.endBody()
         }
-        let run = await self.onThread {
+        return await self.onThread {
             let failure = simulator.simulating { simulator.run() }
             defer { simulator.simulating { simulator.end() } }
             return Run(
@@ -175,8 +176,6 @@ struct Simulation: Sendable {
                 elapsed: simulator.elapsed
             )
         }
-        _ = program
-        return run
     }
 
     private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {

@@ -1,27 +1,19 @@
 internal import WaybillEventLoop
+internal import WaybillRouting
 
 /// A source of random numbers that yields the same numbers for the same seed, in every process.
 ///
-/// It is a `RandomNumberGenerator` with reference semantics, so a copy continues the same sequence. The
-/// algorithm is SplitMix64 (Steele, Lea and Flood, 2014).
+/// It is a `RandomNumberGenerator` with reference semantics, so a copy continues the sequence of its original.
 public final class SimulationRandom: RandomNumberGenerator, Sendable {
-    private let state: Locked<UInt64>
+    private let generator: Locked<SeededGenerator>
 
     /// Creates a source.
     ///
     /// - Parameter seed: Any number; equal seeds yield equal sequences.
-    public init(seed: UInt64) { self.state = Locked(seed) }
+    public init(seed: UInt64) { self.generator = Locked(SeededGenerator(seed: seed)) }
 
     /// Returns the next number of the sequence.
-    public func next() -> UInt64 {
-        var word = self.state.withLock { state in
-            state &+= 0x9e37_79b9_7f4a_7c15
-            return state
-        }
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
+    public func next() -> UInt64 { self.generator.withLock { $0.next() } }
 
     /// Returns a random element of a collection, which must not be empty.
     public func pick<Elements: Collection>(_ elements: Elements) -> Elements.Element {
@@ -48,12 +40,17 @@ public final class SimulationRandom: RandomNumberGenerator, Sendable {
 
     /// Returns another source, for a part of a simulation.
     func derived(_ number: Int) -> SimulationRandom {
-        let seed = self.state.withLock { $0 } ^ (UInt64(truncatingIfNeeded: number) &* 0xd134_2543_de82_ef95)
+        let seed =
+            self.generator.withLock { $0.state }
+            ^ (UInt64(truncatingIfNeeded: number) &* 0xd134_2543_de82_ef95)
         return SimulationRandom(seed: SimulationRandom(seed: seed).next())
     }
 }
 
 extension Duration {
+    /// The whole nanoseconds of the duration.
+    var nanoseconds: Int128 { self.attoseconds / 1_000_000_000 }
+
     /// The whole milliseconds of the duration.
     var milliseconds: Int {
         let (seconds, attoseconds) = self.components

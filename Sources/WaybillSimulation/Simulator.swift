@@ -14,7 +14,7 @@ internal import Glibc
 /// The compiler cannot check `Sendable` here. The proof: every method is called on the thread of the simulation,
 /// by the scheduler or by the work that it runs.
 final class Simulator: @unchecked Sendable {
-    /// A loop of the world, with the node that it belongs to.
+    /// A loop of the world.
     private struct Loop {
         let simulated: SimulatedLoop
         var isRunning = true
@@ -46,20 +46,6 @@ final class Simulator: @unchecked Sendable {
         let check: @Sendable () async throws -> Bool
     }
 
-    /// The probabilities with which the scheduler deviates from the order of arrival.
-    private struct Policy {
-        let reorder: Double
-        let hold: Double
-        let suspend: Double
-
-        /// Returns the policy of a seed: some seeds change the order often, and others rarely.
-        init(random: SimulationRandom) {
-            self.reorder = random.pick([0.5, 0.1, 0.02])
-            self.hold = random.pick([0.02, 0.002, 0])
-            self.suspend = random.pick([0.1, 0.01, 0])
-        }
-    }
-
     private let seed: UInt64
     let time = ManualTime(now: Simulator.epoch)
     let faults: Faults
@@ -68,7 +54,7 @@ final class Simulator: @unchecked Sendable {
     let isRecorded: Bool
     private(set) var messages: [RecordedEvent] = []
     private var kept: [Registration] = []
-    private let policy: Policy
+    private let policy: SchedulingPolicy
     private var decisions: Decisions
     private(set) var trace = RunTrace()
 
@@ -115,7 +101,7 @@ final class Simulator: @unchecked Sendable {
     ) {
         self.seed = seed
         self.isRecorded = isRecorded
-        self.policy = Policy(random: SimulationRandom(seed: seed ^ 0x706f_6c69_6379))
+        self.policy = SchedulingPolicy(random: SimulationRandom(seed: seed ^ 0x706f_6c69_6379))
         self.decisions = decisions
         self.faults = faults
         self.limits = limits
@@ -415,8 +401,4 @@ extension Simulator {
         self.ready = others + self.ready
         return box.result.withLock { $0 }
     }
-}
-
-extension Duration {
-    var nanoseconds: Int128 { self.attoseconds / 1_000_000_000 }
 }

@@ -91,8 +91,10 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
 }
 
 /// A random number generator whose sequence depends only on its seed, so that a failure can be reproduced.
+///
+/// The algorithm is SplitMix64 (Steele, Lea and Flood, 2014).
 package struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+    package private(set) var state: UInt64
 
     package init(seed: UInt64) { self.state = seed }
 
