@@ -66,10 +66,16 @@ const char *waybill_symbol_name(const void *function) {
 #if defined(__linux__)
 #include <sys/syscall.h>
 
+// Marks a function that replaces one of the C library's, and what it calls.
+//
+// Threads call such a function also while they end, when ThreadSanitizer has released their state. Code that
+// ThreadSanitizer has changed would read that state and stop the process.
+#define REPLACEMENT __attribute__((disable_sanitizer_instrumentation))
+
 // Returns the C library's function of a name, which the function of the same name in this file replaces.
 //
 // cache: Keeps the function. Threads that call this function at the same time write the same value.
-static void *original_function(void **cache, const char *name) {
+REPLACEMENT static void *original_function(void **cache, const char *name) {
     void *original = __atomic_load_n(cache, __ATOMIC_RELAXED);
     if (original == NULL) {
         original = dlsym(RTLD_NEXT, name);
@@ -82,7 +88,7 @@ static void *original_function(void **cache, const char *name) {
 static const int64_t wall_clock_base = 1767225600;
 static const int64_t second = 1000000000;
 
-int clock_gettime(clockid_t clock, struct timespec *result) {
+REPLACEMENT int clock_gettime(clockid_t clock, struct timespec *result) {
     if (simulation.receiver != NULL) {
         int is_wall_clock = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
         result->tv_sec = simulation.time / second + (is_wall_clock ? wall_clock_base : 0);
@@ -94,7 +100,7 @@ int clock_gettime(clockid_t clock, struct timespec *result) {
     return original(clock, result);
 }
 
-int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+REPLACEMENT int gettimeofday(struct timeval *restrict result, void *restrict zone) {
     struct timespec now;
     int status = clock_gettime(CLOCK_REALTIME, &now);
     result->tv_sec = now.tv_sec;
@@ -102,7 +108,7 @@ int gettimeofday(struct timeval *restrict result, void *restrict zone) {
     return status;
 }
 
-time_t time(time_t *result) {
+REPLACEMENT time_t time(time_t *result) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (result != NULL) *result = now.tv_sec;
@@ -110,7 +116,7 @@ time_t time(time_t *result) {
 }
 
 // Fills memory with random numbers (SplitMix64).
-static void fill_with_random_numbers(unsigned char *bytes, size_t count) {
+REPLACEMENT static void fill_with_random_numbers(unsigned char *bytes, size_t count) {
     for (size_t index = 0; index < count; index++) {
         uint64_t word = simulation.random += 0x9e3779b97f4a7c15;
         word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
@@ -120,7 +126,7 @@ static void fill_with_random_numbers(unsigned char *bytes, size_t count) {
 }
 
 // Swift's `SystemRandomNumberGenerator` asks the kernel for random numbers through this function.
-long syscall(long number, ...) {
+REPLACEMENT long syscall(long number, ...) {
     va_list list;
     va_start(list, number);
     long arguments[6];

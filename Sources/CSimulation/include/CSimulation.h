@@ -6,8 +6,9 @@
 // The parts of a simulation that need C: a hook of the Swift runtime for the jobs that no executor of the
 // simulation gets, and, on Linux, the system's time and random numbers on the thread of a simulation.
 //
-// On Linux, a program that contains CSimulation.c calls its functions `clock_gettime`, `gettimeofday`, `time` and
-// `syscall`. On a thread that is not in a simulation, they call the functions of the C library. So `Date()`, `ContinuousClock.now`, `Task.sleep` and `Int.random(in:)` follow the simulation.
+// On Linux, a program that contains CSimulation.c calls its functions `clock_gettime`, `gettimeofday`, `time`
+// and `syscall`, so `Date()`, `ContinuousClock.now`, `Task.sleep` and `Int.random(in:)` follow the simulation.
+// On a thread that is not in a simulation, they call the functions of the C library.
 
 // Receives a job that the calling thread has enqueued. The function takes over the job.
 typedef void (*waybill_job_receiver)(void *_Nonnull context, void *_Nonnull job);
@@ -28,8 +29,9 @@ void waybill_leave_simulation(void);
 // Sets the system's time on the calling thread, in nanoseconds.
 void waybill_set_time(int64_t time);
 
-// Returns the function with which a suspended job continues, or NULL if the job is not a task. It is a key for
-// waybill_symbol_name.
+// Returns the function with which a suspended job continues, or NULL if the job is not a task.
+//
+// waybill_symbol_name returns its name.
 void *_Nullable waybill_job_function(void *_Nonnull job);
 
 // Returns the mangled name of the function at an address, or NULL if it is not known.
