@@ -108,19 +108,23 @@ struct URLDraft: Sendable {
 
     /// Appends an item to the query, before the fragment.
     private mutating func append(_ name: String, _ value: String) {
-        let mark = self.hasQuery ? "&" : "?"
+        let mark = UInt8(ascii: self.hasQuery ? "&" : "?")
         self.hasQuery = true
-        guard let end = self.fragment else {
-            self.text.reserveCapacity(self.text.utf8.count + name.utf8.count + value.utf8.count + 2)
-            self.text += mark
-            self.text += name
-            self.text += "="
-            self.text += value
-            return
+        let text = self.text
+        let end = self.fragment ?? text.utf8.count
+        let length = name.utf8.count + value.utf8.count + 2
+        self.fragment = self.fragment.map { $0 + length }
+        // Each append to a `String` would check and grow it again, so one buffer receives all parts.
+        self.text = unsafe String(unsafeUninitializedCapacity: text.utf8.count + length) { memory in
+            var url = unsafe OutputSpan(buffer: memory, initializedCount: 0)
+            url.append(text.utf8.span, in: 0..<end)
+            url.append(mark)
+            url.append(name.utf8.span)
+            url.append(UInt8(ascii: "="))
+            url.append(value.utf8.span)
+            url.append(text.utf8.span, in: end..<text.utf8.count)
+            return unsafe url.finalize(for: memory)
         }
-        let item = "\(mark)\(name)=\(value)"
-        self.text.insert(contentsOf: item, at: self.text.utf8.index(self.text.startIndex, offsetBy: end))
-        self.fragment = end + item.utf8.count
     }
 
     /// Returns the URL with all parameters that have a text.
@@ -154,5 +158,12 @@ struct URLDraft: Sendable {
             message:
                 "expected one value, because `\(name)` is in the path of \(self.pattern), but found \(count)"
         )
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends the bytes of a span, or of a part of it.
+    fileprivate mutating func append(_ bytes: borrowing Span<UInt8>, in range: Range<Int>? = nil) {
+        for index in range ?? bytes.indices { self.append(bytes[index]) }
     }
 }

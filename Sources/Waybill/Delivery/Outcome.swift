@@ -83,3 +83,28 @@ func converted<Value>(_ value: any Sendable, to type: Value.Type) -> Value? {
     guard let result = value as? Value else { return EncodedValues.value(in: value, as: type) }
     return EncodedValues.isUnconstrained(type) ? EncodedValues.plain(value) as? Value : result
 }
+
+/// Returns the value of a box if its type is exactly `type`, and otherwise the value of a closure.
+///
+/// `as?` calls the runtime, which takes as long as all other steps of a value's delivery together. A result
+/// of the type `Value?` would cost nearly as much, because a generic function looks that type up.
+///
+/// - Parameters:
+///   - box: The box.
+///   - type: The type of the value.
+///   - convert: Converts the value of the box, which has another type.
+/// - Returns: The value.
+/// - Throws: The error of the closure.
+@inline(__always)
+func unbox<Value: Sendable>(
+    _ box: any Sendable,
+    as type: Value.Type,
+    otherwise convert: () throws(RoutingError) -> Value
+) throws(RoutingError) -> Value {
+    func open<Boxed: Sendable>(_ value: Boxed) throws(RoutingError) -> Value {
+        guard Boxed.self == Value.self else { return try convert() }
+        // The two types are equal, but the compiler cannot know it.
+        return unsafe unsafeBitCast(value, to: Value.self)
+    }
+    return try open(box)
+}

@@ -196,8 +196,24 @@ extension MessageBus {
         as type: Value.Type,
         url: String
     ) throws(RoutingError) -> Value {
+        guard Value.self != Reply.self, result.outcome.isReply else {
+            return try self.convertedValue(of: result, as: type, url: url)
+        }
+        return try unbox(try result.outcome.value(), as: type) { () throws(RoutingError) in
+            try self.convertedValue(of: result, as: type, url: url)
+        }
+    }
+
+    /// Returns a value that may need a conversion.
+    ///
+    /// The function is separate, because it looks up the type `Value?`, which takes long in a generic function.
+    @inline(never)
+    private func convertedValue<Value: Sendable>(
+        of result: DeliveryResult,
+        as type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
         if Value.self == Reply.self, let reply = try result.reply(from: url) as? Value { return reply }
-        if case .success(let box) = result.outcome.result, let value = unbox(box, as: type) { return value }
         do throws(RoutingError) {
             return try result.outcome.value(as: type, url: url)
         } catch {
