@@ -42,13 +42,6 @@ static inline void waybill_spin_hint(void) {
 // Yields this core to another thread that is ready to run.
 static inline void waybill_yield_core(void) { sched_yield(); }
 
-// Returns whether libuv has watchers that it passes to the kernel when it polls next. In every version of
-// libuv 1, the queue is a pair of pointers, and the first one points to the queue when it is empty.
-static inline int waybill_has_new_watchers(const uv_loop_t *loop) {
-    const void *queue = &loop->watcher_queue;
-    return *(const void *const *)queue != queue;
-}
-
 // Returns a number that identifies the calling thread. It reads the same register as pthread_self, without
 // the call through the linker's table.
 static inline uintptr_t waybill_thread_id(void) {
@@ -60,12 +53,6 @@ static inline uintptr_t waybill_thread_id(void) {
 }
 
 #if defined(__linux__)
-// The functions that libdispatch provides for foreign run loops, such as the run loop of CoreFoundation on
-// this system. The first returns a descriptor that is readable while the main queue has work. The second runs
-// that work. Only the main thread may call them.
-extern int _dispatch_get_main_queue_handle_4CF(void);
-extern void _dispatch_main_queue_callback_4CF(void *unused);
-
 // Returns whether the calling thread is the first thread of the process.
 static inline int waybill_is_main_thread(void) { return syscall(SYS_gettid) == getpid(); }
 #endif
@@ -122,21 +109,5 @@ static inline int waybill_peer_user(int descriptor, unsigned int *user) {
     return status;
 #endif
 }
-
-// Function of the Swift runtime: retains an object and returns it, or returns NULL when its last strong
-// reference is gone. The memory must still exist, which an unowned reference guarantees.
-extern void *swift_tryRetain(void *object);
-
-// Functions of the Swift runtime: the first returns the task that the calling thread runs, or NULL. The
-// second returns the flags of a task, which contain its kind. Both take and return one register, which
-// Swift's calling convention passes like C's.
-extern void *swift_task_getCurrent(void);
-extern size_t swift_task_getJobFlags(void *task);
-
-// Function of the Swift runtime: enqueues the job of a task on an executor, which the other two arguments
-// represent. Two zeros mean the preferred executor of the task, or the default executor when it has none.
-extern __attribute__((swiftcall)) void swift_task_enqueue(void *job, void *identity, uintptr_t implementation);
-
-static inline void waybill_enqueue(void *job) { swift_task_enqueue(job, NULL, 0); }
 
 #endif

@@ -3,6 +3,10 @@ internal import CLibUV
 internal import Dispatch
 internal import Glibc
 
+#if WAYBILL_PUBLIC_API_ONLY
+internal import Foundation
+#endif
+
 extension EventLoop {
     /// Runs the loop on the main thread until it has shut down, and runs the main actor on the loop's thread.
     ///
@@ -32,11 +36,30 @@ extension EventLoop {
             waybill_is_main_thread() != 0,
             "`runServingMainActor()` must be called on the main thread"
         )
-        self.core.submit(WorkItem { self.core.serveMainQueue() })
+        self.execute { self.core.serveMainQueue() }
         self.run()
-        _dispatch_main_queue_callback_4CF(nil)
+        LoopCore.runMainQueue()
     }
 }
+
+#if WAYBILL_PUBLIC_API_ONLY
+
+extension LoopCore {
+    /// Runs the jobs of the main queue every 2 milliseconds, until the loop shuts down.
+    ///
+    /// No public function tells that the main queue has work. The run loop of Foundation runs the work.
+    fileprivate func serveMainQueue() {
+        Self.runMainQueue()
+        let deadline = Deadline(after: .milliseconds(2), by: self.configuration.time)
+        self.loop?.schedule(at: deadline) { self.serveMainQueue() }
+    }
+
+    fileprivate static func runMainQueue() { _ = RunLoop.main.run(mode: .default, before: .distantPast) }
+
+    func endMainQueue() {}
+}
+
+#else
 
 extension LoopCore {
     /// Starts to run the jobs of the main queue on the loop's thread.
@@ -47,7 +70,7 @@ extension LoopCore {
             let handle = try PollHandle(on: self.uv, descriptor: descriptor) {
                 var count: UInt64 = 0
                 _ = unsafe read(descriptor, &count, 8)
-                _dispatch_main_queue_callback_4CF(nil)
+                Self.runMainQueue()
             }
             handle.start()
             unsafe self.state.pointee.mainQueue = handle
@@ -59,6 +82,8 @@ extension LoopCore {
         }
     }
 
+    fileprivate static func runMainQueue() { _dispatch_main_queue_callback_4CF(nil) }
+
     /// Stops watching the main queue when the loop shuts down.
     func endMainQueue() {
         guard let handle = unsafe self.state.pointee.mainQueue.take() else { return }
@@ -66,6 +91,8 @@ extension LoopCore {
         handle.close { self.handleClosed() }
     }
 }
+
+#endif
 #else
 extension LoopCore {
     func endMainQueue() {}

@@ -1,3 +1,4 @@
+#if !WAYBILL_PUBLIC_API_ONLY
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
 // The runtime asks the executor of a task to resume it when `Task.sleep` ends. Only a simulated loop does so
@@ -75,3 +76,4 @@ extension LoopCore {
         time.schedule(at: deadline) { self.submit(WorkItem(work, as: kind)) }
     }
 }
+#endif

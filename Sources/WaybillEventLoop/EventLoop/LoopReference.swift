@@ -16,22 +16,34 @@ internal import Glibc
 /// retain the object if it is alive.
 @safe
 struct LoopReference {
+    #if WAYBILL_PUBLIC_API_ONLY
+    private weak var object: EventLoop?
+    #else
     private let address: UInt
+    #endif
 
     /// The runtime's reference to the loop as an executor.
     let executor: UnownedSerialExecutor
 
     init(_ loop: EventLoop) {
+        #if WAYBILL_PUBLIC_API_ONLY
+        self.object = loop
+        #else
         unsafe self.address = UInt(bitPattern: Unmanaged.passUnretained(loop).toOpaque())
+        #endif
         unsafe self.executor = loop.asUnownedSerialExecutor()
     }
 
     /// The loop, or nil once its last reference is gone.
     var loop: EventLoop? {
+        #if WAYBILL_PUBLIC_API_ONLY
+        return self.object
+        #else
         guard let retained = unsafe swift_tryRetain(UnsafeMutableRawPointer(bitPattern: self.address))
         else { return nil }
         // `swift_tryRetain` has counted the reference already.
         return unsafe Unmanaged<EventLoop>.fromOpaque(retained).takeRetainedValue()
+        #endif
     }
 }
 

@@ -47,7 +47,14 @@ final class UVLoop {
     }
 
     /// Whether a descriptor is to be watched that will be registered with the kernel only at the next poll.
-    var hasNewWatchers: Bool { unsafe waybill_has_new_watchers(self.pointer) != 0 }
+    var hasNewWatchers: Bool {
+        #if WAYBILL_PUBLIC_API_ONLY
+        // libuv has no function that tells, so a driven loop polls again without waiting.
+        true
+        #else
+        unsafe waybill_has_new_watchers(self.pointer) != 0
+        #endif
+    }
 
     /// Frees a loop that Waybill owns; does nothing to a borrowed loop.
     ///

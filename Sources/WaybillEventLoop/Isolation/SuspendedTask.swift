@@ -158,13 +158,22 @@ package struct SuspendedJob: ~Copyable, Sendable {
     private borrowing func submit(_ address: UInt, _ resumption: Resumption) {
         let job = Self.job(address)
         guard let loop = self.loop, resumption != .elsewhere else {
-            // The global executor would accept the job as well. But if the task prefers an executor, it would
-            // treat the global executor as that executor, and would not return to its own.
-            return unsafe waybill_enqueue(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
+            return Self.enqueueElsewhere(job)
         }
         // The job is submitted as a job of the loop: the actor has no other state that the loop's jobs could
         // race with. The waiting task holds its actor, and the job keeps the loop alive.
         unsafe loop.withUnsafeObject { $0.submit(WorkItem(job, as: .actorJob)) }
+    }
+
+    /// Enqueues a job on the executor that its task prefers, or on the default executor.
+    private static func enqueueElsewhere(_ job: UnownedJob) {
+        #if WAYBILL_PUBLIC_API_ONLY
+        // A task that prefers an executor treats the global executor as that executor, and runs on it until
+        // it changes its isolation.
+        globalConcurrentExecutor.enqueue(job)
+        #else
+        unsafe waybill_enqueue(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
+        #endif
     }
 
     /// Returns the job at an address that ``enqueue(_:)`` has stored; the job must not have run.

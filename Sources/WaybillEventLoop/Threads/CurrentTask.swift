@@ -2,7 +2,27 @@ internal import CLibUV
 
 /// The task that the calling thread runs: its identity, and whether it is a child task.
 package enum CurrentTask {
-    /// A number that no other task has at the same time; zero outside tasks.
+    #if WAYBILL_PUBLIC_API_ONLY
+
+    /// A number that identifies the task among all tasks that exist; zero outside tasks.
+    ///
+    /// The number is a hash value, so two tasks have the same number in one of 2^64 cases.
+    package static var id: UInt {
+        unsafe withUnsafeCurrentTask { task in
+            guard let task = unsafe task else { return 0 }
+            return unsafe max(1, UInt(bitPattern: task.hashValue))
+        }
+    }
+
+    /// False for every task, because Swift has no function that tells child tasks from others.
+    ///
+    /// A call by a child task of a handler that waits for the handler's own mailbox is then no `deadlock`, and
+    /// waits until its deadline.
+    package static var isChild: Bool { false }
+
+    #else
+
+    /// A number that identifies the task among all tasks that exist; zero outside tasks.
     package static var id: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
 
     /// Whether the task is an `async let` or belongs to a task group, so that its parent task waits for it.
@@ -13,7 +33,10 @@ package enum CurrentTask {
         return unsafe swift_task_getJobFlags(task) & Self.childFlag != 0
     }
 
-    /// The bit of a job's flags that marks a child task; `CurrentTaskTests` fails first if the runtime moves
-    /// it.
+    /// The bit of a job's flags that marks a child task.
+    ///
+    /// `CurrentTaskTests` fails first if the runtime moves the bit.
     private static let childFlag = 1 << 24
+
+    #endif
 }

@@ -22,6 +22,22 @@ struct RuntimeLayoutTests {
         #expect(now <= MonotonicTime.instant(MonotonicTime.nanoseconds(of: .now)))
     }
 
+    @Test(.needsPrivateSymbol("watcher_queue"))
+    func `libuv has a new watcher from the start of the watcher to the next poll`() throws {
+        let (uv, watched) = (try UVLoop(), try UVLoop())
+        defer { watched.close() }
+        uv.runOnce()
+        #expect(!uv.hasNewWatchers)
+        let handle = try PollHandle(on: uv, descriptor: watched.backendDescriptor) {}
+        handle.start()
+        #expect(uv.hasNewWatchers)
+        uv.runOnce()
+        #expect(!uv.hasNewWatchers)
+        handle.close {}
+        uv.run()
+        uv.close()
+    }
+
     @Test func `an unowned job is the address of the job`() {
         #expect(MemoryLayout<UnownedJob>.size == MemoryLayout<UInt>.size)
         #expect(MemoryLayout<UnownedJob>.alignment == MemoryLayout<UInt>.alignment)

@@ -147,7 +147,7 @@ struct QueuedTaskTests {
         #expect(error == nil ? before == [1] : called.entries == [])
     }
 
-    @Test(arguments: ["unregistered", "dropped"])
+    @Test(.needsPrivateSymbol("swift_task_enqueue"), arguments: ["unregistered", "dropped"])
     func `a handler whose own message is refused goes on where it was`(how: String) async throws {
         try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 1, whenFull: .dropOldest))
         let inner = try self.bus.register("app://inner", on: self.far) { _, _ in }

@@ -428,7 +428,7 @@ struct SerialTests {
         #expect(steps.entries == ["first", "later", "task"])
     }
 
-    @Test(arguments: Place.allCases)
+    @Test(.needsPrivateSymbol("swift_task_getJobFlags"), arguments: Place.allCases)
     func `a child task of a serial handler that asks its own module is told`(place: Place) async throws {
         let module = try self.module(place)
         let bus = self.bus
