@@ -2,7 +2,6 @@ public import WaybillRouting
 
 extension RoutingError {
     /// Returns the error for a value that does not have the type that its reader expects.
-    /// Returns the error for a value that does not have the type that its reader expects.
     ///
     /// - Parameters:
     ///   - url: The URL of the message that contains the value.
