@@ -63,7 +63,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: url,
-            message: "the handler was unregistered while the message waited in its mailbox"
+            message: "the handler was unregistered while the message waited in the handler's mailbox"
         )
     }
 
@@ -108,7 +108,7 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "the subscription is full: its limit is \(Self.messages(limit)); read it faster, or "
+            message: "the subscription is full: its limit is \(Self.messages(limit)); read faster, or "
                 + "raise the limit"
         )
     }
