@@ -1,7 +1,7 @@
 /// Records the properties of a value, unchanged, by the names of their coding keys.
 ///
-/// The type encodes nothing. It drops values that are not members of one object. Parameters have no members,
-/// so `ParameterDecoder` rejects types that have such values.
+/// The type encodes nothing. The type drops values that are not members of one object. Parameters have no
+/// members, so `ParameterDecoder` rejects types that have such values.
 final class PropertyRecorder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]

@@ -4,7 +4,7 @@ internal import WaybillRouting
 ///
 /// To bind a route means to register its pattern with the target that the configuration names. Each change
 /// binds the routes of all configurations again, because a configuration may lead to a route of another
-/// configuration, or hide it.
+/// configuration, or hide that route.
 struct ConfigurationRegister: Sendable {
     private var configurations: [Configured] = []
     /// The current IDs of routes that a configured route hid and that were later restored, by the IDs of

@@ -6,7 +6,7 @@ internal import WaybillRouting
 /// The state of a bus.
 ///
 /// Handlers retain the core. When the user's ``MessageBus`` is released, the `MessageBus` unregisters all
-/// handlers, so that they release the core.
+/// handlers, so that the handlers release the core.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let registry: RouteRegistry
@@ -77,14 +77,14 @@ final class BusCore: Sendable {
 
     var logger: Logger { self.configuration.logger }
 
-    /// The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// The state of the bus on the calling thread's loop; nil when the thread runs no loop of the bus.
     @inline(__always)
     var currentShard: BorrowedShard? {
         if self.primaryShard.isCurrent { return BorrowedShard(self.primaryShard) }
         return self.otherShards.isEmpty ? nil : self.otherShard(where: \.isCurrent)
     }
 
-    /// Returns the shard of a loop, or nil when the bus does not have the loop.
+    /// Returns the state of the bus on a loop, or nil when the loop does not belong to the bus.
     func shard(of eventLoop: ObjectIdentifier) -> BorrowedShard? {
         self.primaryShard.loop == eventLoop
             ? BorrowedShard(self.primaryShard) : self.otherShard(where: { $0.loop == eventLoop })

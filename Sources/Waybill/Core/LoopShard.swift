@@ -25,8 +25,8 @@ final class LoopShard: Sendable {
     private let empty: RouteSnapshot
     private let isForgetting = Atomic<Bool>(false)
 
-    // Only the loop's thread writes these values. They are atomic so that the compiler can check that the
-    // class is Sendable.
+    // Only the loop's thread writes these values. The values are atomic so that the compiler can check that
+    // the class is Sendable.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
     private let frameHops = Atomic<Int>(Frame.noHandlerHops)
     private let frameExpiry = Atomic<Int64>(Deadline.never.nanoseconds)
@@ -203,7 +203,7 @@ extension LoopShard {
 private final class LatestTopic: Sendable {
     let url: String
     let matched: MatchedSubscribers
-    /// The address of the URL, if it has no subscribers.
+    /// The address of the URL; nil when the URL has subscribers.
     let address: Address?
 
     /// An entry that matches no URL, because no URL is empty.

@@ -62,7 +62,7 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - request: The request of the caller.
-    ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
     /// - Returns: The state of the message.
     @inline(never)  // If this function were inlined, each caller would retain the parameters.

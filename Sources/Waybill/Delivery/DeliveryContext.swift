@@ -13,7 +13,8 @@ struct DeliveryContext: Sendable {
     /// The context of code that runs because of a message but has no exchange.
     static func record(_ record: ContextRecord) -> Self { Self(source: record) }
 
-    /// The number of routed messages that led to this message, each sent by the handler of the one before.
+    /// The number of earlier messages in the chain in which the handler of each message sent the next
+    /// message.
     var hops: Int { self.source.hops }
 
     /// The time at which the message's caller stops waiting.

@@ -125,7 +125,7 @@ final class Exchange: Sendable {
         let shard = self.core.currentShard
         if let ticket = ticket.take() {
             // Count the outcome before the caller resumes, so that the statistics that the caller reads
-            // include it.
+            // include the outcome.
             self.core.settle(
                 ticket,
                 as: outcome,
@@ -144,7 +144,7 @@ final class Exchange: Sendable {
     /// Releases the resources of an exchange that is over.
     ///
     /// This method cancels the timer, removes the message from the mailbox, and fails unanswered progress
-    /// replies. It also cancels the handler's task, unless the outcome is a reply.
+    /// replies. The method also cancels the handler's task, unless the outcome is a reply.
     @inline(never)
     private func release(_ waiting: State.Waiting, from handler: Handler?, isReply: Bool) {
         waiting.watch?.cancel()
@@ -227,7 +227,7 @@ extension Exchange {
         let context: DeliveryContext?
         /// Whether the handler uses the answer.
         ///
-        /// If the handler uses the answer, it also receives the listener's error.
+        /// If the handler uses the answer, the handler also receives the listener's error.
         let expectsAnswer: Bool
         let answer: Answer
     }
@@ -269,8 +269,8 @@ extension Exchange {
     ///
     /// The listener runs with the isolation of the caller.
     ///
-    /// - Returns: The outcome. It is the listener's first error when the handler replied but could not
-    ///   receive that error, because the handler did not use the answer.
+    /// - Returns: The outcome. The outcome is the listener's first error when the handler replied but could
+    ///   not receive that error, because the handler did not use the answer.
     nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
         var untold: RoutingError?
         while true {

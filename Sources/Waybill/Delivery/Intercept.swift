@@ -5,7 +5,8 @@ internal import WaybillRouting
 extension BusCore {
     /// Returns the middlewares that intercept messages now.
     ///
-    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
+    ///   the bus.
     /// - Returns: The chain of middlewares, or nil when the bus has none.
     @inline(__always)
     func chain(on shard: BorrowedShard?) -> MiddlewareChain? {

@@ -155,8 +155,8 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
 /// The task of a handler.
 ///
 /// The task's type can throw, although no handler's task throws. The runtime has a single function that
-/// starts tasks, and it expects a closure that can throw. A closure that cannot throw is wrapped in another
-/// closure, which costs an allocation and a tenth of the time of a suspending handler.
+/// starts tasks, and this function expects a closure that can throw. A closure that cannot throw is wrapped
+/// in another closure, which costs an allocation and a tenth of the time of a suspending handler.
 typealias HandlerTask = Task<Void, any Error>
 
 /// Returns 1, the number of iterations of the loop in which `Task.immediate` is called.
@@ -241,8 +241,8 @@ extension Exchange {
     func start(_ message: Message, at handler: Handler, place: Mailbox.Place, on watcher: EventLoop?) {
         let work = TaskWork(message: message, interception: nil, handler: handler, endsTurn: true)
         guard case .queue(let takesSlot) = place else { return self.start(work, on: watcher) }
-        // The task inherits the task-local values of the caller. It is therefore created here, and waits in
-        // the queue with the message.
+        // The task inherits the task-local values of the caller. The task is therefore created here, and
+        // waits in the queue with the message.
         let mailbox = handler.mailbox
         if let error = mailbox.rejection(of: self.id, to: self.url, inside: self.caller) {
             return self.finish(.failed(error))

@@ -8,7 +8,7 @@ extension Mailbox {
         case inPlace
         /// The message waits in the queue.
         ///
-        /// `takesSlot` states whether it counts against the limit of the mailbox.
+        /// `takesSlot` states whether the message counts against the limit of the mailbox.
         case queue(takesSlot: Bool)
     }
 

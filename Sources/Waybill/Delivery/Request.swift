@@ -48,10 +48,11 @@ struct Request: Sendable {
         if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
     }
 
-    /// Returns the request with the hop count and the deadline that it inherits from the handler that sends
-    /// it.
+    /// Returns the request with the hop count and the deadline that it inherits from the sending handler's
+    /// message.
     ///
-    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
+    ///   the bus.
     /// - Returns: The request. Its deadline is not later than the deadline of the handler's message.
     @inline(__always)
     consuming func inheriting(on shard: BorrowedShard?) -> Request {

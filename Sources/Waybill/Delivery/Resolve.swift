@@ -27,7 +27,7 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - request: The request of the caller.
-    ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     /// - Returns: The handler or the connector, and the parameters of the message. The target is
     ///   ``Target/missing(_:)`` when no route and no connector accepts the URL.
     @inline(__always)

@@ -52,7 +52,7 @@ extension BusCore {
         }
         let (target, parameters) = self.resolve(request, on: shard)
         // A sender receives the failure at once when no handler is registered, even if middlewares intercept
-        // the message. It cannot wait for a slot, because only a handler has a mailbox.
+        // the message. The sender cannot wait for a slot, because only a handler has a mailbox.
         guard let handler = target.handler else {
             throw await self.failAwaited(ticket, of: request, with: target.failure)
         }

@@ -31,7 +31,7 @@ enum Recipient: Sendable {
     case publisher
     /// No recipient, because no caller waits for a sent message. A failure makes the message a dead letter.
     case nobody
-    /// No recipient, because the message was published to a subscriber that did not receive it.
+    /// No recipient, because the message was published to a subscriber that did not accept the message.
     ///
     /// `isLogged` is false when a single log entry covers all messages of the subscription.
     case subscriber(isLogged: Bool)
@@ -104,7 +104,8 @@ extension Request: SettledContent {
 extension BusCore {
     /// Counts a message as sent and assigns its ID.
     ///
-    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
+    ///   the bus.
     /// - Returns: The obligation to settle the message.
     @inline(__always)
     func open(on shard: BorrowedShard?) -> MessageTicket {
@@ -126,7 +127,7 @@ extension BusCore {
     ///   - recipient: The recipient of the outcome.
     ///   - handler: The handler that the message reached; nil when the message reached no handler.
     ///   - isInFlight: Whether the counters of the handler's route count the message as in flight.
-    ///   - shard: The shard of the calling thread.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     @inline(__always)
     func settle<Content: SettledContent>(
         _ ticket: consuming MessageTicket,
@@ -162,7 +163,7 @@ extension BusCore {
     ///   - error: The failure.
     ///   - handler: The handler that the message was for; nil when the message has no handler.
     ///   - recipient: The recipient of the outcome.
-    ///   - shard: The shard of the calling thread.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     /// - Returns: The ID of the message, and the failure.
     @discardableResult
     @inline(never)
@@ -179,7 +180,7 @@ extension BusCore {
         return DeliveryResult(id: id, outcome: .failed(error))
     }
 
-    /// Counts a message that cannot be delivered as sent, and settles it with a failure.
+    /// Counts an undeliverable message as sent, and settles the message with a failure.
     @discardableResult
     func fail(
         _ content: some SettledContent,

@@ -6,7 +6,7 @@ package import WaybillRouting
 package enum Audience: Sendable, Hashable {
     /// Other programs, over sockets and HTTP.
     ///
-    /// ``MessageBus/expose(_:for:)`` exposes URLs to them.
+    /// ``MessageBus/expose(_:for:)`` exposes URLs to these programs.
     case peers
     /// Other nodes: the other processes of the cluster that the bus has joined.
     ///

@@ -18,8 +18,8 @@ extension MessageBus {
     /// `app://user/me`, even if another route handles that URL, now or later. An exposed URL of a connector's
     /// scheme reaches the connector. A URL with the segment `.` or `..` is never exposed.
     ///
-    /// Exposing a pattern and cancelling the exposure affect only messages that arrive later. They affect
-    /// neither routes nor messages in flight. Any thread may call this method.
+    /// Exposing a pattern and cancelling the exposure affect only messages that arrive later, and neither
+    /// routes nor messages in flight. Any thread may call this method.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs, as for a route.

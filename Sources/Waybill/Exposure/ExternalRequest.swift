@@ -43,8 +43,8 @@ package struct ExternalRequest: Sendable {
     ///
     /// - Parameters:
     ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - passed: Values to pass with the call. They take precedence over values of the query, but not over
-    ///     values of the path.
+    ///   - passed: Values to pass with the call. These values take precedence over values of the query, but
+    ///     not over values of the path.
     ///   - headers: Text for the infrastructure, separate from the parameters.
     ///   - deadline: The time at which the peer stops waiting.
     ///   - hops: The number of routed messages that led to the request in other processes. A negative number

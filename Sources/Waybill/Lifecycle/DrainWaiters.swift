@@ -71,8 +71,8 @@ extension BusCore {
     /// message was then counted without a call of ``noteEnd()``. When the loop runs this job, the handler has
     /// returned.
     func noteEndsEverywhere() {
-        // A thread without a loop may have read the phase before it changed. After the fence, this thread
-        // reads the counts of that thread.
+        // A thread without a loop may have read the phase before the phase changed. After the fence, this
+        // thread reads the counts of that thread.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         for eventLoop in self.eventLoops { eventLoop.execute { self.noteEnd() } }
         self.noteEnd()

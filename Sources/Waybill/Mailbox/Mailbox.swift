@@ -181,7 +181,7 @@ extension Mailbox {
     nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
             // Check both flags under the lock. A retired handler and a cancelled caller set their flag before
-            // they search the queue. Either this code finds the flag, or they find the message in the queue.
+            // they search the queue. Either this code finds the flag, or their search finds the message.
             task.handler.isGone || task.isCancelled ? .full : queue.append(task)
         }
         if self.act(on: effect) { return nil }

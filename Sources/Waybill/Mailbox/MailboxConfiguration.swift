@@ -126,7 +126,7 @@ extension BusCore {
 
     /// Returns the mailbox of an actor, for a new handler.
     ///
-    /// When the handler ends, it must call ``leave(_:)`` with the mailbox.
+    /// The deinitializer of the handler must call ``leave(_:)`` with the mailbox.
     func mailbox(of actor: any LoopBound) -> Mailbox {
         let eventLoop = actor.checkedEventLoop
         self.watch(eventLoop)

@@ -3,7 +3,7 @@ internal import WaybillRouting
 
 /// A route of a module: its description, and the code that handles it.
 ///
-/// `@Route` generates a `ModuleRoute` for each method. You can also write it by hand:
+/// `@Route` generates a `ModuleRoute` for each method. You can also write a route by hand:
 ///
 /// ```swift
 /// static var routes: [ModuleRoute<Greeter>] {
@@ -23,8 +23,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// A closure that returns the route with code that cannot suspend.
     ///
-    /// The closure returns nil if the given methods do not include the route's method. It is nil for a route
-    /// that is not a route of a service.
+    /// The closure returns nil if the given methods do not include the route's method. The property is nil
+    /// for a route that does not belong to a service.
     private var immediate: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
 
     /// Creates a route whose code cannot suspend.

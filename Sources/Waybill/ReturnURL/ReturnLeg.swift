@@ -21,7 +21,7 @@ public struct ReturnLeg: Sendable {
 
     /// The correlation ID of the message to the return URL.
     ///
-    /// It is the ID of the request, which is also in the reply.
+    /// The reply and the request have the same ID.
     public var correlationID: CorrelationID { self.path.correlationID }
 
     /// The outcome of the delivery.

@@ -20,7 +20,7 @@ final class Handler: Sendable {
     let mailbox: Mailbox
     let core: BusCore
 
-    /// The shard of `loop`; nil when this loop does not belong to the bus.
+    /// The state of the bus on `loop`; nil when this loop does not belong to the bus.
     let shard: BorrowedShard?
 
     /// Whether the handler is unregistered or its loop has stopped.

@@ -203,8 +203,8 @@ extension BusCore {
     /// Removes the route of a registration.
     ///
     /// A configured route can hide another route. The hidden route is in the register of configurations and
-    /// not in the table. When it is restored, it gets a new ID in the table, and the register maps the ID of
-    /// its registration to the new ID.
+    /// not in the table. When the hidden route is restored, the route gets a new ID in the table, and the
+    /// register maps the ID of the route's registration to the new ID.
     private func removeRoute(_ id: RouteID) {
         guard self.unregister({ table in [table.remove(id)] }) == 0 else { return }
         let hidden = self.configured.withLock { register -> Target? in

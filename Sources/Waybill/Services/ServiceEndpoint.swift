@@ -50,7 +50,7 @@ public struct ServiceEndpoint: Sendable {
         try await self.methods(action).call(0, arguments, as: Value.self)
     }
 
-    /// Returns methods of the service, for a proxy that calls them often.
+    /// Returns methods of the service, for a proxy that calls the methods often.
     ///
     /// A call through the result does not build a URL.
     ///

@@ -14,7 +14,7 @@ struct ServiceRegister {
 
     /// Adds a service.
     ///
-    /// With conventions that allow it, the service replaces an existing service.
+    /// With conventions that allow a replacement, the service replaces an existing service.
     ///
     /// - Returns: The ID of the service.
     /// - Throws: `conflict` with the file and line of the existing provider.

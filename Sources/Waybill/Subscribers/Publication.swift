@@ -3,8 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Delivers a request to all subscribers concurrently, and returns the number of subscribers that
-    /// accepted it.
+    /// Delivers a request to all subscribers concurrently, and returns the number of accepting subscribers.
     ///
     /// - Parameters:
     ///   - request: The request to publish.

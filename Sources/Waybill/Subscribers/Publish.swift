@@ -34,7 +34,7 @@ extension MessageBus {
 
     /// Subscribes code of an actor that cannot suspend, on the actor's loop.
     ///
-    /// The bus holds the actor while it is subscribed.
+    /// The bus holds the actor while the actor is subscribed.
     @discardableResult
     public func subscribe<Module: LoopBound>(
         _ pattern: String,

@@ -3,7 +3,7 @@ internal import WaybillRouting
 
 /// The state of a buffer.
 ///
-/// It decides about each message, and ``SubscriptionBuffer`` performs the decision.
+/// The state decides about each message, and ``SubscriptionBuffer`` performs the decision.
 struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow

@@ -10,7 +10,7 @@ extension MessageBus {
     /// ```
     ///
     /// Without a trace, this feature costs nothing. With a trace, every delivery of the bus becomes slightly
-    /// slower, because it takes the path of deliveries with middlewares. The trace runs before all
+    /// slower, because the delivery takes the path of deliveries with middlewares. The trace runs before all
     /// middlewares, so its events contain the results that callers receive.
     ///
     /// - Parameters:
