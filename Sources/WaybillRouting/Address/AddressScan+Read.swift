@@ -48,7 +48,7 @@ extension AddressScan where Self: ~Copyable {
         let word = ByteWord.load(bytes, 0)
         let colons = ByteWord.mask(word, UInt8(ascii: ":"))
         let length = ByteWord.firstIndex(colons)
-        // Setting this bit folds letters to lower case. It turns no other byte into a letter.
+        // Setting this bit folds letters to lower case. The bit turns no other byte into a letter.
         let folded = ByteWord.prefix(word | (ByteWord.ones &* 0x20), length & 7)
         guard colons != 0, SegmentKey.short(folded, length) == rules.defaultSchemeKey else { return 0 }
         return length

@@ -35,7 +35,7 @@ public struct RoutingConventions: Sendable, Hashable {
     public var placeholders = Placeholders.all
     /// Whether a placeholder that is a whole segment may match several segments.
     ///
-    /// It matches as few segments as possible.
+    /// The placeholder matches as few segments as possible.
     public var placeholdersSpanSegments = false
     /// Whether spaces in a pattern are ignored.
     public var patternsIgnoreSpaces = false

@@ -189,8 +189,8 @@ extension FrozenTrie {
         scan: inout some AddressScan & ~Copyable
     ) -> TriePosition {
         let start = scan.range(Int(choice.index)).start
-        // The index of the last segment that the catch-all segment consumes. If all of its patterns end with
-        // the catch-all segment, it consumes all remaining segments at once.
+        // The index of the last segment that the catch-all segment consumes. If every pattern ends with this
+        // catch-all segment, the catch-all consumes all remaining segments at once.
         let isEnd = !self.trie.nodes[Int(child)].hasChildren
         let least = choice.branch == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
         let end = isEnd ? count &- 1 : least

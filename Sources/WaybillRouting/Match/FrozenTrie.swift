@@ -22,7 +22,7 @@ extension FrozenTrie {
     @inlinable
     func match(_ text: String) throws(RoutingError) -> RouteMatch? {
         // The runtime copies and destroys an optional of this size. If an inlined function creates the
-        // optional, the compiler removes it.
+        // optional, the compiler removes the optional.
         let match = try self.lookUp(text)
         return match.isFound ? match : nil
     }

@@ -55,7 +55,7 @@ package enum EncodedValues {
         return values.mapValues { self.plain($0) }
     }
 
-    /// Returns whether a type is `any Sendable` or an optional of it.
+    /// Returns whether a type is `any Sendable` or an optional of `any Sendable`.
     ///
     /// A cast to this type succeeds with the encoded value itself, so the value must be replaced by its plain
     /// value. The function compares the addresses of types, because every successful cast calls it. At run

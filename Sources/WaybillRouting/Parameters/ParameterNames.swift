@@ -2,8 +2,8 @@
 ///
 /// All matches of all patterns with the same names share the object.
 ///
-/// The object also stores the captures after the eighth, because only a few matches have them. A match with
-/// more than eight captures has its own object, so that all other matches stay smaller.
+/// The object also stores the captures after the eighth, because only a few matches have more than eight. A
+/// match with more than eight captures has its own object, so that all other matches stay smaller.
 @usableFromInline
 final class ParameterNames: Sendable {
     /// The key by which a trie finds an existing object.

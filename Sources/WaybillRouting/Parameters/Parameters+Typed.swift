@@ -22,7 +22,8 @@ extension Parameters {
     ) throws(RoutingError) -> Value? {
         if Value.self == Int.self {
             switch self.readInt(name) {
-            // The compiler removes this cast of the number. It would not remove a cast of the optional.
+            // The compiler removes this cast of the number. The compiler would not remove a cast of the
+            // optional.
             case .number(let number): if let value = number as? Value { return value }
             case .missing: return nil
             case .needsText: break
@@ -117,7 +118,7 @@ extension Parameters {
 extension Parameters {
     /// Returns the text of a passed value; nil if the value is not text.
     ///
-    /// The description of a value is not used, because it is not the value.
+    /// The description of a value is not used, because a description is not a value.
     @usableFromInline
     package static func givenText(_ passed: Any) -> String? {
         passed as? String ?? (passed as? Substring).map { String($0) }
@@ -145,7 +146,7 @@ extension Parameters {
     /// Returns whether a passed value is an optional without a value.
     ///
     /// A passed nil takes precedence over a value of the URL. If the expected type is not an optional, the
-    /// parameter counts as missing. It is not the text "nil".
+    /// parameter counts as missing. A passed nil is not the text "nil".
     @usableFromInline
     package static func isNil(_ value: Any) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
 }

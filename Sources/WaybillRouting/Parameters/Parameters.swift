@@ -11,7 +11,7 @@ public struct Parameters: Sendable {
     @usableFromInline let captures: Captures
     /// The bits of the matched ``RouteID``; 0 when no route matched.
     ///
-    /// They are stored here so that a match consists only of its parameters.
+    /// The bits are stored here so that a match consists only of its parameters.
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.

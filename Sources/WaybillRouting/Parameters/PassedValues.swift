@@ -22,7 +22,7 @@ package final class PassedValues: Sendable {
     private let values: [String: any Sendable]
     /// The values that were passed earlier.
     ///
-    /// They are used for names that this object does not contain.
+    /// These values are used for names that this object does not contain.
     private let older: PassedValues?
 
     /// Creates a list with one more value.

@@ -1,6 +1,7 @@
 /// Patterns that can be printed without parsing.
 ///
-/// They consist of literal segments of unreserved characters, and of placeholders that are whole segments.
+/// Plain patterns consist of literal segments of unreserved characters, and of placeholders that are whole
+/// segments.
 ///
 /// The URL of a plain pattern certainly contains the values unchanged. ``RoutePattern/url(with:)`` prints all
 /// other patterns, and its errors describe the values that it rejects.

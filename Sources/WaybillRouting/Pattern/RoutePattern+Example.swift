@@ -72,7 +72,7 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
             return nodes.randomElement(using: &self.generator).map { self.text(of: $0) } ?? ""
         case .repetition(let node, let from, let to):
             // The count is at least the minimum of the repetition and at most two above the minimum. If
-            // possible, it is at least one, because a value must not be empty.
+            // possible, the count is at least one, because a value must not be empty.
             let most = min(to ?? from + 2, from + 2)
             let count = Int.random(in: min(max(from, 1), most)...most, using: &self.generator)
             return (0..<count).map { _ in self.text(of: node) }.joined()

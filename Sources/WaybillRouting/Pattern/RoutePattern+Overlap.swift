@@ -13,7 +13,7 @@ extension RoutePattern {
 
 /// A comparison of two segment sequences.
 ///
-/// It decides, for each pair of prefixes, whether a path possibly matches both.
+/// The comparison decides, for each pair of prefixes, whether a path possibly matches both.
 private struct SegmentOverlap {
     private let left: [PatternSegment]
     private let right: [PatternSegment]

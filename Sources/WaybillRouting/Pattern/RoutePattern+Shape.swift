@@ -1,6 +1,6 @@
 /// A segment of a pattern without the names of its values.
 ///
-/// Other systems use it as a part of an address.
+/// Other systems use the shape as a part of an address.
 package enum SegmentShape: Sendable, Hashable {
     /// Decoded text that must be equal.
     case literal(String)

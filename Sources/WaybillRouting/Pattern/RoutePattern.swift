@@ -55,8 +55,8 @@ public struct RoutePattern: Sendable {
 
     /// Returns the pattern under other rules, with the same scheme.
     ///
-    /// The other rules have another default scheme or another setting of `fallsBack`. If they would change
-    /// the pattern's scheme, the current scheme is added to the text.
+    /// The other rules have another default scheme or another setting of `fallsBack`. If these rules would
+    /// change the pattern's scheme, the current scheme is added to the text.
     func read(by rules: RoutingRules) -> Self {
         let read = try? Self(self.text, rules)
         if let read, read.scheme == self.scheme { return read }

@@ -58,7 +58,7 @@ extension RouteTable {
 extension RouteTable {
     /// Whether `matchAll` can return every matching route.
     ///
-    /// It cannot if one pattern can change the matches of another pattern.
+    /// `matchAll` cannot do so if one pattern can change the matches of another pattern.
     package var canMatchAll: Bool {
         let rules = self.trie.rules
         return rules.backtracks && !rules.fallsBack && !rules.valuesNeedExactCase
@@ -129,7 +129,7 @@ public struct RouteMatch: Sendable {
 
     /// The value that means "no match" within the library.
     ///
-    /// It is not an optional, because the runtime would copy an optional of this size.
+    /// The value is not an optional, because the runtime would copy an optional of this size.
     static var none: Self {
         @inline(__always) get {
             Self(

@@ -171,7 +171,7 @@ package enum ByteWord {
 
 /// A search for control characters and two given ASCII bytes.
 ///
-/// It reads 64 bytes at a time.
+/// The search reads 64 bytes at a time.
 private struct VectorEnds {
     private let first: SIMD4<UInt64>
     private let second: SIMD4<UInt64>

@@ -47,7 +47,7 @@ package enum CombiningMarks {
         /// - Returns: The length of the character in bytes.
         package mutating func add(_ bytes: Span<UInt8>, at index: Int) -> Int {
             // No combining mark begins with a byte less than this byte. U+0300, the first combining mark,
-            // begins with it.
+            // begins with this byte.
             if bytes[index] < 0xCC {
                 if !UTF8Decoder.isContinuation(bytes[index]) { self.run = 0 }
                 return 1

@@ -1,6 +1,6 @@
 /// An edge of a trie for a literal segment.
 ///
-/// It maps a parent node and a segment key to a child node.
+/// The edge maps a parent node and a segment key to a child node.
 ///
 /// One table contains all literal edges of a trie.
 struct LiteralEdge: TableSlot {
