@@ -127,8 +127,8 @@ extension LoopShard {
 extension LoopShard {
     /// The current routes.
     ///
-    /// Nil when the table has changed so recently that a copy of the table would cost more than a lookup
-    /// under the lock.
+    /// The property is nil when the table has changed so recently that a copy of the table would cost more
+    /// than a lookup under the lock.
     var currentSnapshot: RouteSnapshot? {
         self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil
     }

@@ -73,15 +73,15 @@ extension BusCore {
     ) -> Delivery {
         let ticket = self.open(on: shard)
 
-        // Admit.
+        // Admit: reject a request that the bus must not deliver.
         if let error = self.rejection(of: request) {
             return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
 
-        // Resolve.
+        // Resolve: find the handler of the URL.
         let (target, parameters) = self.resolve(request, on: shard)
 
-        // Intercept.
+        // Intercept: pass the message through the middlewares, if the bus has any.
         if let chain = self.chain(on: shard) {
             return self.intercept(
                 request,
@@ -122,18 +122,18 @@ extension BusCore {
         on shard: BorrowedShard?,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
-        // Place.
+        // Place: decide whether the handler is called now or the message waits.
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
         guard case .inPlace = place, isImmediate else {
             return self.start(request, ticket: ticket, parameters: parameters, at: handler, place: place)
         }
 
-        // Invoke.
+        // Invoke: call the handler.
         let message = request.message(id: ticket.id, parameters: parameters, on: self)
         let outcome = handler.invoke(message, call)
 
-        // Settle.
+        // Settle: count the outcome, and send the reply's value to the return URL.
         let id = ticket.id
         self.settle(ticket, as: outcome, of: message, for: .caller, at: handler, on: shard)
         return .ended(DeliveryResult(id: id, outcome: consume outcome, returnPath: message.returnPath))

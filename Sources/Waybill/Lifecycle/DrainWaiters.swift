@@ -68,7 +68,7 @@ extension BusCore {
     /// Resumes the waiters whose condition is met, now and again on each loop after the loop's current job.
     ///
     /// When the bus began to shut down, a loop may have been calling a handler in place. The outcome of this
-    /// message was then counted without a call of ``noteEnd()``. When the loop runs this job, the handler has
+    /// message is then counted without a call of ``noteEnd()``. When the loop runs this job, the handler has
     /// returned.
     func noteEndsEverywhere() {
         // A thread without a loop may have read the phase before the phase changed. After the fence, this

@@ -22,7 +22,7 @@ public struct Readiness: Sendable {
 
 /// A condition for taking requests.
 ///
-/// The bus tests the condition until the check is cancelled.
+/// Each report tests the condition until the check is cancelled.
 public struct ReadinessCheck: Sendable {
     fileprivate let number: Int
     fileprivate let core: BusCore

@@ -36,8 +36,8 @@ extension Mailbox {
     ///
     /// Only the loop can free a slot, and the loop cannot do so while it runs the sender.
     nonisolated(nonsending) func makeRoom() async {
-        // Yield several times. The loop possibly polls before it starts the first message, and the sender
-        // resumes after each poll.
+        // Yield several times. The loop possibly polls before it starts the first message, and the sender can
+        // resume before that.
         for _ in 0..<4 where self.heldLoop.isInEventLoop && self.queue.withLock({ $0.isFull }) {
             await self.eventLoop.yield()
         }

@@ -132,7 +132,7 @@ extension Mailbox {
         if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
         let context = DeliveryContext.record(ContextRecord(message, inside: DeliveryContext.waiting))
         return await DeliveryContext.local.withValue(context.inherited) {
-            // The closure is isolated to the actor only if it uses the actor.
+            // The closure is isolated to the actor only if the closure uses the actor.
             _ = self
             return await handler.run(message, isolation: self)
         }
@@ -153,7 +153,7 @@ extension Mailbox {
         if let error = self.enqueue(task) { return .failed(error) }
         await withTaskCancellationHandler(
             operation: {
-                // The closure is isolated to the actor only if it uses the actor.
+                // The closure is isolated to the actor only if the closure uses the actor.
                 _ = self
                 await task.wait()
             },
@@ -169,7 +169,7 @@ extension Mailbox {
     ) async throws -> any Sendable {
         guard let executor = self.taskExecutor else { return try await body(message) }
         return try await withTaskExecutorPreference(executor, isolation: self) {
-            // The closure is isolated to the actor only if it uses the actor.
+            // The closure is isolated to the actor only if the closure uses the actor.
             _ = self
             return try await body(message)
         }

@@ -43,7 +43,7 @@ public struct MailboxConfiguration: Sendable, Hashable {
     /// forever for the module's current message. The message therefore fails with `deadlock`.
     public var isSerial: Bool
 
-    /// Creates a configuration in which every value has a default.
+    /// Creates a configuration from arguments that all have defaults.
     public init(limit: Int? = nil, whenFull: Overflow = .fail, isSerial: Bool = false) {
         self.limit = limit
         self.whenFull = whenFull

@@ -232,8 +232,7 @@ extension BusCore {
         self.forget()
     }
 
-    /// Unregisters everything because the bus shuts down, and fails all waiting exchanges except the exempt
-    /// ones.
+    /// Unregisters everything because the bus shuts down, and fails waiting exchanges that are not exempt.
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = self.registry.change { table, connections in

@@ -37,7 +37,7 @@ extension MessageBus {
 
     /// The registered routes, in the order of registration.
     ///
-    /// Connectors have no pattern and are not included. ``connectedSchemes`` lists them.
+    /// Connectors have no pattern and are not included. ``connectedSchemes`` lists the schemes of connectors.
     public var routes: [Route] {
         (try? self.core.registry.withTable { table throws(RoutingError) in table.routes }) ?? []
     }

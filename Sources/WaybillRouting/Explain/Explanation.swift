@@ -20,7 +20,8 @@ public struct Explanation: Sendable {
     public let route: Route?
     /// The parameters of the match.
     ///
-    /// If no route matches, the parameters of the query; nil if the URL is invalid.
+    /// If no route matches, the property contains the parameters of the query. It is nil if the URL is
+    /// invalid.
     public let parameters: Parameters?
     /// The error if the URL matches no route or is invalid; otherwise nil.
     public let error: RoutingError?

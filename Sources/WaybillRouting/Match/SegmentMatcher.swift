@@ -186,7 +186,7 @@ extension SegmentMatcher {
         return true
     }
 
-    /// Returns the offsets from which a piece can match and end at an allowed offset.
+    /// Returns, for each offset, whether a piece can match from the offset to an allowed offset.
     private func starts(
         of piece: Piece,
         _ text: Span<UInt8>,

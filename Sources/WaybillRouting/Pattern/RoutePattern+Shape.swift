@@ -2,7 +2,7 @@
 ///
 /// Other systems use the shape as a part of an address.
 package enum SegmentShape: Sendable, Hashable {
-    /// Decoded text that must be equal.
+    /// The decoded text that a decoded segment of a URL must equal.
     case literal(String)
     /// Any single segment of a kind.
     ///

@@ -110,7 +110,7 @@ extension RoutePattern: CustomStringConvertible {
 }
 
 enum PatternSegment: Sendable, Hashable {
-    /// Decoded text that must be equal.
+    /// The decoded text that a decoded segment of a URL must equal.
     case literal([UInt8])
     /// A typed value, a wildcard, or several adjacent pieces.
     case compound([PatternPiece])
@@ -126,7 +126,7 @@ enum PatternSegment: Sendable, Hashable {
 enum PatternPiece: Sendable, Hashable {
     /// Decoded text.
     case literal([UInt8])
-    /// A value, which is captured if it has a name.
+    /// A value. A value with a name is captured as a parameter.
     case value(name: String?, PatternConstraint)
 }
 

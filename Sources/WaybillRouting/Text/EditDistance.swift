@@ -25,8 +25,8 @@ package enum EditDistance {
                 current[column + 1] = best
                 least = min(least, best)
             }
-            // A transposition reads the row before the previous row, so the comparison can end only after two
-            // rows above the limit.
+            // A transposition uses the row before the previous row. The comparison can therefore end only
+            // after two rows whose distances all exceed the limit.
             if least > limit, isLastAbove { return nil }
             isLastAbove = least > limit
             (before, previous, current) = (previous, current, before)

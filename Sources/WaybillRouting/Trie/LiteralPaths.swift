@@ -15,7 +15,7 @@ struct LiteralPaths: Sendable {
     struct LiteralPath: TableSlot {
         /// The high half of ``hash``.
         var key: UInt32 = 0
-        /// The start of the pattern's text in the trie's pool.
+        /// The start of the pattern's text in ``RouteTrie/texts``.
         var start: UInt32 = 0
         /// The leaf; 0 marks a free slot.
         var leaf: UInt32 = 0
@@ -54,7 +54,7 @@ struct LiteralPaths: Sendable {
         self.table.remove(UInt64(path.key) &<< 32) { $0.start == text.start && !$0.isFree }
     }
 
-    /// Returns the pattern that equals the path of a URL, or a free slot.
+    /// Returns the pattern that equals the path of a URL, or a free slot when no pattern equals the path.
     @inline(__always)
     func find(_ path: ScannedPath, of bytes: Span<UInt8>, _ texts: TextPool) -> LiteralPath {
         var at = self.table.start(UInt64(path.key) &<< 32)

@@ -85,8 +85,8 @@ extension RouteTrie {
         return RoutingError(
             .conflict,
             url: pattern.text,
-            message: "\(place)the pattern matches the same addresses as \(self.texts.string(rival.text))"
-                + rivalPlace
+            message: "\(place)the pattern matches the same addresses as "
+                + "\(self.texts.string(rival.text))\(rivalPlace)"
         )
     }
 
