@@ -178,7 +178,7 @@ private struct ParameterDecoder: Decoder {
                 .invalidParameter,
                 url: self.parameters.url,
                 message: "the value of `\(key.stringValue)` has members, and a URL has only text: "
-                    + "pass it with the call"
+                    + "pass the value with the call"
             )
         }
     }

@@ -47,7 +47,7 @@ struct MatchTracer: ~Copyable {
         let node = self.frozen.trie.nodes[Int(number)]
         if index == self.scan.count {
             guard node.leaf != RouteTrie.none else {
-                self.append(index + 1, "the URL ends here, but no pattern does")
+                self.append(index + 1, "the URL ends here, but no pattern ends here")
                 return false
             }
             let record = self.frozen.trie.routes[Int(self.frozen.trie.leaves[Int(node.leaf)].index)]

@@ -140,7 +140,7 @@ struct RegexParser {
         case "v": return "\u{b}"
         default:
             let isWordLike = letter.isASCII && ASCII.isNameTail(UInt8(letter.value))
-            guard !isWordLike else { throw Failure("`\\\(letter)` is not known") }
+            guard !isWordLike else { throw Failure("`\\\(letter)` is not a known escape") }
             return letter
         }
     }
