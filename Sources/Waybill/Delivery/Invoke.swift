@@ -312,7 +312,7 @@ extension Exchange {
             }
             return task
         }
-        // An isolated parameter has the same calling convention as any other parameter.
+        // The cast is safe: an isolated parameter has the same calling convention as any other parameter.
         return unsafe unsafeBitCast(start, to: PlainStart.self)
     }()
 

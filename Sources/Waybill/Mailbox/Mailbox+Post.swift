@@ -16,7 +16,7 @@ extension Mailbox {
     @discardableResult
     nonisolated func post(_ envelope: consuming Envelope, for sender: Recipient = .nobody) -> RoutingError? {
         if self.heldLoop.isShutDown { return envelope.reject(for: sender, RoutingError.loopShutDown) }
-        // A closure cannot consume a captured value.
+        // A closure cannot consume a captured value, so the closure takes the envelope out of this variable.
         var rest: Envelope? = consume envelope
         if self.act(on: self.withQueue({ $0.send(&rest) })) { return nil }
         return rest.take()?.reject(for: sender) { .mailboxFull(url: $0, limit: self.limit) }

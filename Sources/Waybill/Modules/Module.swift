@@ -73,7 +73,7 @@ public struct ModuleContext: Sendable {
     /// The context that `install` provides for the module that it creates.
     @TaskLocal static var installing: ModuleContext?
 
-    /// The context for the module that is being created, for the initial value of ``Module/context``.
+    /// The context for the module that is being created, for the initial value of the module's `context`.
     public static var current: Self { self.installing ?? self.standalone }
 
     private static var standalone: Self {
