@@ -69,7 +69,7 @@ extension BusCore {
                     .notTransferable,
                     url: route.pattern.text,
                     message: "the route is shared with other nodes, but its reply type "
-                        + "\(TypeName.of(type)) is not Codable; make the type Codable, or do not share the route"
+                        + "\(TypeName.of(type)) is not Codable; make the type Codable or unshare the route"
                 )
             }
         }
