@@ -1,15 +1,17 @@
 internal import WaybillRouting
 
-/// The textual form of a value in a URL.
+/// The text of a value in a URL.
 ///
-/// ``ArgumentReader`` reads the text that this type writes. Both test the conformances of a type in the same
-/// order.
+/// ``ArgumentReader`` reads the text that this type writes. Both types test the conformances of a value's
+/// type in the same order, so that the reader can read every text.
 enum ArgumentText {
     case one(String)
     case several([String])
-    /// The value is nil or an empty array, which a URL expresses by omitting the parameter.
+    /// The value is nil or an empty array.
+    ///
+    /// The URL then omits the parameter.
     case absent
-    /// The value has no text, so it is passed with the call.
+    /// The value has no text, so the bus passes the value with the call.
     case none
 
     init<Value>(_ value: Value) {
@@ -30,8 +32,8 @@ enum ArgumentText {
         return self.hasRawText(type)
     }
 
-    // The declared type decides: a value declared `any Sendable` is passed with the call, even when it holds
-    // a `String`.
+    // The declared type decides whether a value has a text. A value that is declared as `any Sendable` is
+    // passed with the call, even when it holds a `String`.
     private static func single<Value>(_ value: Value) -> String? {
         if let text = value as? String, Value.self == String.self { return text }
         if Value.self is any URLParameter.Type { return (value as? any URLParameter)?.urlParameter }

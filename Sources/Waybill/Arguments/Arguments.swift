@@ -9,21 +9,23 @@ extension Message {
     /// ```
     ///
     /// The type decides where the value is read:
-    /// - A type that is made from text is read from the call, the path or the query. It conforms to
-    ///   `LosslessStringConvertible` or ``URLParameter``, or has a raw value that is
+    /// - A type that is made from text is read from the values that the caller passed, the path or the query.
+    ///   Such types conform to `LosslessStringConvertible` or ``URLParameter``, or have a raw value that is
     ///   `LosslessStringConvertible`.
-    /// - An array of a type that is made from text is read from the same places, with one element for each
-    ///   item of the name. The array is empty when no item has the name.
-    /// - Any other type, for example a structure, a closure or an actor, is read from the call.
+    /// - An array of a type that is made from text is read from the same places. The array has one element
+    ///   for each item with the name, and is empty when no item has the name.
+    /// - Any other type, for example a structure, a closure or an actor, is read only from the values that
+    ///   the caller passed.
     /// - An Optional is read as the type that it wraps, and is nil when no value has the name.
     ///
-    /// A passed value of the expected type arrives unchanged. Passed text is parsed, and a passed integer is
-    /// converted if the expected type represents it exactly. The description of a value is never read, so a
-    /// number is not accepted as a `String`. Every passed value is `Sendable`, so `Value` need not be.
+    /// A passed value of the expected type arrives unchanged. A passed text is parsed, and a passed integer
+    /// is converted if the expected type represents it exactly. The method never reads the description of a
+    /// value, so it does not accept a number as a `String`. `Value` need not be `Sendable`, because every
+    /// passed value is.
     ///
     /// - Parameter name: The name of the parameter.
     /// - Returns: The value.
-    /// - Throws: `missingParameter`, or `invalidParameter` with the expected type and the value found.
+    /// - Throws: `missingParameter`, or `invalidParameter` with the expected type and the actual value.
     @inlinable
     public func argument<Value>(_ name: String) throws(RoutingError) -> Value {
         // The compiler knows `Value` at the call site, and removes these comparisons and casts.
@@ -48,14 +50,14 @@ extension Message {
 
     /// Returns an optional parameter, or a default value when the message has no parameter of this name.
     ///
-    /// Use this method instead of `?? value`: a nil that was passed with the call does not count as a missing
-    /// value.
+    /// Use this method instead of `?? value`, because `?? value` would also replace a nil that was passed
+    /// with the call.
     ///
     /// - Parameters:
     ///   - name: The name of the parameter.
     ///   - value: The value to use when the parameter is missing.
     /// - Returns: The parameter's value or the default value.
-    /// - Throws: `invalidParameter` with the expected type and the value found.
+    /// - Throws: `invalidParameter` with the expected type and the actual value.
     public func argument<Value>(
         _ name: String,
         default value: @autoclosure () -> Value?
@@ -76,7 +78,7 @@ extension Message {
         _ type: Compound.Type,
         as: Value.Type
     ) -> Value? {
-        // Cast the value itself: through `Any`, nil would become `.some(nil)`.
+        // Cast the value itself. A cast through `Any` would turn nil into `.some(nil)`.
         guard let value = type.absent else { return nil }
         return value as? Value
     }
@@ -84,14 +86,14 @@ extension Message {
 
 /// Reads a parameter of a message as a value of any type.
 ///
-/// A value that was passed with the call takes precedence, and its description is never read. Text from the
-/// path or the query is read according to the type's conformance: ``URLParameter``,
+/// A value that was passed with the call takes precedence, and the description of this value is never read. A
+/// text from the path or the query is read according to the type's conformance: ``URLParameter``,
 /// `LosslessStringConvertible`, or `RawRepresentable` with a raw value that is `LosslessStringConvertible`.
-/// An Optional reads the type that it wraps, and an array reads its element type.
+/// An Optional is read as the type that it wraps, and an array is read element by element.
 struct ArgumentReader {
     let parameters: Parameters
     let name: String
-    /// The text of one array element, or nil to read the whole parameter.
+    /// The text of one array element; nil when the reader reads the whole parameter.
     private var text: String?
 
     init(_ parameters: Parameters, _ name: String) {
@@ -99,9 +101,9 @@ struct ArgumentReader {
         self.name = name
     }
 
-    /// Returns the value, or nil when no parameter has this name.
+    /// Returns the value, or nil when no parameter has the name.
     ///
-    /// - Throws: `invalidParameter` with the expected type and the value found.
+    /// - Throws: `invalidParameter` with the expected type and the actual value.
     func read<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
         if let passed = self.parameters.passedValue(self.name) { return try self.fit(passed, type) }
         return try self.readText(type)
@@ -124,7 +126,7 @@ struct ArgumentReader {
 }
 
 extension ArgumentReader {
-    /// Returns the value from the path or the query, or nil when neither has this name.
+    /// Returns the value from the path or the query, or nil when neither contains the name.
     func readText<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
         if let compound = type as? any CompoundArgument.Type { return try self.readCompound(compound, type) }
         guard let text = self.text ?? self.parameters[self.name] else { return nil }
@@ -162,10 +164,12 @@ extension ArgumentReader {
 }
 
 extension ArgumentReader {
-    /// Returns a passed value as the expected type, or nil when the passed value is nil and the type is not
-    /// an Optional.
+    /// Returns a passed value as the expected type.
+    ///
+    /// Returns nil when the passed value is nil and the type is not an Optional.
     func fit<Value>(_ passed: Any, _ type: Value.Type) throws(RoutingError) -> Value? {
-        // Equal types need this early return: the casts below can turn nil into `.some(nil)` or the reverse.
+        // Return early for equal types. The casts below can turn nil into `.some(nil)`, and `.some(nil)` into
+        // nil.
         if Swift.type(of: passed) == type { return passed as? Value }
         if let compound = type as? any CompoundArgument.Type {
             return try self.fitCompound(passed, compound, as: type)
@@ -210,21 +214,21 @@ extension ArgumentReader {
     }
 }
 
-/// A type that consists of values of another type, each of which may have a textual form in a URL.
+/// A type that consists of values of another type, such as an Optional or an array.
 protocol CompoundArgument {
-    /// The value to use for a missing parameter, or nil when the parameter is required.
+    /// The value of a missing parameter; nil when the parameter is required.
     static var absent: Self? { get }
 
-    /// Whether a URL can give values of the type.
+    /// Whether a URL can contain values of the type.
     static var hasText: Bool { get }
 
-    /// Returns the value from the path or the query, or nil when neither has this name.
+    /// Returns the value from the path or the query, or nil when neither contains the name.
     static func read(_ reader: ArgumentReader) throws(RoutingError) -> Self?
 
     /// Converts a value of another type that was passed with the call.
     static func fit(_ passed: Any, _ reader: ArgumentReader) throws(RoutingError) -> Self?
 
-    /// The textual form of the value in a URL.
+    /// The text of the value in a URL.
     var text: ArgumentText { get }
 }
 
@@ -241,7 +245,7 @@ extension Optional: CompoundArgument {
     static func fit(_ passed: Any, _ reader: ArgumentReader) throws(RoutingError) -> Self? {
         if let optional = passed as? any AnyOptional {
             if let content = optional.content { return try reader.fit(content, Self.self) }
-            // As in an assignment, nil of a less nested Optional type is wrapped instead of becoming the
+            // As in an assignment, nil of a less nested Optional type becomes the inner nil, and not the
             // outermost nil.
             if type(of: optional).depth >= Self.depth { return .some(nil) }
         }
@@ -252,7 +256,7 @@ extension Optional: CompoundArgument {
     var text: ArgumentText {
         guard let wrapped = self else { return .absent }
         let text = ArgumentText(wrapped)
-        // Omitting an inner nil would make it arrive as the outer nil.
+        // If the URL omitted an inner nil, the handler would receive the outer nil.
         if case .absent = text { return .none }
         return text
     }
@@ -282,15 +286,15 @@ extension Array: CompoundArgument {
             return try reader.fit(content, Self.self)
         }
         if let encoded = passed as? any EncodedValue {
-            // If the array cannot be decoded as a whole, read it element by element, as values of a URL are
-            // read.
+            // If the array cannot be decoded as a whole, read the array element by element, like values of a
+            // URL.
             if let values = EncodedValues.value(in: encoded, as: Self.self) { return values }
             guard encoded.plain is any ArrayArgument, let values = try? reader.fit(encoded.plain, Self.self)
             else { throw reader.mismatch(Self.self, passed) }
             return values
         }
         guard let array = passed as? any ArrayArgument else {
-            // Read a single value as an array of one element, as a single query item is read.
+            // Read a single value as an array with one element, like a single query item.
             guard Self.hasText else { throw reader.mismatch(Self.self, passed) }
             return try reader.fit(passed, Element.self).map { [$0] }
         }

@@ -1,7 +1,9 @@
 internal import WaybillRouting
 
 extension Message {
-    /// Decodes all parameters as one value, whose properties receive the parameters of the same name.
+    /// Decodes all parameters as one value.
+    ///
+    /// Each property of the value receives the parameter of the same name.
     ///
     /// ```swift
     /// struct Product: Decodable { let id: Int; var tags: [String]; var note: String? }
@@ -10,22 +12,23 @@ extension Message {
     /// try await bus.route("app://product/7?tags=red&tags=new&other=ignored")
     /// ```
     ///
-    /// Each property is read as ``argument(_:)`` reads a parameter of the property's type. The value comes
-    /// from the call, the path or the query, and an array receives all values of the name. A structure or
-    /// another type without a textual form must be passed with the call, unless it decodes itself from one
-    /// text. Parameters without a property are ignored.
+    /// Each property is read as ``argument(_:)`` reads a parameter of the property's type. The property's
+    /// value comes from the values that the caller passed, the path or the query. An array receives all
+    /// values of the name. A structure, or another type without a text, must be passed with the call, unless
+    /// the type can be decoded from a single text. Parameters without a property are ignored.
     ///
     /// - Parameter type: The type to decode.
     /// - Returns: The value.
-    /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter.
-    ///   Throws `invalidParameter` with the expected type and the value found. An error that the type's own
+    /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter, or
+    ///   `invalidParameter` with the expected type and the actual value. An error that the type's own
     ///   `init(from:)` throws becomes the cause of an `invalidParameter`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         try self.decode(type, keeping: [:])
     }
 
-    /// Decodes the parameters onto a value, whose properties keep their values where no parameter has their
-    /// name.
+    /// Decodes the parameters onto a value.
+    ///
+    /// A property keeps its value when no parameter has its name.
     ///
     /// ```swift
     /// struct Detail: Codable { var symbol = ""; var price = 9.5 }
@@ -34,14 +37,14 @@ extension Message {
     /// try await bus.route("app://detail?symbol=WB")        // symbol: "WB", price: 9.5
     /// ```
     ///
-    /// A `Decodable` type does not know the default values of its properties, but a value of the type does.
-    /// This method calls the value's `encode(to:)` to read its properties, and matches them by their coding
-    /// keys. Parameters are read as by ``decode(_:)``.
+    /// A `Decodable` type does not know the default values of its properties, but a value of the type
+    /// contains them. This method calls the value's `encode(to:)` to read the properties, and matches the
+    /// properties by their coding keys. Parameters are read as by ``decode(_:)``.
     ///
-    /// An object can keep its parameters in one property and update it with each message:
+    /// An object can keep its parameters in one property and update the property with each message:
     /// `self.detail = try message.decode(onto: self.detail)`.
     ///
-    /// - Parameter value: The value with the defaults or the earlier parameters.
+    /// - Parameter value: The value with the defaults or with the parameters of an earlier message.
     /// - Returns: The changed value.
     /// - Throws: The errors of ``decode(_:)``. An error of `encode(to:)` becomes the cause of an
     ///   `invalidParameter`.
@@ -90,7 +93,7 @@ extension Message {
 /// Decodes the parameters of a message as the members of one object.
 private struct ParameterDecoder: Decoder {
     let parameters: Parameters
-    /// The values of properties that have no parameter, by name.
+    /// The values of the properties that have no parameter, by property name.
     let kept: [String: Any]
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -116,7 +119,7 @@ private struct ParameterDecoder: Decoder {
         )
     }
 
-    /// The keyed container of the parameters.
+    /// The container that finds each parameter by its name.
     private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let parameters: Parameters
         let kept: [String: Any]
@@ -145,7 +148,7 @@ private struct ParameterDecoder: Decoder {
             throw self.parameters.missing(name, type)
         }
 
-        /// Reads a parameter as `argument` does, or decodes it from its text.
+        /// Reads a parameter as `argument` reads it, or decodes the parameter from its text.
         private func read<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
             do throws(RoutingError) {
                 return try ArgumentReader(self.parameters, name).read(type)
@@ -175,7 +178,7 @@ private struct ParameterDecoder: Decoder {
                 .invalidParameter,
                 url: self.parameters.url,
                 message: "the value of `\(key.stringValue)` has members, and a URL has only text: "
-                    + "pass it with the call"
+                    + "pass the value with the call"
             )
         }
     }

@@ -1,7 +1,7 @@
 /// Records the properties of a value, unchanged, by the names of their coding keys.
 ///
-/// Nothing is encoded. Values that are not members of one object are dropped: parameters are flat, so
-/// `ParameterDecoder` rejects types that have such values.
+/// The type encodes nothing. The type drops values that are not members of one object. Parameters have no
+/// members, so `ParameterDecoder` rejects types that have such values.
 final class PropertyRecorder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -39,7 +39,9 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { PropertyRecorder() }
 }
 
-/// A container for values without names, which drops them.
+/// A container for values without names.
+///
+/// The container drops the values.
 private struct Dropped: UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let codingPath: [any CodingKey] = []
     private(set) var count = 0

@@ -1,8 +1,8 @@
 internal import WaybillRouting
 
-/// Decodes one scalar, that is text, a number or a Boolean, as a `Decodable` type.
+/// Decodes a single scalar, which is text, a number or a Boolean, as a `Decodable` type.
 ///
-/// A peer passes scalars as JSON, and a URL contains only text.
+/// The scalar is text when it comes from a URL, and a JSON value when a peer passed it.
 struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     let value: Any
     /// The error to throw when the type needs more than one scalar, or a scalar of another kind.
@@ -10,10 +10,10 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    /// Returns a value of a type that decodes itself from one scalar.
+    /// Returns a value of a type that can be decoded from a single scalar.
     ///
-    /// Returns nil when the type needs more than one scalar or rejects this one. Returns nil as well when
-    /// `ArgumentText` can write values of the type, since the type's text then has precedence.
+    /// Returns nil when the type needs more than one scalar or rejects this scalar. Also returns nil when
+    /// `ArgumentText` can write values of the type, because the text of the type then takes precedence.
     static func value<Value>(_ value: Any, as type: Value.Type) -> Value? {
         guard let decodable = type as? any Decodable.Type, !ArgumentText.exists(for: type),
             !(value is any EncodedValue)
@@ -36,7 +36,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let value = self.value as? Value ?? Parameters.exactNumber(self.value, as: type) { return value }
         guard let scalar = type as? any LosslessStringConvertible.Type else {
-            // The type wraps another type, which its own initializer decodes from the scalar.
+            // The type wraps another type. Its initializer decodes the other type from the scalar.
             return try Value(from: self)
         }
         let text = self.value as? String ?? (type is any BinaryFloatingPoint.Type ? "\(self.value)" : nil)

@@ -2,13 +2,13 @@ public import WaybillRouting
 
 /// A URL whose parameters and reply type the compiler checks.
 ///
-/// `@Route` generates, for each method, a function that builds such a URL:
+/// For each method, `@Route` generates a function that builds a typed URL:
 ///
 /// ```swift
 /// let user = try await bus.route(UserModule.urls.detail(uid: 1))    // a User
 /// ```
 ///
-/// The message is routed by its ``text()``, like any other message. Values without a text, for example
+/// The bus routes the message by its ``text()``, like any other message. Values without a text, for example
 /// closures, are passed with the call.
 public struct TypedURL<Value>: Sendable {
     @usableFromInline var draft: URLDraft
@@ -16,17 +16,17 @@ public struct TypedURL<Value>: Sendable {
     /// Creates a URL from a pattern.
     ///
     /// - Parameter pattern: The pattern of the destination. ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills
-    ///   in its placeholders, and adds other parameters to the query.
+    ///   in the placeholders, and adds other parameters to the query.
     @inlinable
     public init(_ pattern: String) { self.draft = URLDraft(pattern) }
 
     /// Creates a URL that needs no values in its path.
     ///
-    /// `@Route` uses this initializer for a pattern without placeholders, which it has checked at compile
-    /// time. The pattern is not checked again.
+    /// `@Route` uses this initializer for a pattern without placeholders. The macro has checked the pattern
+    /// at compile time, so the initializer does not check it again.
     ///
     /// - Parameter url: The destination, without placeholders. ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds
-    ///   to its query.
+    ///   parameters to the query.
     @inlinable
     public init(url: String) { self.draft = URLDraft(url: url) }
 
@@ -36,24 +36,24 @@ public struct TypedURL<Value>: Sendable {
     /// Returns the URL as text.
     ///
     /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
-    ///   would not give back.
+    ///   would not extract unchanged from the URL.
     public func text() throws(RoutingError) -> String { try self.draft.url() }
 }
 
 extension TypedURL {
     /// Returns the URL with one more parameter.
     ///
-    /// A value with a textual form is written into the URL: a `LosslessStringConvertible` value, a
-    /// ``URLParameter``, a value whose raw value is `LosslessStringConvertible`, or an array of these. Nil
-    /// and an empty array are omitted where the handler receives them anyway. Any other value, for example a
-    /// closure, a structure or an array that contains nil, is passed with the call.
+    /// A value with a text is written into the URL: a `LosslessStringConvertible` value, a ``URLParameter``,
+    /// a value whose raw value is `LosslessStringConvertible`, or an array of these values. Nil and an empty
+    /// array are omitted when the handler receives the same value for a missing parameter. Any other value,
+    /// for example a closure, a structure or an array that contains nil, is passed with the call.
     ///
     /// - Parameters:
     ///   - name: The name of the parameter.
-    ///   - value: The value of the parameter. An existential is opened, unless it is written
-    ///     `value as any Sendable`.
-    ///   - hasDefault: Whether the handler has a default for a missing value, so that nil and an empty array
-    ///     must be passed.
+    ///   - value: The value of the parameter. An existential is opened, unless it is written `value as any
+    ///     Sendable`.
+    ///   - hasDefault: Whether the handler has a default for a missing value. Nil and an empty array must
+    ///     then be passed with the call.
     /// - Returns: The URL.
     @inlinable
     public consuming func with<Parameter: Sendable>(
@@ -61,7 +61,7 @@ extension TypedURL {
         _ value: Parameter,
         hasDefault: Bool = false
     ) -> Self {
-        // The compiler removes these casts where the function is inlined and the type is known.
+        // The compiler removes these casts when the function is inlined and the type is known.
         if Parameter.self == Int.self, let number = value as? Int {
             self.draft.addText(name, number.description)
         } else if Parameter.self == String.self, let text = value as? String {
@@ -77,9 +77,10 @@ extension TypedURL {
     ///
     /// - Parameters:
     ///   - name: The name of the parameter.
-    ///   - value: The value of the parameter. An empty array is passed with the call, since it would arrive
-    ///     as nil if it were omitted.
-    ///   - hasDefault: Whether the handler has a default for a missing value, so that nil must be passed.
+    ///   - value: The value of the parameter. An empty array is passed with the call, because the handler
+    ///     would otherwise receive nil.
+    ///   - hasDefault: Whether the handler has a default for a missing value. Nil must then be passed with
+    ///     the call.
     /// - Returns: The URL.
     public consuming func with<Parameter: Sendable>(
         _ name: String,
@@ -111,8 +112,8 @@ extension MessageBus {
     /// - Parameters:
     ///   - url: The destination.
     ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
-    ///     too.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of the handler's
+    ///     message applies too.
     ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
     /// - Returns: The value that the handler returned.
@@ -135,7 +136,8 @@ extension MessageBus {
 
     /// Sends a message to a typed URL without waiting for a reply.
     ///
-    /// A value that cannot be written into a URL makes the message a dead letter, as any other failure does.
+    /// If a value cannot be written into the URL, the message becomes a dead letter, as after any other
+    /// failure.
     public func send<Value>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)

@@ -1,27 +1,30 @@
 internal import WaybillRouting
 
-/// A URL under construction: a pattern and the values that fill it in.
+/// A URL under construction: a pattern and the values for its placeholders.
 ///
-/// Most patterns have no placeholders and pass their values in the query. A pattern without placeholders is
-/// already a URL, and each value is appended to it.
+/// Most patterns have no placeholders, so all values belong in the query. A pattern without placeholders is
+/// already a URL, and each value is appended to this URL.
 @usableFromInline
 struct URLDraft: Sendable {
     @usableFromInline let pattern: String
-    /// Whether the pattern is a URL.
+    /// Whether the pattern has no placeholders and is therefore a URL.
     @usableFromInline let isURL: Bool
     /// The URL with the parameters that have been added so far.
     private var text: String
     private var hasQuery = false
-    /// The byte offset of the URL's fragment, or nil when the URL has no fragment.
+    /// The byte offset of the URL's fragment; nil when the URL has no fragment.
     private var fragment: Int?
-    /// The parts that few URLs have, behind one reference, because even an empty array and an empty
-    /// dictionary are reference-counted.
+    /// The parts that only a few URLs have, behind one reference.
+    ///
+    /// Separate properties would cost more, because even an empty array and an empty dictionary are
+    /// reference-counted.
     @usableFromInline var rest: Rest?
 
-    /// The parts that cannot be appended to the URL immediately.
+    /// The parts of a URL that cannot be appended to the text immediately.
     @usableFromInline
     indirect enum Rest: Sendable {
-        /// The values to fill in when all of them are known, and the values that are passed with the call.
+        /// The values for the placeholders, which are filled in at the end, and the values that are passed
+        /// with the call.
         case of([(name: String, text: String)], passed: [String: any Sendable])
     }
 
@@ -86,7 +89,9 @@ struct URLDraft: Sendable {
         }
     }
 
-    /// Passes a value with the call without converting it; nil is passed like any other value.
+    /// Passes a value with the call, without conversion.
+    ///
+    /// Nil is passed like any other value.
     private mutating func pass(_ name: String, _ value: any Sendable) {
         self.rest = .of(self.values, passed: self.parameters.merging([name: value]) { $1 })
     }
@@ -101,7 +106,8 @@ struct URLDraft: Sendable {
         case .one(let text): self.addText(name, text)
         case .several(let texts): for text in texts { self.addText(name, text) }
         case .absent, .none:
-            // In a nested Optional, the type shows which level is nil, so pass the Optional itself.
+            // In a nested Optional, the type shows which level is nil, so pass the Optional and not its
+            // content.
             if content is any AnyOptional { self.pass(name, value) } else { self.pass(name, content) }
         }
     }
@@ -130,7 +136,7 @@ struct URLDraft: Sendable {
     /// Returns the URL with all parameters that have a text.
     ///
     /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
-    ///   would not give back.
+    ///   would not extract unchanged from the URL.
     @usableFromInline
     func url() throws(RoutingError) -> String {
         if self.isURL { return self.text }

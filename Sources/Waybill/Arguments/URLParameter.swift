@@ -2,10 +2,10 @@
 public import FoundationEssentials
 #endif
 
-/// A value that can be written into a URL and read from one.
+/// A value that has a text in a URL.
 ///
 /// `LosslessStringConvertible` types and enumerations with a raw value need no conformance. Conform a type
-/// whose text in a URL differs from its description. `Date` (as ISO 8601), `UUID` and `URL` conform already.
+/// whose text in a URL differs from its description. `Date` (as ISO 8601), `UUID` and `URL` already conform.
 public protocol URLParameter: Sendable {
     /// Creates a value from a percent-decoded text, or returns nil when the text does not represent a value.
     init?(urlParameter: String)
@@ -20,7 +20,7 @@ public protocol URLParameter: Sendable {
 extension Date: URLParameter {
     /// Creates a date from a point in time in ISO 8601.
     public init?(urlParameter: String) {
-        // Parse the fraction separately, because it may have more digits than milliseconds have.
+        // Parse the fraction separately, because it may have more digits than milliseconds.
         let fraction = urlParameter.drop { $0 != "." }.dropFirst().prefix { $0.isASCII && $0.isNumber }
         let hasFraction = urlParameter.contains(".")
         guard !fraction.isEmpty || !hasFraction else { return nil }
@@ -31,8 +31,9 @@ extension Date: URLParameter {
         self.init(timeIntervalSinceReferenceDate: seconds)
     }
 
-    /// The point in time in ISO 8601, with a fraction in milliseconds, or down to nanoseconds when it is
-    /// finer.
+    /// The point in time in ISO 8601.
+    ///
+    /// A fraction has three digits, or up to nine when three digits are not exact.
     public var urlParameter: String {
         let seconds = self.timeIntervalSinceReferenceDate.rounded(.down)
         let fraction = self.timeIntervalSinceReferenceDate - seconds
@@ -58,7 +59,9 @@ extension UUID: URLParameter {
 }
 
 extension URL: URLParameter {
-    /// Creates a URL from a percent-decoded text; inside another URL the text is percent-encoded.
+    /// Creates a URL from a percent-decoded text.
+    ///
+    /// Inside another URL, the text is percent-encoded.
     public init?(urlParameter: String) { self.init(string: urlParameter) }
 
     /// The URL's text.

@@ -2,12 +2,15 @@ internal import WaybillRouting
 
 /// The configurations that a bus has loaded, in the order in which their names were first loaded.
 ///
-/// Each change binds the routes of all configurations again, because a configuration may lead to a route of
-/// another configuration, or hide it.
+/// To bind a route means to register its pattern with the target that the configuration names. Each change
+/// binds the routes of all configurations again, because a configuration may lead to a route of another
+/// configuration, or hide that route.
 struct ConfigurationRegister: Sendable {
     private var configurations: [Configured] = []
-    /// The current IDs of routes in code that configured routes have hidden and later restored, by the IDs of
+    /// The current IDs of routes that a configured route hid and that were later restored, by the IDs of
     /// their registrations.
+    ///
+    /// These routes were registered in code.
     private var restored: [RouteID: RouteID] = [:]
 
     /// Whether no configuration has been loaded.
@@ -18,7 +21,7 @@ struct ConfigurationRegister: Sendable {
         self.configurations.flatMap { Array($0.routes) }
     }
 
-    /// The targets of the routes in code that are currently hidden.
+    /// The targets of the routes that were registered in code and that configured routes currently hide.
     var hiddenTargets: [Target] { self.boundRoutes.flatMap { $0.value.hidden.map(\.target) } }
 
     /// Adds a configuration, or replaces the configuration with the same name.
@@ -39,7 +42,7 @@ extension ConfigurationRegister {
     /// - Parameters:
     ///   - table: The routes of the bus.
     ///   - connections: The connectors of the bus.
-    ///   - core: The core that makes handlers.
+    ///   - core: The core that creates handlers.
     /// - Returns: The targets that no longer have a route.
     /// - Throws: `ConfigurationError` for an entry that cannot be bound.
     mutating func bind(
@@ -74,10 +77,10 @@ extension ConfigurationRegister {
         return before.filter { !kept.contains($0.identity) } + dropped
     }
 
-    /// Removes the bound routes from a table, and inserts the routes that they hid.
+    /// Removes the bound routes from a table, and inserts the routes that the bound routes hid.
     ///
-    /// - Returns: The targets of hidden routes that are not restored, because code has unregistered or
-    ///   replaced the route that hid them.
+    /// - Returns: The targets of hidden routes that cannot be restored, because code has unregistered or
+    ///   replaced the configured route.
     /// - Throws: `ConfigurationError` if the table is full.
     private mutating func takeOut(
         of table: inout RouteTable<Target>
@@ -114,9 +117,10 @@ extension ConfigurationRegister {
         return dropped
     }
 
-    /// Inserts a route.
+    /// Inserts a configured route.
     ///
-    /// With conventions that replace routes, existing routes whose patterns match the same URLs are hidden.
+    /// With conventions that replace routes, the new route hides existing routes whose patterns match the
+    /// same URLs.
     private mutating func insert(
         _ target: Target,
         for entry: RouteConfiguration.Entry,
@@ -145,9 +149,10 @@ extension ConfigurationRegister {
         )
     }
 
-    /// Returns the routes in code that are hidden when a route is removed.
+    /// Returns the routes that are hidden when a route is removed.
     ///
-    /// They are the route itself or, for a configured route, the routes that it hid.
+    /// The result is the route itself if it was registered in code. For a configured route, the result is the
+    /// routes that it hid.
     private mutating func hide(_ route: Route, _ target: Target) -> [HiddenRoute] {
         for index in self.configurations.indices {
             let bound = self.configurations[index].routes.first { $0.value.id == route.id }
@@ -160,12 +165,12 @@ extension ConfigurationRegister {
         return [HiddenRoute(id: registered ?? route.id, route: route, target: target)]
     }
 
-    /// Removes a route in code that is hidden, or that was hidden and then restored.
+    /// Removes a route that was registered in code and is hidden, or was hidden and then restored.
     ///
     /// - Parameters:
-    ///   - id: The ID of its registration.
+    ///   - id: The ID of the route's registration.
     ///   - table: The routes of the bus.
-    /// - Returns: The target, or nil if the route does not exist.
+    /// - Returns: The target; nil when the route does not exist.
     mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Target>) -> Target? {
         if let present = self.restored.removeValue(forKey: id) { return table.remove(present) }
         for index in self.configurations.indices {
@@ -178,7 +183,7 @@ extension ConfigurationRegister {
     }
 }
 
-/// A route in code that a configured route has replaced.
+/// A route that was registered in code and that a configured route has replaced.
 struct HiddenRoute: Sendable {
     /// The ID of the route's registration.
     let id: RouteID

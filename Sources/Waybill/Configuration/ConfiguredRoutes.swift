@@ -4,12 +4,12 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Replaces the routes of the configuration with the same name.
+    /// Loads a configuration, and replaces the routes of the configuration with the same name.
     func configure(_ next: Configured) throws(ConfigurationError) {
         try self.bindConfigurations { $0.put(next) }
     }
 
-    /// Resolves the targets of all configurations again, because modules have been installed or uninstalled.
+    /// Finds the targets of all configurations again, because modules or connectors have changed.
     func reconfigure() {
         guard self.configured.withLock({ !$0.isEmpty }) else { return }
         do throws(ConfigurationError) {
@@ -19,9 +19,9 @@ extension BusCore {
         }
     }
 
-    /// Changes the configurations, and binds the routes of all of them.
+    /// Changes the configurations, and binds the routes of all configurations.
     ///
-    /// If one entry is invalid, nothing changes.
+    /// If an entry is invalid, nothing changes.
     private func bindConfigurations(
         _ change: (inout ConfigurationRegister) -> Void
     ) throws(ConfigurationError) {
@@ -48,8 +48,8 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - entry: The route.
-    ///   - found: The target to which it leads; nil when that does not exist.
-    ///   - old: The route's earlier binding. Its target is kept if it runs the same code.
+    ///   - found: The target that the entry names; nil when the target does not exist.
+    ///   - old: The earlier binding of the route. The earlier target is kept if it runs the same code.
     /// - Returns: The target.
     func target(
         of entry: RouteConfiguration.Entry,
@@ -78,17 +78,19 @@ extension BusCore {
     }
 }
 
-/// A loaded configuration, and its routes with the targets that they lead to.
+/// A loaded configuration, and its routes with their targets.
 struct Configured: Sendable {
     /// A route of the configuration.
     struct Bound: Sendable {
         let id: RouteID
         let target: Target
-        /// The target whose code the route runs; nil if it is not registered.
+        /// The target whose code the route runs; nil when this target is not registered.
         let source: Target?
-        /// The values that the configured URL gives to that code, or nil.
+        /// The values in the configured URL, which are added to messages; nil when the target is not a URL
+        /// with values.
         let configured: ConfiguredTarget?
-        /// The routes in code that the route replaces until it is removed, with conventions that allow this.
+        /// The routes from code that this route replaces until it is removed, with conventions that allow the
+        /// replacement.
         var hidden: [HiddenRoute]
     }
 
@@ -96,9 +98,9 @@ struct Configured: Sendable {
     let configuration: RouteConfiguration
     let destinations: [String: Handler]
     var routes: [RouteConfiguration.Entry: Bound] = [:]
-    /// The entries whose routes were unregistered or replaced by code after the configuration was loaded.
+    /// The entries whose routes code has unregistered or replaced after the configuration was loaded.
     var overridden: Set<RouteConfiguration.Entry> = []
-    /// Whether the routes have been bound after the configuration was loaded.
+    /// Whether the routes have been bound since the configuration was loaded.
     var isBound = false
 
     init(
@@ -120,13 +122,13 @@ struct Targets {
     /// The target of an entry's messages.
     struct Found {
         let target: Target
-        /// The values that the configured URL gives, or nil.
+        /// The values in the configured URL, which are added to messages; nil when the URL has no values.
         var configured: ConfiguredTarget?
     }
 
     private var actions: [String: [String: Target]] = [:]
 
-    /// Finds the actions of modules.
+    /// Collects the actions of modules.
     ///
     /// - Parameter table: The routes that are registered in code.
     init(in table: RouteTable<Target>) {
@@ -164,7 +166,8 @@ struct Targets {
         if let destination = destinations[entry.target] { return Found(target: .handler(destination)) }
         let pattern = try table.pattern(entry.pattern)
         if entry.isURL { return try Self.find(entry.target, for: pattern, in: table, connections) }
-        // A selector, for example `detail:` or `detail:in:`, refers to the action with its base name.
+        // A selector, for example `detail:` or `detail:in:`, names the action whose base name precedes the
+        // first colon.
         let target = entry.target.prefix { $0 != ":" }
         let names = target.split(separator: ".", omittingEmptySubsequences: false)
         let action =
@@ -204,7 +207,7 @@ extension RouteConfiguration.Entry {
 extension RoutingError {
     /// Returns the failure of a message to a configured route whose target is not registered.
     static func unbound(_ entry: RouteConfiguration.Entry) -> Self {
-        let target = "its target `\(entry.target.onShortLine)`"
+        let target = "the target `\(entry.target.onShortLine)` of this route"
         let message =
             entry.isURL
             ? "no route and no connector handles \(target) (\(entry.source))"

@@ -8,29 +8,29 @@ enum ConfiguredTarget: Sendable {
     case values(Values)
     /// A URL that a connector handles.
     ///
-    /// Connectors read the address, so the message is delivered with this URL.
+    /// A connector reads the address of a message, so the message is delivered with this URL.
     case connected(String)
 
-    /// The values of a target that a route handles.
+    /// The values of a target whose URL a route handles.
     struct Values: Sendable {
-        /// The values in the target's URL, by the target's names.
+        /// The values in the target's URL, by the names in the target's pattern.
         ///
         /// The value of a repeated query item is an array.
         var fixed: [String: any Sendable] = [:]
         /// The placeholders in the target's URL, for example in `app://catalog/product/:sku`.
         ///
-        /// They map the target's names to the names in the configured pattern.
+        /// The keys are names in the target's pattern, and the values are names in the configured pattern.
         var renamed: [String: String] = [:]
 
         var isEmpty: Bool { self.fixed.isEmpty && self.renamed.isEmpty }
     }
 
-    /// Returns the values in a target's URL, which has just been matched.
+    /// Returns the values in the URL of a target.
     ///
     /// - Parameters:
-    ///   - match: The parameters of the target's URL.
+    ///   - match: The parameters of the target's URL, from the match with the target's pattern.
     ///   - names: The names of the values in the configured pattern.
-    /// - Returns: The values, by the names of the route to which the target leads.
+    /// - Returns: The values, by the names in the target's pattern.
     static func values(in match: Parameters, names: Set<String>) -> Values {
         var values = Values()
         for name in Set(match.path.keys).union(match.address.queryItems.map(\.name)) {
@@ -47,7 +47,7 @@ enum ConfiguredTarget: Sendable {
         return values
     }
 
-    /// Returns the name in `:name`, `<name>` or `{name}`, or nil for other text.
+    /// Returns the name in `:name`, `<name>` or `{name}`, or nil when the text is not a placeholder.
     private static func placeholder(_ text: String) -> String? {
         if text.hasPrefix(":") { return String(text.dropFirst()) }
         guard text.hasPrefix("<") && text.hasSuffix(">") || text.hasPrefix("{") && text.hasSuffix("}") else {
@@ -56,7 +56,7 @@ enum ConfiguredTarget: Sendable {
         return String(text.dropFirst().dropLast())
     }
 
-    /// The URL that a connector handles, or nil when the target has values.
+    /// The URL that a connector handles; nil when the target has values.
     var connectedURL: String? {
         if case .connected(let url) = self { return url }
         return nil
@@ -72,8 +72,8 @@ enum ConfiguredTarget: Sendable {
             parameters.pass(renamed.merging(values.fixed) { _, fixed in fixed })
             return parameters
         case .connected(let url):
-            // The return URL belongs to the message and not to the destination, so it gets the message's
-            // scheme.
+            // The return URL belongs to the message and not to the target, so a return URL without a scheme
+            // gets the message's scheme.
             let fragment = parameters.address.fragment.map {
                 "#\(Self.isPath($0, core) ? core.complete($0, scheme: parameters.address.scheme) : $0)"
             }
@@ -86,13 +86,13 @@ enum ConfiguredTarget: Sendable {
 
     /// Returns whether a fragment has the form of a URL without a scheme.
     ///
-    /// It reads no routes, because they may be locked here.
+    /// The method does not read routes, because the caller may hold the lock of the routes.
     private static func isPath(_ fragment: String, _ core: BusCore) -> Bool {
         let address = try? Address(fragment, conventions: core.configuration.conventions)
         return address.map { !$0.hasScheme && $0.segments.count > 1 } ?? false
     }
 
-    /// Returns this target combined with a second target that it leads to, whose values take precedence.
+    /// Returns this target combined with the target that it leads to, whose values take precedence.
     func before(_ other: ConfiguredTarget?) -> ConfiguredTarget {
         guard let other else { return self }
         guard case .values(let values) = self, case .values(var merged) = other else { return other }

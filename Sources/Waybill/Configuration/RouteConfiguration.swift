@@ -1,6 +1,8 @@
 public import WaybillRouting
 
-/// Routes outside of the code, which map patterns to actions of modules.
+/// Routes that are not registered in code.
+///
+/// They map patterns to actions of modules.
 ///
 /// ```swift
 /// let configuration: RouteConfiguration = [
@@ -15,8 +17,8 @@ public import WaybillRouting
 ///
 /// The following targets are possible:
 ///
-/// - The action of a module, for example `Catalog.product`. The action alone is sufficient where the scheme
-///   of the pattern names the module. For example, `catalog://…` names `Catalog`, `CatalogModule` or
+/// - The action of a module, for example `Catalog.product`. The action alone is sufficient when the scheme of
+///   the pattern names the module. For example, `catalog://…` names `Catalog`, `CatalogModule` or
 ///   `CatalogController`.
 /// - The URL of another route.
 /// - The name of a destination that is passed to ``MessageBus/load(_:named:destinations:)``.
@@ -45,7 +47,7 @@ public struct RouteConfiguration: Sendable, Hashable {
         /// The name of the file; empty for an entry in code.
         public let file: String
 
-        /// The line in the file, from 1, or nil if it is not known.
+        /// The line in the file, from 1; nil when the line is not known.
         public let line: Int?
 
         /// The key of the entry.
@@ -91,7 +93,7 @@ public struct ConfigurationError: Error, CustomStringConvertible {
     /// The problem, in one sentence for a person.
     public let message: String
 
-    /// The error of the pattern, `invalidPattern` or `conflict`, if the pattern cannot be registered.
+    /// The error of the pattern, `invalidPattern` or `conflict`; nil when the pattern is not the problem.
     public let cause: RoutingError?
 
     /// Creates an error.
@@ -106,9 +108,9 @@ public struct ConfigurationError: Error, CustomStringConvertible {
 }
 
 extension MessageBus {
-    /// A closure that a configuration names as a target.
+    /// A closure that a configuration can name as a target.
     ///
-    /// It runs on the bus's loop.
+    /// The closure runs on the bus's loop.
     public typealias Destination = @Sendable (Message) async throws -> any Sendable
 
     /// Registers the routes of a configuration, and removes the routes of an earlier configuration with the
@@ -117,24 +119,25 @@ extension MessageBus {
     /// All routes change at once. If an entry is invalid, no route changes, and the earlier routes stay
     /// registered.
     ///
-    /// Configurations with different names complement one another, so that each component can bring its own.
-    /// To change a configuration while the program runs, load it again; to remove it, load an empty one. A
-    /// route that is in the old and the new configuration with the same target is not affected: callers that
-    /// wait for it continue to wait.
+    /// Configurations with different names complement one another, so each component of a program can load a
+    /// configuration. To change a configuration while the program runs, load the configuration again. To
+    /// remove a configuration, load an empty configuration with its name. A route that is in the old and the
+    /// new configuration with the same target is not affected: callers that wait for a reply of the route
+    /// continue to wait.
     ///
-    /// Routes that were registered in code are not changed. Some conventions, such as FTRouter's, replace a
-    /// route whose pattern matches the same URLs. With these conventions, a configured route hides a route in
-    /// code until the configuration is removed. A route that code registers later replaces the configured
-    /// route until the configuration is loaded again.
+    /// Routes that were registered in code do not change. Some conventions, for example the conventions of
+    /// FTRouter, replace a route whose pattern matches the same URLs. With these conventions, a configured
+    /// route hides a route from code until the configuration is removed. A route that code registers later
+    /// replaces the configured route until the configuration is loaded again.
     ///
-    /// A target that is not registered yet is not an error. Its routes fail with `noHandler` until the module
-    /// is installed, and ``validate(urls:services:)`` reports them.
+    /// A target that is not registered yet is not an error. The routes of this target fail with `noHandler`
+    /// until the module is installed, and ``validate(urls:services:)`` reports these routes.
     ///
     /// - Parameters:
     ///   - configuration: The configuration to register.
     ///   - name: The name of the configuration. The empty name is a valid name.
     ///   - destinations: The targets that are not actions of modules, by name.
-    /// - Throws: ``ConfigurationError``, for a pattern that cannot be read or is in conflict.
+    /// - Throws: ``ConfigurationError`` for a pattern that is invalid or in conflict with another pattern.
     public func load(
         _ configuration: RouteConfiguration,
         named name: String = "",

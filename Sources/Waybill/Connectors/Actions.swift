@@ -1,6 +1,8 @@
 public import WaybillRouting
 
-/// Actions by target, in which a ``NativeConnector`` looks URLs up.
+/// The actions by target.
+///
+/// A ``NativeConnector`` looks up the action of a URL in this collection.
 ///
 /// ```swift
 /// var actions = Actions()
@@ -26,9 +28,9 @@ public struct Actions: Sendable {
     /// - Parameters:
     ///   - name: The name of the action in URLs. An empty name declares the target's default action, for a
     ///     URL that names only the target.
-    ///   - target: The name of the target. Its first letter may be in either case; the other letters must
+    ///   - target: The name of the target. The first letter may be in either case. The other letters must
     ///     match exactly. A prefix `Target_` and a suffix `Module` or `Controller` are ignored.
-    ///   - values: Whether the action is called with values.
+    ///   - values: Whether the action handles URLs with values, without values, or both.
     ///   - body: The closure, which runs on the bus's loop like a handler that may suspend.
     /// - Throws: `conflict` if the target already has that action.
     public mutating func declare<Value: Sendable>(
@@ -63,10 +65,10 @@ public struct Actions: Sendable {
 
     /// Returns the action that a URL names.
     ///
-    /// The first segment or the scheme is the target, and the last segment is the action. A URL without
-    /// another segment names the target's default action.
+    /// The target is the first segment, or the scheme. The last segment is the action. If the target is the
+    /// only part, the URL names the target's default action.
     ///
-    /// - Throws: `noHandler`, naming both.
+    /// - Throws: `noHandler`, with the names of the target and the action.
     func find(
         _ address: Address,
         hasValues: Bool,
@@ -113,7 +115,7 @@ public struct Actions: Sendable {
             throw Self.missing(
                 address,
                 "the target `\(target.name)` has no action `\(name)` \(hasValues ? "with" : "without") values",
-                advice: "it has one that is called \(hasValues ? "without" : "with") them"
+                advice: "another action of this name is called \(hasValues ? "without" : "with") values"
             )
         }
         return best.action
@@ -131,7 +133,7 @@ public struct Actions: Sendable {
         )
     }
 
-    /// Returns the nearest name as a suggestion, or the list of existing names.
+    /// Returns the nearest name as a suggestion, or a list of existing names when no name is near.
     private static func advice(_ wanted: String, _ names: [String]) -> String {
         let typed = Array(wanted.utf8)
         let tolerance = min(max(2, typed.count / 3), 12)
@@ -154,19 +156,21 @@ extension Actions {
     public struct Action: Sendable {
         /// Whether an action is called with values.
         ///
-        /// Two actions of one target may differ in this property alone. For example, `app://user/log` and
-        /// `app://user/log?text=hi` may call different actions.
+        /// Two actions of one target may have the same name if this property differs. For example,
+        /// `app://user/log` and `app://user/log?text=hi` may call different actions.
         public enum Values: Sendable, Hashable {
             /// The action is called for URLs without values.
             case none
             /// The action is called for URLs with values, or with values that the caller passes.
             case needed
-            /// The action is called with and without values, unless another action of the same name fits
-            /// better.
+            /// The action is called with and without values, unless another action of the same name fits the
+            /// URL better.
             case optional
         }
 
-        /// The name, which must equal the last segment of a URL, including its case.
+        /// The name, which must equal the last segment of a URL.
+        ///
+        /// Upper and lower case are different.
         public let name: String
 
         /// The declared name of the target.
@@ -177,7 +181,8 @@ extension Actions {
 
         let body: @Sendable (Message) async throws -> any Sendable
 
-        /// Returns how well the action fits, where less is better, or nil if it does not fit.
+        /// Returns a number that is less when the action fits a URL better, or nil when the action does not
+        /// fit.
         func distance(hasValues: Bool) -> Int? {
             switch (self.values, hasValues) {
             case (.needed, true), (.none, false): 0

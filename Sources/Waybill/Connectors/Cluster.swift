@@ -4,8 +4,8 @@ package import WaybillRouting
 
 /// A connector that carries messages without a route in this process to other nodes.
 ///
-/// The bus may hold locks when it calls ``canRoute(_:)`` and ``suggestions(for:)``, so neither may call the
-/// bus.
+/// A node is a process that has joined the cluster. The bus may hold locks when it calls ``canRoute(_:)`` and
+/// ``suggestions(for:)``, so neither method may call the bus.
 package protocol Cluster: Connector {
     /// Returns patterns of other nodes that resemble an address.
     func suggestions(for address: Address) -> [String]
@@ -17,26 +17,28 @@ package protocol Cluster: Connector {
     /// - Returns: Whether another node has subscribers that may accept the message.
     func publish(_ message: Message) -> Bool
 
-    /// The current state of the cluster from the perspective of this node.
+    /// The state of the cluster, as this process currently knows it.
     var view: ClusterView { get }
 }
 
-/// The observation of route changes on behalf of a cluster.
+/// The observation of route changes for a cluster.
 private struct ClusterObservation: Sendable {
     let end: @Sendable () -> Void
 }
 
-/// The state of a cluster from the perspective of a node.
+/// The state of a cluster, as one process of the cluster knows it.
 package struct ClusterView: Sendable {
-    /// A node.
+    /// A process of the cluster.
     package struct Member: Sendable {
         package let name: String
         package let id: String
-        /// The patterns that the node shares.
+        /// The patterns that the process shares with the other processes.
         package let patterns: [String]
-        /// The time since the node's last sign of life.
+        /// The time since the last message from the process.
         package let silence: Duration
-        /// Whether the node accepts no more requests, but still replies to earlier ones.
+        /// Whether the process accepts no more requests.
+        ///
+        /// The process still replies to earlier requests.
         package let isLeaving: Bool
 
         package init(name: String, id: String, patterns: [String], silence: Duration, isLeaving: Bool) {
@@ -49,9 +51,9 @@ package struct ClusterView: Sendable {
     }
 
     package let realm: String
-    /// The node itself.
+    /// The process of this bus.
     package let own: Member
-    /// The other nodes, by name.
+    /// The other processes of the cluster, sorted by name.
     package let others: [Member]
 
     package init(realm: String, own: Member, others: [Member]) {
@@ -62,15 +64,15 @@ package struct ClusterView: Sendable {
 }
 
 extension MessageBus {
-    /// Joins a cluster, which receives the messages that neither a route nor the connector of their scheme
-    /// handles.
+    /// Joins a cluster.
+    ///
+    /// The cluster receives the messages that neither a route nor the connector of their scheme handles.
     ///
     /// - Parameters:
     ///   - cluster: The connector that carries the messages.
-    ///   - onChange: A closure that is called after each change of routes or shared patterns, from any
-    ///     thread.
-    /// - Returns: A registration that can leave the cluster. When it is cancelled, callers that wait for the
-    ///   cluster fail with `noHandler`.
+    ///   - onChange: A closure that is called on any thread after each change of routes or shared patterns.
+    /// - Returns: A registration that can leave the cluster. When the registration is cancelled, callers that
+    ///   wait for the cluster fail with `noHandler`.
     /// - Throws: `shutDown`, or `conflict` if the bus has already joined a cluster.
     package func join(
         _ cluster: some Cluster,
@@ -79,7 +81,7 @@ extension MessageBus {
         try self.core.join(cluster, onChange)
     }
 
-    /// Returns an empty table for patterns of other nodes, which it reads with the conventions of this bus.
+    /// Returns an empty table for patterns of other nodes, with the conventions of this bus.
     package func clusterTable<Handler: Sendable>(
         of handler: Handler.Type = Handler.self
     ) -> RouteTable<Handler> {
@@ -89,7 +91,10 @@ extension MessageBus {
         return configuration.table()
     }
 
-    /// Returns a pattern with its scheme, because another node may have a different default scheme.
+    /// Returns a pattern with its scheme.
+    ///
+    /// A pattern that another node reads needs the scheme, because the other node can have a different
+    /// default scheme.
     package func withScheme(_ pattern: String) -> String {
         guard let scheme = (try? self.core.currentConfiguration.pattern(pattern))?.scheme else {
             return pattern
@@ -97,14 +102,14 @@ extension MessageBus {
         return self.core.complete(pattern, scheme: scheme)
     }
 
-    /// Records that a published message has not reached its nodes.
+    /// Records that a published message has not reached the other nodes.
     ///
     /// The message is counted and becomes a dead letter.
     package func lose(_ message: Message, _ error: RoutingError) {
         self.lose(content: message, error)
     }
 
-    /// Records that a published message of which only the URL is known has not reached its nodes.
+    /// Records that a published message has not reached the other nodes, when only its URL is known.
     package func lose(_ url: String, _ error: RoutingError) {
         self.lose(content: Request(url: url), error)
     }
@@ -121,7 +126,8 @@ extension MessageBus {
         )
     }
 
-    /// Publishes a message of another node to the subscribers of this process, whether they are shared or not.
+    /// Publishes a message of another node to the subscribers of this process, whether or not the URL is
+    /// shared.
     ///
     /// - Returns: The number of subscribers that accepted the message.
     @discardableResult
@@ -143,8 +149,9 @@ extension MessageBus {
 }
 
 extension Message {
-    /// Whether another node has sent the message on behalf of its caller, so that it must not be passed to a
-    /// third node.
+    /// Whether another node sent the message for a caller in that node.
+    ///
+    /// This process must not pass the message on to a third node.
     package var isFromNode: Bool {
         self.extras?.external?.audience == .nodes && self.extras?.isReturnOf == nil
     }
@@ -194,11 +201,11 @@ extension BusCore {
         self.publishesToNodes.store(false, ordering: .relaxed)
     }
 
-    /// Publishes a request to the subscribers of other nodes, unless it came from one.
+    /// Publishes a request to the subscribers of other nodes, unless the request came from another node.
     ///
     /// - Parameters:
     ///   - request: The request to publish.
-    ///   - address: The address of the request, or nil if it is not known yet.
+    ///   - address: The address of the request; nil when it is not known yet.
     /// - Returns: Whether another node has subscribers that may accept the message.
     @inline(never)
     func publishToNodes(_ request: Request, _ address: Address?) -> Bool {

@@ -2,9 +2,11 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Connects a scheme for each installed module, named after the module.
+    /// Connects one scheme for each installed module.
     ///
-    /// Each scheme is connected to a ``NativeConnector`` whose targets are schemes. For example,
+    /// The scheme has the name of the module.
+    ///
+    /// Each scheme is connected to a ``NativeConnector`` that takes the target from the scheme. For example,
     /// `order://detail?id=7` calls `detail` of `OrderModule` or `OrderController`.
     ///
     /// ```swift
@@ -14,11 +16,11 @@ extension MessageBus {
     /// let order: String = try await bus.route("order://detail?id=7")
     /// ```
     ///
-    /// A scheme that already has a connector keeps it. Call this method again when more modules have been
-    /// installed.
+    /// A scheme that already has a connector keeps this connector. After you install more modules, call this
+    /// method again.
     ///
-    /// - Returns: The registrations of the connectors. The schemes stay connected when the registrations are
-    ///   dropped.
+    /// - Returns: The registrations of the connectors. The schemes stay connected when you drop the
+    ///   registrations.
     /// - Throws: `shutDown`.
     @discardableResult
     public func connectModules() throws(RoutingError) -> [Registration] {

@@ -1,14 +1,16 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The connectors of a bus by scheme, as a value like a route table.
+/// The connectors of a bus by scheme.
+///
+/// The type is a value, like a route table.
 struct Connections: Sendable {
     private var connections: [String: Connection] = [:]
     private var lastID = 0
 
-    /// The cluster that the bus has joined, with its connection, or nil.
+    /// The cluster that the bus has joined, with its connection; nil when the bus has not joined a cluster.
     ///
-    /// It receives the URLs that neither a route nor the connector of their scheme handles.
+    /// The cluster receives the URLs that neither a route nor the connector of their scheme handles.
     var cluster: (connection: Connection, nodes: any Cluster)?
 
     /// All connections, in the order of their creation.
@@ -22,7 +24,7 @@ struct Connections: Sendable {
     var schemes: some Sequence<String> { self.connections.keys }
 
     subscript(scheme: String) -> Connection? {
-        // Most buses have no connectors, and then no hash is computed.
+        // Most buses have no connectors. In these buses, no hash is computed.
         self.connections.isEmpty ? nil : self.connections[scheme]
     }
 
@@ -32,7 +34,9 @@ struct Connections: Sendable {
         return self.lastID
     }
 
-    /// Adds a connection, and returns the earlier connection of its scheme.
+    /// Adds a connection.
+    ///
+    /// Returns the earlier connection of the same scheme.
     mutating func add(_ connection: Connection) -> Connection? {
         self.connections.updateValue(connection, forKey: connection.scheme)
     }
@@ -60,7 +64,7 @@ struct Connection: Sendable {
     let fileID: String
     let line: Int
 
-    /// Returns the name of a connection where a route shows its pattern.
+    /// Returns the text that represents a connection in the place of a route's pattern.
     static func pattern(of scheme: String) -> String { "\(scheme):" }
 
     /// The statistics of the connection, in the form of a route's statistics.
@@ -82,7 +86,9 @@ struct Connection: Sendable {
 /// Whether and how a URL can be reached.
 enum Reach: Sendable {
     case target(Target)
-    /// The connector must be asked, outside of locks.
+    /// A connector receives the URL.
+    ///
+    /// The caller must call ``Connection/canReach(_:)``, outside of locks.
     case connection(Connection, Address)
     case unreachable
 
@@ -97,7 +103,8 @@ enum Reach: Sendable {
 }
 
 extension RouteTable where Handler == Target {
-    /// Returns whether a URL leads to a target or to a connector, which must then be asked.
+    /// Returns the target of a URL, or the connector that the caller must ask with
+    /// ``Connection/canReach(_:)``.
     func reach(_ url: String, _ connections: Connections) -> Reach {
         var url = url
         if let match = (try? self.match(url)) ?? nil, let target = self[match] {
@@ -112,7 +119,7 @@ extension RouteTable where Handler == Target {
 
     /// Returns the error of an address that has neither a route nor a connector.
     ///
-    /// The error names the known schemes when nothing of the address's scheme is known.
+    /// If the scheme of the address has no routes and no connector, the error lists the known schemes.
     func noTarget(
         for address: Address,
         _ connections: Connections,
@@ -140,7 +147,7 @@ extension RouteTable where Handler == Target {
 }
 
 extension RoutingError {
-    /// Returns the error with patterns of other nodes added to its message.
+    /// Returns the error with the given patterns of other nodes added to its message.
     fileprivate func suggesting(_ patterns: [String]) -> RoutingError {
         guard !patterns.isEmpty else { return self }
         let list = patterns.joined(separator: " or ")

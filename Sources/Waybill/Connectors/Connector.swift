@@ -2,7 +2,9 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A handler for all messages of one scheme, which passes them to another machine, a device or other code.
+/// A handler for all messages of one scheme.
+///
+/// The connector passes the messages to another machine, a device or other code.
 ///
 /// ```swift
 /// struct Memos: Connector {
@@ -14,31 +16,33 @@ public import WaybillRouting
 /// try bus.connect("memo", to: Memos())
 /// ```
 ///
-/// A connector handles every URL of its scheme that no registered pattern matches. It is treated like any
-/// other handler:
+/// A connector handles every URL of its scheme that no registered pattern matches. The bus treats a connector
+/// like any other handler:
 ///
-/// - It runs on the bus's loop, in its own task.
-/// - It is cancelled when its caller is cancelled, when the deadline passes, or when the connector is
+/// - The connector runs on the bus's loop, in its own task.
+/// - The task is cancelled when the caller is cancelled, when the deadline passes, or when the connector is
 ///   disconnected.
-/// - Its messages pass through middlewares and are counted.
-/// - It may send progress replies with ``Message/reply(with:)``.
+/// - The messages pass through middlewares and are counted.
+/// - The connector may send progress replies with ``Message/reply(with:)``.
 ///
 /// The address of a message contains the text of the URL exactly as the caller wrote it.
 ///
-/// Implement a connector for URLs that are not known in advance. For known URLs use routes, whose patterns
-/// also show which URLs exist.
+/// Implement a connector for URLs that are not known in advance. For known URLs use routes, because the
+/// patterns of routes also show which URLs exist.
 ///
-/// A `RoutingError` about this message or without a URL is passed to the caller. Any other error becomes the
-/// cause of a `handlerFailed` error. If the other side cannot be reached, throw `unreachable`.
+/// If ``route(_:)`` throws a `RoutingError` about this message or without a URL, the caller receives this
+/// error. Any other error becomes the cause of a `handlerFailed` error. If the other side cannot be reached,
+/// throw `unreachable`.
 ///
 /// Declare the method `nonisolated(nonsending)`, as above, in a module without the upcoming feature
 /// `NonisolatedNonsendingByDefault`. Otherwise every message makes a detour through the global executor.
 public protocol Connector: Sendable {
-    /// Accepts a message, or refuses it by throwing.
+    /// Accepts a message, or refuses the message by throwing an error.
     ///
-    /// The bus calls this method before ``route(_:)``, which it does not call if this method throws. The
-    /// method may suspend. To refuse a message, throw ``WaybillRouting/RoutingError/refused(_:cause:)``,
-    /// which callers can distinguish from all other failures.
+    /// The bus calls this method before ``route(_:)``. If this method throws, the bus does not call
+    /// `route(_:)`. The method may suspend. To refuse a message, throw
+    /// ``WaybillRouting/RoutingError/refused(_:cause:)``, which callers can distinguish from all other
+    /// failures.
     ///
     /// - Parameter message: The message.
     /// - Throws: The reason to refuse the message.
@@ -51,14 +55,14 @@ public protocol Connector: Sendable {
     /// - Throws: The reason why the message fails.
     nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable
 
-    /// Returns whether a URL of the scheme has a destination, as far as that is known without sending a
+    /// Returns whether a URL of the scheme has a destination, as far as the connector knows without sending a
     /// message.
     ///
-    /// ``MessageBus/canRoute(_:)`` returns this result. The method is called on the calling thread, and must
-    /// not block.
+    /// ``MessageBus/canRoute(_:)`` returns this result. The bus calls the method on the thread of its caller.
+    /// The method must not block.
     ///
     /// - Parameter address: The address of the URL.
-    /// - Returns: Whether a message to the URL may receive a reply.
+    /// - Returns: false if a message to the URL certainly receives no reply.
     func canRoute(_ address: Address) -> Bool
 }
 
@@ -86,27 +90,29 @@ extension Handler {
 }
 
 extension MessageBus {
-    /// Connects a scheme to a connector, which handles the messages that no registered pattern matches.
+    /// Connects a scheme to a connector.
+    ///
+    /// The connector handles the messages that no registered pattern matches.
     ///
     /// ```swift
     /// let registration = try bus.connect("memo", to: Memos())
     /// let text: String = try await bus.route("memo://shopping/list")
     /// ```
     ///
-    /// A scheme has one connector. Another connector replaces it, and callers that wait for the first one
-    /// fail at once with `noHandler`. A registered pattern of the scheme takes precedence over the connector.
-    /// Connectors do not slow down messages that a pattern matches.
+    /// A scheme has one connector. Another connector replaces the first connector, and callers that wait for
+    /// the first connector fail at once with `noHandler`. A registered pattern of the scheme takes precedence
+    /// over the connector. Connectors do not slow down messages that a pattern matches.
     ///
-    /// The bus holds the connector while it is connected, so a connector that routes messages should hold the
-    /// bus as `weak`.
+    /// The bus holds the connector while the connector is connected. A connector that routes messages should
+    /// therefore hold the bus as `weak`.
     ///
     /// - Parameters:
     ///   - scheme: The scheme without a colon, which is compared according to the bus's conventions.
     ///   - connector: The connector.
     ///   - fileID: The source file of the connection, for statistics.
     ///   - line: The source line of the connection, for statistics.
-    /// - Returns: A registration that can disconnect the connector. It stays connected when the registration
-    ///   is dropped.
+    /// - Returns: A registration that can disconnect the connector. The connector stays connected when you
+    ///   drop the registration.
     /// - Throws: `invalidPattern` for a text that is not a valid scheme, for example `https://`, or
     ///   `shutDown`.
     @discardableResult
@@ -124,7 +130,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Connects a scheme to a connector, and disconnects the scheme's earlier one.
+    /// Connects a scheme to a connector, and disconnects the earlier connector of the scheme.
     func connect(
         _ scheme: String,
         to connector: any Connector,
@@ -137,7 +143,8 @@ extension BusCore {
         handler.describe(as: .pattern(pattern))
         let folded = self.configuration.conventions.folded(scheme: scheme)
         let (id, replaced) = try self.registry.change { _, connections throws(RoutingError) in
-            // Checked under the lock, as in `register`.
+            // Check the phase under the lock. The connector is then either rejected here, or the shutdown
+            // finds it.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: pattern)
             }
@@ -156,7 +163,7 @@ extension BusCore {
         return Registration(pattern: pattern, core: self, target: .connection(id))
     }
 
-    /// Removes connectors, and then fails the callers that wait for them.
+    /// Removes connectors, and then fails the callers that wait for these connectors.
     @discardableResult
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
         let removed = self.registry.change { _, connections in connections.remove(where: isMeant) }

@@ -10,16 +10,16 @@ public import WaybillRouting
 /// ```
 ///
 /// The first segment names the target, and its first letter may be in either case. The last segment names the
-/// action, in its exact case. Segments between them are ignored. A URL with values, or with values that the
-/// caller passes, calls the action that takes values. A URL without values calls the action that takes none.
-/// An action that returns nothing replies with `Void`.
+/// action, in its exact case. Segments between the target and the action are ignored. A URL with values, or a
+/// call that passes values, calls the action with values. A URL without values calls the action without
+/// values. An action that returns nothing replies with `Void`.
 ///
 /// A target or an action that does not exist fails with `noHandler`, which contains both names and a
 /// suggestion.
 ///
-/// The idea comes from LiliCode's Router. Its users keep their URLs with these choices of the bus's
-/// conventions: schemes in their own case (`schemeIgnoresCase = false`), no default scheme
-/// (`missingScheme = .isError`), and names without a value left out (`keepsQueryNamesWithoutValue = false`).
+/// The idea comes from the library Router by LiliCode. Its users can keep their URLs with these conventions
+/// of the bus: schemes in their own case (`schemeIgnoresCase = false`), no default scheme (`missingScheme =
+/// .isError`), and names without a value left out (`keepsQueryNamesWithoutValue = false`).
 public struct NativeConnector: Connector {
     private let source: Source
     private let target: Target
@@ -43,15 +43,16 @@ public struct NativeConnector: Connector {
     ///
     /// The targets are the names of the modules, without a prefix `Target_` and without a suffix `Module` or
     /// `Controller`. For example, `UserModule` is the target `User`. A route with a pattern of one segment,
-    /// for example of `@Route("/")`, is the default action of its module.
+    /// for example the route of `@Route("/")`, is the default action of its module.
     ///
-    /// A method with parameters takes values, and needs them if one of its parameters is required. It reads
-    /// them by name, from the query and from the values that the caller passes. A method that takes a
-    /// `Message` is called with and without values. A method runs on its module's loop, in the order of the
-    /// module's mailbox. Modules may be installed and uninstalled at any time.
+    /// A method with parameters takes values. If one of its parameters is required, the method is called only
+    /// with values. The method reads each parameter by name, from the query or from the values that the
+    /// caller passes. A method that takes a `Message` is called with and without values. A method runs on its
+    /// module's loop, in the order of the module's mailbox. Modules may be installed and uninstalled at any
+    /// time.
     ///
-    /// When the scheme names the target, modules are reached by convention, without configuration for a URL,
-    /// as in COCRouter:
+    /// When the scheme names the target, URLs reach modules by convention, without a configuration for each
+    /// URL, as in the library COCRouter:
     ///
     /// ```swift
     /// try bus.connect("order", to: NativeConnector(modulesOf: bus, target: .scheme))
@@ -59,7 +60,7 @@ public struct NativeConnector: Connector {
     /// ```
     ///
     /// - Parameters:
-    ///   - bus: The bus, which the connector does not keep open.
+    ///   - bus: The bus. The connector does not keep the bus open.
     ///   - target: The part of a URL that names the target.
     public init(modulesOf bus: MessageBus, target: Target = .firstSegment) {
         self.source = .modules(ModuleActions(bus.core))
@@ -94,15 +95,15 @@ public struct NativeConnector: Connector {
         try self.actions.find(address, hasValues: hasValues, isSchemeTarget: self.target == .scheme)
     }
 
-    /// Returns whether the URL names an action, without values that a caller passes.
+    /// Returns whether the URL names an action, if the caller passes no values.
     public func canRoute(_ address: Address) -> Bool {
         (try? self.find(address, hasValues: !address.queryItems.isEmpty)) != nil
     }
 }
 
-/// The actions that the installed modules of a bus declare.
+/// The actions of the modules that are installed in a bus.
 ///
-/// It stores the routes of modules by their IDs, so that it does not keep an uninstalled module alive.
+/// The type stores the IDs of the modules' routes, so that it does not keep an uninstalled module alive.
 final class ModuleActions: Sendable {
     private let core: BusCore
     private let cache = Locked<(generation: Int, actions: Actions)?>(nil)
@@ -110,7 +111,8 @@ final class ModuleActions: Sendable {
     init(_ core: BusCore) { self.core = core }
 
     var current: Actions {
-        // Read the generation before the actions: if they change meanwhile, the next call reads them again.
+        // Read the generation before the actions. If the actions change between the two reads, the next call
+        // reads the actions again.
         let generation = self.core.registry.generation.load(ordering: .acquiring)
         if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
         let actions = self.loadActions()
@@ -141,7 +143,7 @@ final class ModuleActions: Sendable {
             let action = Actions.Action(name: name, target: target, values: description.values) { message in
                 try await core.act(id, message)
             }
-            // If two actions cannot be distinguished, the one that was registered first is kept.
+            // If two actions cannot be distinguished, keep the action that was registered first.
             try? actions.add(action)
         }
         return actions
@@ -149,7 +151,7 @@ final class ModuleActions: Sendable {
 }
 
 extension BusCore {
-    /// Passes a message that another handler received to the handler of a route.
+    /// Passes a message of the connector to the handler of a route.
     fileprivate nonisolated(nonsending) func act(
         _ route: RouteID,
         _ message: Message
@@ -172,7 +174,7 @@ extension RouteDescription {
         return pattern.parameters.isEmpty && address.segments.count == 1
     }
 
-    /// Whether the method is called with values.
+    /// Whether the method is called with values, without values, or both.
     fileprivate var values: Actions.Action.Values {
         if self.parameters.isEmpty { return self.takesMessage ? .optional : .none }
         return self.parameters.contains(where: \.isRequired) ? .needed : .optional

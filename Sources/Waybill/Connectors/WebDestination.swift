@@ -11,22 +11,23 @@ public import WaybillRouting
 /// let text: String = try await bus.route("https://example.com/help#faq")
 /// ```
 ///
-/// The destination receives the whole URL, and its reply is the caller's reply. Without a destination, every
-/// URL fails with a `noHandler` that names the missing destination. This connector does not fetch URLs; the
-/// `WebConnector` of `WaybillWeb` does.
+/// The destination receives the whole URL, and the reply of the destination is the caller's reply. Without a
+/// destination, every URL fails with a `noHandler` error that describes how to configure the destination.
+/// This connector does not fetch URLs; the `WebConnector` of `WaybillWeb` fetches URLs.
 ///
-/// A fragment without a scheme is a place in a web page, and not a return URL.
+/// A fragment without a scheme is a position in a web page, and not a return URL.
 ///
-/// The idea comes from LiliCode's Router.
+/// The idea comes from the library Router by LiliCode.
 public struct WebDestination: Connector {
     private let open: (@Sendable (Message) async throws -> any Sendable)?
 
     /// Creates a connector that routes to a destination.
     ///
     /// - Parameters:
-    ///   - url: The destination on the same bus, or nil if there is none. Its messages have the parameter
-    ///     `url` and the values that the caller passed, and they inherit the headers and the deadline.
-    ///   - bus: The bus, which the connector does not keep open.
+    ///   - url: The destination on the same bus; nil for no destination. A message to the destination has the
+    ///     parameter `url`, the values that the caller passed, and the headers and the deadline of the
+    ///     caller's message.
+    ///   - bus: The bus. The connector does not keep the bus open.
     public init(_ url: String?, on bus: MessageBus) {
         guard let url else {
             self.open = nil
@@ -47,8 +48,8 @@ public struct WebDestination: Connector {
 
     /// Creates a connector whose destination is a closure.
     ///
-    /// - Parameter open: A closure that receives the message, whose URL is `message.address.text`. It runs on
-    ///   the bus's loop.
+    /// - Parameter open: A closure that receives the message and runs on the bus's loop. The URL of the
+    ///   message is `message.address.text`.
     public init<Value: Sendable>(
         _ open: @escaping @Sendable (Message) async throws -> Value
     ) {
@@ -74,7 +75,7 @@ public struct WebDestination: Connector {
 }
 
 extension Address {
-    /// Whether the fragment is a place in a web page, because it has no scheme.
+    /// Whether the fragment is a position in a web page, because the fragment has no scheme.
     package var fragmentIsPlace: Bool {
         guard let fragment = self.fragment else { return false }
         return (try? Address(fragment))?.hasScheme != true

@@ -1,6 +1,6 @@
 internal import WaybillEventLoop
 
-/// The values that other products store in a bus, with at most one value of each type.
+/// The values that other products of the package store in a bus, with at most one value of each type.
 ///
 /// The bus releases the values when it ends.
 package final class Attachments: Sendable {

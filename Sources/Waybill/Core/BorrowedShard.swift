@@ -1,11 +1,11 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The shard of a loop, without reference counting.
+/// The shard of a loop, held by a reference that is not counted.
 ///
 /// A counted reference to a shard would be retained and released in each step of a delivery. The counting
-/// takes longer than the step. Only a ``BusCore`` and its handlers create this value. A core retains its
-/// shards as long as it exists, and a handler retains its core.
+/// takes longer than the step. Only a ``BusCore`` and its handlers create this value, because a core retains
+/// its shards as long as the core exists, and a handler retains its core.
 @safe
 struct BorrowedShard: Sendable {
     private let shard: Unretained<LoopShard>
@@ -19,7 +19,7 @@ struct BorrowedShard: Sendable {
         unsafe self.shard.withUnsafeObject(body)
     }
 
-    /// The shard, retained.
+    /// The shard as a counted reference.
     var retained: LoopShard { self.with { $0 } }
 
     var eventLoop: EventLoop { self.with { $0.eventLoop } }

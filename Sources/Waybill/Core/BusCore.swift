@@ -5,7 +5,8 @@ internal import WaybillRouting
 
 /// The state of a bus.
 ///
-/// Handlers retain the core. When the user's ``MessageBus`` is released, it unregisters all handlers.
+/// Handlers retain the core. When the user's ``MessageBus`` is released, the `MessageBus` unregisters all
+/// handlers, so that the handlers release the core.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let registry: RouteRegistry
@@ -17,10 +18,10 @@ final class BusCore: Sendable {
     let uncaughtCalls = Atomic<Int>(0)
     let phase = Atomic<Phase>(.open)
 
-    /// The clock of deadlines, from the first loop.
+    /// The clock of the first loop, by which all deadlines of the bus are measured.
     let time: TimeSource
 
-    /// The loop on which handlers that are closures run.
+    /// The loop that runs the handlers that are closures.
     let primaryShard: LoopShard
     let otherShards: [LoopShard]
 
@@ -35,9 +36,9 @@ final class BusCore: Sendable {
     let attachments = Attachments()
     let readinessChecks = Locked(ReadinessChecks())
     let exposures: Exposures
-    /// The URLs that other nodes can reach.
+    /// The URLs that other processes of the cluster can reach.
     let shares: Exposures
-    /// Whether publications go to other nodes as well.
+    /// Whether the bus also sends publications to other processes of the cluster.
     let publishesToNodes = Atomic<Bool>(false)
 
     /// The default scheme that replaced the configured scheme; nil when the default scheme has not changed.
@@ -76,14 +77,14 @@ final class BusCore: Sendable {
 
     var logger: Logger { self.configuration.logger }
 
-    /// The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// The state of the bus on the calling thread's loop; nil when the thread runs no loop of the bus.
     @inline(__always)
     var currentShard: BorrowedShard? {
         if self.primaryShard.isCurrent { return BorrowedShard(self.primaryShard) }
         return self.otherShards.isEmpty ? nil : self.otherShard(where: \.isCurrent)
     }
 
-    /// Returns the shard of a loop, or nil when the bus does not have the loop.
+    /// Returns the state of the bus on a loop, or nil when the loop does not belong to the bus.
     func shard(of eventLoop: ObjectIdentifier) -> BorrowedShard? {
         self.primaryShard.loop == eventLoop
             ? BorrowedShard(self.primaryShard) : self.otherShard(where: { $0.loop == eventLoop })
@@ -101,9 +102,11 @@ extension BusCore {
         for shard in [self.primaryShard] + self.otherShards { shard.forget() }
     }
 
-    /// Registers a hook that retires the handlers of a loop when the loop stops.
+    /// Registers a hook with a loop.
     ///
-    /// The callers that wait for these handlers then fail.
+    /// When the loop stops, the hook retires the handlers of the loop.
+    ///
+    /// Callers that wait for these handlers then fail.
     func watch(_ eventLoop: EventLoop) {
         let id = ObjectIdentifier(eventLoop)
         self.hooks.withLock { hooks in
@@ -114,7 +117,7 @@ extension BusCore {
         }
     }
 
-    /// Cancels the hooks that ``watch(_:)`` has registered with the loops.
+    /// Cancels the hooks that ``watch(_:)`` has registered.
     func unwatch() {
         let hooks = self.hooks.withLock { hooks in
             defer { hooks = [:] }

@@ -2,9 +2,10 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The state of a bus on one loop: a snapshot of the routes, the next ID, and the loop's counters.
+/// The state of a bus on one loop: a snapshot of the routes, the next message ID, and the loop's counters.
 ///
-/// With this state, a route on the loop takes no lock and shares no memory with another thread.
+/// Because of this state, the routing of a message on the loop takes no lock and shares no memory with
+/// another thread.
 @usableFromInline
 final class LoopShard: Sendable {
     let eventLoop: EventLoop
@@ -16,14 +17,16 @@ final class LoopShard: Sendable {
     private let snapshot: LoopLocal<RouteSnapshot>
     private let topics: Topics
     private let topicSnapshot: LoopLocal<TopicSnapshot>
-    /// The latest published URL.
+    /// The URL that was published last, and its subscribers.
     ///
-    /// A program often publishes many messages to few URLs.
+    /// A program often publishes many messages to a few URLs, so the next message often needs the same
+    /// subscribers.
     private let latestTopic: LoopLocal<LatestTopic>
     private let empty: RouteSnapshot
     private let isForgetting = Atomic<Bool>(false)
 
-    // Only the loop's thread writes these values. They are atomic so that the compiler can check the class.
+    // Only the loop's thread writes these values. The values are atomic so that the compiler can check that
+    // the class is Sendable.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
     private let frameHops = Atomic<Int>(Frame.noHandlerHops)
     private let frameExpiry = Atomic<Int64>(Deadline.never.nanoseconds)
@@ -52,12 +55,12 @@ final class LoopShard: Sendable {
     }
 }
 
-// The handler that is being called in place. It cannot suspend, but it may start a task that routes another
-// message before the handler returns. Only the loop's thread may use these members.
+// The handler that is being called in place. The handler cannot suspend, but it may start a task that routes
+// another message before the handler returns. Only the loop's thread may use these members.
 extension LoopShard {
     /// The properties that messages inherit from the handler that is being called in place.
     struct Frame {
-        /// The number of routes that led to the handler's message.
+        /// The number of routed messages that led to the handler's message.
         let hops: Int
         let expiry: Deadline
         let id: UInt64
@@ -96,7 +99,7 @@ extension LoopShard {
         return outer
     }
 
-    /// Replaces the current frame, for example by the one that ``enter(_:)`` returned.
+    /// Replaces the current frame, for example by the outer frame that ``enter(_:)`` returned.
     @inline(__always)
     func setFrame(_ frame: Frame) {
         self.frameHops.store(frame.hops, ordering: .relaxed)
@@ -107,7 +110,7 @@ extension LoopShard {
     /// Whether a handler is being called in place, below the calling code on the stack.
     var isCalling: Bool { self.hops != Frame.noHandlerHops }
 
-    /// The number of routes that led to the message of the handler that is being called in place.
+    /// The number of routed messages that led to the message of the handler that is being called in place.
     var hops: Int { self.frameHops.load(ordering: .relaxed) }
 
     /// The deadline of the message whose handler is being called in place.
@@ -122,8 +125,10 @@ extension LoopShard {
 
 // The snapshots of the routes and the subscribers. Only the loop's thread may use these members.
 extension LoopShard {
-    /// The current routes, or nil when the table has changed so recently that a copy costs more than the
-    /// lock.
+    /// The current routes.
+    ///
+    /// The property is nil when the table has changed so recently that a copy of the table would cost more
+    /// than a lookup under the lock.
     var currentSnapshot: RouteSnapshot? {
         self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil
     }
@@ -140,7 +145,8 @@ extension LoopShard {
     }
 
     private func replaceSnapshot(with snapshot: RouteSnapshot) {
-        // The deinitializer of a handler may use the bus, and therefore this shard.
+        // Keep the old snapshot alive until the new one is stored. The deinitializer of a handler may use
+        // this shard.
         let old = self.snapshot.load()
         self.snapshot.store(snapshot)
         _ = consume old
@@ -164,7 +170,7 @@ extension LoopShard {
         self.replaceTopics(with: Topics.empty)
     }
 
-    /// Returns the current subscribers of a URL, and its address when it has no subscribers.
+    /// Returns the current subscribers of a URL, and the address of a URL that has no subscribers.
     func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         if self.topicSnapshot.load().generation != self.topics.generation.load(ordering: .acquiring) {
             guard let snapshot = self.topics.snapshotIfWorthIt() else {
@@ -182,7 +188,8 @@ extension LoopShard {
     }
 
     private func replaceTopics(with snapshot: TopicSnapshot) {
-        // The deinitializer of a subscriber may use the bus, and therefore this shard.
+        // Keep the old values alive until the new ones are stored. The deinitializer of a subscriber may use
+        // this shard.
         let oldSnapshot = self.topicSnapshot.load()
         let oldLatest = self.latestTopic.load()
         self.topicSnapshot.store(snapshot)
@@ -196,7 +203,7 @@ extension LoopShard {
 private final class LatestTopic: Sendable {
     let url: String
     let matched: MatchedSubscribers
-    /// The address of the URL, if it has no subscribers.
+    /// The address of the URL; nil when the URL has subscribers.
     let address: Address?
 
     /// An entry that matches no URL, because no URL is empty.

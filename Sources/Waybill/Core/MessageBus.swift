@@ -15,11 +15,12 @@ public import WaybillRouting
 /// let user: User = try await bus.route("app://user/1")
 /// ```
 ///
-/// You can use a bus from any thread, task and actor. Handlers that are closures run on its event loop, and
-/// methods of an actor run on the loop of the actor. A route on a loop of the bus takes no lock. If the
-/// handler is on the same loop, the route does not switch threads.
+/// You can use a bus from any thread, task and actor. A handler that is a closure runs on the bus's event
+/// loop, and a handler that is a method of an actor runs on the loop of the actor. Routing a message on a
+/// loop of the bus takes no lock. If the handler is on the same loop, the message does not switch threads.
 ///
-/// When the last reference to a bus is released, its waiting callers fail. To let messages finish first, call
+/// When the last reference to a bus is released, callers that wait for replies fail. To let messages finish
+/// first, call
 /// ``shutDown(drainingUntil:)``.
 public final class MessageBus: Sendable {
     let core: BusCore
@@ -37,14 +38,16 @@ public final class MessageBus: Sendable {
     /// Creates a bus on an existing event loop.
     ///
     /// - Parameters:
-    ///   - eventLoop: The loop on which handlers that are closures run. The bus retains the loop, and does not
-    ///     stop it.
+    ///   - eventLoop: The loop on which handlers that are closures run. The bus retains the loop, and does
+    ///     not stop it.
     ///   - configuration: The default scheme, the limits and the logger.
     public convenience init(eventLoop: EventLoop, configuration: Configuration = .init()) {
         self.init(eventLoops: [eventLoop], configuration: configuration)
     }
 
-    /// Creates a bus on several event loops, each of which routes without a lock.
+    /// Creates a bus on several event loops.
+    ///
+    /// The bus routes on each of these loops without a lock.
     ///
     /// - Parameters:
     ///   - eventLoops: The loops, at least one. Handlers that are closures run on the first loop.
@@ -65,7 +68,7 @@ public final class MessageBus: Sendable {
 
     /// Creates another handle of a bus, for a module that the bus retains.
     ///
-    /// The handle does not keep the bus open.
+    /// This handle does not keep the bus open.
     init(sharing core: BusCore) {
         self.core = core
         self.isOwner = false
@@ -93,14 +96,15 @@ extension MessageBus {
         /// The limits of URLs, for example their length.
         public var limits: RoutingLimits
 
-        /// The number of messages that may wait for a module; 1,024 by default.
+        /// The number of messages that may wait in the mailbox of a module; 1,024 by default.
         ///
-        /// Further messages fail with `mailboxFull`, unless the module's mailbox has another policy.
+        /// When the mailbox is full, further messages fail with `mailboxFull`, unless the mailbox has another
+        /// policy.
         public var mailboxLimit: Int
 
-        /// The number of times that a message may be forwarded; 16 by default.
+        /// The number of times that handlers may forward a message; 16 by default.
         ///
-        /// A message that is forwarded more often fails with `hopLimitExceeded`.
+        /// A message that handlers forward more often fails with `hopLimitExceeded`.
         public var hopLimit: Int
 
         /// The logger for dead letters, which are failures that no caller receives.
@@ -136,7 +140,7 @@ extension MessageBus.Configuration {
         RouteTable(conventions: self.conventions, defaultScheme: self.defaultScheme, limits: self.limits)
     }
 
-    /// Returns a table with one pattern, to test which URLs match the pattern.
+    /// Returns a table that has only the given pattern, to test which URLs match the pattern.
     package func scope(of pattern: String) throws(RoutingError) -> RouteTable<Void> {
         var table = self.table(of: Void.self)
         try table.insert(pattern, ())
@@ -153,7 +157,9 @@ extension MessageBus.Configuration {
         )
     }
 
-    /// Parses a pattern from a peer, with a smaller budget and without long runs of combining marks.
+    /// Parses a pattern that a peer sent.
+    ///
+    /// The pattern has a smaller budget, and long runs of combining marks fail.
     package func peerPattern(_ text: String) throws(RoutingError) -> RoutePattern {
         guard CombiningMarks.areFew(in: text) else {
             throw RoutingError(.invalidPattern, url: text, message: CombiningMarks.excess)

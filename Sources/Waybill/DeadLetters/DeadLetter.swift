@@ -1,9 +1,9 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A message that reached no handler, or a message that failed and that no caller awaited, with the reason.
+/// A message that reached no handler, or a message that failed and that no caller awaited.
 ///
-/// Iterate over ``MessageBus/deadLetters`` to receive them.
+/// Iterate over ``MessageBus/deadLetters`` to receive dead letters.
 public struct DeadLetter: Sendable {
     /// The ID of the message.
     public let id: CorrelationID
@@ -13,8 +13,8 @@ public struct DeadLetter: Sendable {
 
     /// The message; nil if ``url`` is not a valid URL.
     ///
-    /// The message lacks the parameters in the path if no pattern matched its URL, or if the message failed
-    /// while its caller awaited it.
+    /// The message does not contain the values of the path if no pattern matched its URL, or if the message
+    /// failed while its caller awaited the reply.
     public let message: Message?
 
     /// The reason why the message reached no handler, or the error with which it failed.
@@ -28,7 +28,7 @@ public struct DeadLetter: Sendable {
 
     /// Whether the message was published.
     ///
-    /// A published message goes to subscribers. A route that handles the same URL does not receive it.
+    /// A published message goes to subscribers. A route for the same URL does not receive the message.
     package let isPublication: Bool
 
     /// The time at which the message became a dead letter.

@@ -15,37 +15,37 @@ extension MessageBus {
     ///
     /// - messages that reach no handler, including messages whose callers receive the error and messages that
     ///   the handler for unmatched URLs receives;
-    /// - messages that were sent, or that are return legs, and failed;
+    /// - failed messages that no caller awaited, including messages to return URLs;
     /// - published messages that were not read from a subscription.
     ///
-    /// A dead letter is added to the sequence before its caller receives the error, or, if no caller awaits
-    /// the message, before it is counted. The sequence ends when the bus has shut down or is released. It
-    /// keeps neither the bus nor its loops alive. For a slow observer the latest 256 dead letters are kept:
-    /// see ``deadLetters(limit:)``.
+    /// A dead letter is added to the sequence before its caller receives the error. If no caller awaits the
+    /// message, the dead letter is added before the failure is counted. The sequence ends when the bus has
+    /// been shut down or is released. The sequence keeps neither the bus nor its loops alive. For a slow
+    /// observer, the bus keeps the latest 256 dead letters: see ``deadLetters(limit:)``.
     ///
-    /// Without an observer, dead letters are not kept and cost nothing. Dead letters that no caller awaits
-    /// are always logged as warnings.
+    /// Without an observer, dead letters are not kept and cost nothing. The bus always logs a warning for a
+    /// dead letter that no caller awaits.
     public var deadLetters: DeadLetters { self.deadLetters(limit: 256) }
 
     /// Returns a sequence of the dead letters that follow this call, for one observer.
     ///
-    /// - Parameter limit: The maximum number of unread dead letters, at least one. When it is exceeded, the
-    ///   oldest is dropped and counted in ``DeadLetters/dropped``.
-    /// - Returns: The dead letters, for one iteration.
+    /// - Parameter limit: The maximum number of unread dead letters, at least one. Beyond this number, the
+    ///   oldest dead letter is dropped and counted in ``DeadLetters/dropped``.
+    /// - Returns: A sequence for one iteration.
     public func deadLetters(limit: Int) -> DeadLetters { self.core.deadLetters.watch(limit: limit) }
 }
 
 /// The dead letters of a bus in the order in which they occur, for one observer.
 ///
 /// The sequence contains every dead letter from the access to ``MessageBus/deadLetters`` until the sequence
-/// is released or the bus has shut down. The bus does not wait for observers. If an observer is too slow, the
-/// oldest dead letters are dropped and counted. Use a sequence for one iteration at a time; each observer
-/// needs its own sequence.
+/// is released or the bus has been shut down. The bus does not wait for observers. If an observer is too
+/// slow, the oldest dead letters are dropped and counted. Use a sequence for one iteration at a time. Each
+/// observer needs its own sequence.
 public struct DeadLetters: AsyncSequence, Sendable {
     /// The element of the sequence.
     public typealias Element = DeadLetter
 
-    /// The sequence never fails.
+    /// The sequence cannot fail.
     public typealias Failure = Never
 
     let stream: AsyncStream<DeadLetter>
@@ -54,20 +54,19 @@ public struct DeadLetters: AsyncSequence, Sendable {
     /// The number of dead letters that were dropped because they were not read in time.
     public var dropped: Int { self.watcher.dropped.load(ordering: .relaxed) }
 
-    /// Returns an iterator, which begins with the dead letters that have occurred since the sequence was
-    /// created.
+    /// Returns an iterator over the dead letters that have occurred since the sequence was created.
     public func makeAsyncIterator() -> Iterator { Iterator(base: self.stream.makeAsyncIterator()) }
 
     /// An iterator that waits for dead letters, one at a time.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncStream<DeadLetter>.Iterator
 
-        /// Returns the next dead letter, or nil when the bus has shut down or the task is cancelled.
+        /// Returns the next dead letter, or nil when the bus has been shut down or the task is cancelled.
         public mutating func next() async -> DeadLetter? { await self.next(isolation: #isolation) }
 
-        /// Returns the next dead letter, or nil when the bus has shut down or the task is cancelled.
+        /// Returns the next dead letter, or nil when the bus has been shut down or the task is cancelled.
         ///
-        /// - Parameter actor: The isolation to wait in.
+        /// - Parameter actor: The isolation in which to wait.
         /// - Returns: The dead letter.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DeadLetter? {
             await EventLoop.yieldIfDue()
@@ -86,9 +85,9 @@ final class DeadLetterObservers: Sendable {
         var isClosed = false
     }
 
-    /// Whether there is an observer.
+    /// Whether an observer exists.
     ///
-    /// Without one, a dead letter costs only this check.
+    /// When no observer exists, a dead letter costs only this check.
     var isWatched: Bool { self.count.load(ordering: .acquiring) > 0 }
 
     func watch(limit: Int) -> DeadLetters {
@@ -98,7 +97,7 @@ final class DeadLetterObservers: Sendable {
         )
         let watcher = DeadLetterObserver(continuation)
         let id = ObjectIdentifier(watcher)
-        // The ID is unique: no other observer can be allocated at this address while the bus holds this one.
+        // The ID is unique: while the bus holds this observer, no other observer can have the same address.
         continuation.onTermination = { [weak self] _ in self?.forget(id) }
         self.observe(with: watcher)
         return DeadLetters(stream: stream, watcher: watcher)
@@ -127,7 +126,7 @@ final class DeadLetterObservers: Sendable {
     }
 
     func show(_ letter: DeadLetter) {
-        // The watchers are called outside the lock, because they may take it again.
+        // Call the observers outside of the lock, because an observer may take the lock again.
         for watcher in self.state.withLock({ Array($0.watchers.values) }) { watcher.notify(letter) }
     }
 
@@ -147,12 +146,14 @@ final class DeadLetterObservers: Sendable {
             defer { self.count.store(state.watchers.count, ordering: .releasing) }
             return state.watchers.removeValue(forKey: id)
         }
-        // Release the observer outside the lock.
+        // Release the observer outside of the lock, because its deinitializer may take the lock.
         _ = consume watcher
     }
 }
 
-/// An observer of dead letters, which the bus holds.
+/// An observer of dead letters.
+///
+/// The bus holds the observer.
 final class DeadLetterObserver: Sendable {
     /// The number of dead letters that were not read in time.
     let dropped = Atomic<Int>(0)
@@ -169,7 +170,7 @@ final class DeadLetterObserver: Sendable {
     /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - keep: A closure that is called for each dead letter, and returns whether it could keep it.
+    ///   - keep: A closure that is called for each dead letter, and returns whether it kept the dead letter.
     ///   - onEnd: A closure that is called when no more dead letters will follow.
     init(_ keep: @escaping @Sendable (DeadLetter) -> Bool, onEnd: @escaping @Sendable () -> Void = {}) {
         self.keep = keep

@@ -8,7 +8,7 @@ extension BusCore {
     /// A bus only moves to a later phase.
     enum Phase: UInt8, AtomicRepresentable {
         case open
-        /// The bus delivers only messages that a handler in flight sends.
+        /// The bus delivers only messages that are sent by handlers of messages in flight.
         case draining
         case closed
     }
@@ -17,9 +17,8 @@ extension BusCore {
     struct PeerAccess: Sendable {
         let audience: Audience
         let operation: ExposedOperations
-        /// The operations for which the URL is exposed, if the caller has just looked them up.
-        ///
-        /// Empty otherwise.
+        /// The operations for which the URL is exposed, if the caller has just looked them up; otherwise
+        /// empty.
         var known: ExposedOperations = []
     }
 
@@ -32,7 +31,7 @@ extension BusCore {
     @inline(__always)
     func rejection(of request: borrowing Request, by access: PeerAccess? = nil) -> RoutingError? {
         let phase = self.phase.load(ordering: .relaxed)
-        // A peer can claim any number of hops, so only local code can prove that a handler sent the request.
+        // A peer can send any hop count, so only local code can prove that a handler sent the request.
         let isOfHandler = request.hops > 0 && access == nil
         if phase != .open, phase == .closed || !isOfHandler { return .shutDown(url: request.url) }
         if request.hops > max(0, self.configuration.hopLimit) {

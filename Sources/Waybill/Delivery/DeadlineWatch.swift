@@ -10,10 +10,10 @@ enum DeadlineWatch: Sendable {
     ///
     /// - Parameters:
     ///   - deadline: The deadline.
-    ///   - time: The clock of the deadline. A manual clock watches the deadline itself.
+    ///   - time: The clock of the deadline. A manual clock calls `body` itself and needs no timer.
     ///   - loop: The loop whose timer watches the deadline while the loop runs; nil when the waiting task is
     ///     not on a loop of the bus.
-    ///   - body: Runs when the deadline has passed. It must have no effect when the task no longer waits.
+    ///   - body: Runs when the deadline has passed. `body` must have no effect when the task no longer waits.
     init(
         _ deadline: Deadline,
         by time: TimeSource,
@@ -51,6 +51,6 @@ enum DeadlineWatch: Sendable {
 
     /// The timekeeper for callers that are not on a running loop of a bus.
     ///
-    /// It is created when the first of these callers has a deadline.
+    /// The timekeeper is created when the first of these callers has a deadline.
     static let timekeeper = Timekeeper(name: "waybill-deadlines")
 }

@@ -4,24 +4,30 @@ internal import WaybillRouting
 /// The state of an awaited message that was delivered as far as possible without suspending.
 @usableFromInline
 enum Delivery: Sendable {
-    /// The message has ended.
+    /// The message has its outcome: a reply or a failure.
     case ended(DeliveryResult)
-    /// The handler runs in its own task or waits for its turn. It may have ended already.
+    /// The handler runs in its own task or waits for its turn.
+    ///
+    /// The handler may have ended already.
     case started(Exchange)
-    /// The handler cannot suspend. It runs in the caller's task when it is the message's turn.
+    /// The handler cannot suspend.
+    ///
+    /// When it is the message's turn, the handler runs in the caller's task.
     case queued(QueuedTask)
     /// Middlewares intercept the message in the caller's task.
     case intercepted(Interception)
-    /// The caller must suspend first. The message has not been counted.
+    /// The caller must suspend before the delivery.
+    ///
+    /// The message has not been counted as sent.
     case unadmitted(PendingRequest)
 }
 
-/// The ID of a message and how the message ended.
+/// The ID of a message and the outcome of the message.
 @usableFromInline
 struct DeliveryResult: Sendable {
     let id: CorrelationID
     let outcome: Outcome
-    /// The return URL that also receives the value, or nil.
+    /// The return URL that also receives the value of the reply, or nil.
     var returnPath: ReturnPath?
 
     func reply(from url: String) throws(RoutingError) -> Reply {
@@ -42,7 +48,8 @@ final class PendingRequest: Sendable {
     /// The operation of a peer; nil for code of this process.
     let access: BusCore.PeerAccess?
 
-    /// Creates a pending request with the properties that it inherits from the calling handler.
+    /// Creates a pending request with the hop count and the deadline that it inherits from the calling
+    /// handler.
     init(_ request: consuming Request, by access: BusCore.PeerAccess? = nil, on core: BusCore) {
         self.request = request.inheriting(on: core.currentShard)
         self.access = access
@@ -50,11 +57,12 @@ final class PendingRequest: Sendable {
 }
 
 extension BusCore {
-    /// Takes an awaited message through the six steps, as far as possible without suspending.
+    /// Takes an awaited message through the six steps (admit, resolve, intercept, place, invoke, settle), as
+    /// far as possible without suspending.
     ///
     /// - Parameters:
     ///   - request: The request of the caller.
-    ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
     /// - Returns: The state of the message.
     @inline(never)  // If this function were inlined, each caller would retain the parameters.
@@ -65,15 +73,15 @@ extension BusCore {
     ) -> Delivery {
         let ticket = self.open(on: shard)
 
-        // Admit.
+        // Admit: reject a request that the bus must not deliver.
         if let error = self.rejection(of: request) {
             return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
 
-        // Resolve.
+        // Resolve: find the handler of the URL.
         let (target, parameters) = self.resolve(request, on: shard)
 
-        // Intercept.
+        // Intercept: pass the message through the middlewares, if the bus has any.
         if let chain = self.chain(on: shard) {
             return self.intercept(
                 request,
@@ -103,7 +111,8 @@ extension BusCore {
 
     /// Takes an awaited message through the last three steps: place, invoke, settle.
     ///
-    /// The function is separate and not inlined, because a function does not need to retain its parameters.
+    /// The function is separate and not inlined, because a function that is not inlined does not need to
+    /// retain its parameters.
     @inline(never)
     private func placeAndInvoke(
         _ request: borrowing Request,
@@ -113,24 +122,24 @@ extension BusCore {
         on shard: BorrowedShard?,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
-        // Place.
+        // Place: decide whether the handler is called now or the message waits.
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
         guard case .inPlace = place, isImmediate else {
             return self.start(request, ticket: ticket, parameters: parameters, at: handler, place: place)
         }
 
-        // Invoke.
+        // Invoke: call the handler.
         let message = request.message(id: ticket.id, parameters: parameters, on: self)
         let outcome = handler.invoke(message, call)
 
-        // Settle.
+        // Settle: count the outcome, and send the reply's value to the return URL.
         let id = ticket.id
         self.settle(ticket, as: outcome, of: message, for: .caller, at: handler, on: shard)
         return .ended(DeliveryResult(id: id, outcome: consume outcome, returnPath: message.returnPath))
     }
 
-    /// Starts a handler that may suspend, or enqueues a message that must wait.
+    /// Starts the task of a message, or enqueues the message when it must wait.
     @inline(never)
     private func start(
         _ request: Request,
@@ -141,7 +150,8 @@ extension BusCore {
     ) -> Delivery {
         if case .queue(let takesSlot) = place, handler.isImmediate, !request.expiry.exists {
             // The message has no deadline, and the handler cannot suspend. The handler can therefore run in
-            // the caller's task. The caller can be resumed until the handler begins.
+            // the caller's task. Until the handler begins, the bus can still resume the caller with a
+            // failure.
             let message = request.message(id: ticket.id, parameters: parameters, on: self)
             return .queued(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
@@ -190,16 +200,16 @@ extension BusCore {
         return (exchange, message)
     }
 
-    /// Returns the loop whose timer watches a deadline.
+    /// Returns the loop whose timer watches a deadline: the loop of the calling thread.
     ///
-    /// This is the caller's loop, because the handler may block its own loop.
+    /// The timer is not on the handler's loop, because the handler may block that loop.
     func watcher(of expiry: Deadline) -> EventLoop? { expiry.exists ? self.currentShard?.eventLoop : nil }
 
     /// Delivers a message through middlewares.
     ///
     /// The middlewares run in the caller's task if the handler cannot suspend, its mailbox is not serial, and
-    /// the message has no deadline. Otherwise the middlewares run in a new task, so that the caller can be
-    /// resumed early.
+    /// the message has no deadline. Otherwise the middlewares run in a new task, so that the caller can
+    /// resume before the middlewares have finished.
     @inline(never)
     private func intercept(
         _ request: Request,
@@ -306,7 +316,7 @@ extension BusCore {
         case .unadmitted(let pending):
             // Yield once only: a second yield would let later messages overtake this one.
             await EventLoop.yieldIfDue()
-            // The exposed URLs may have changed since the peer was admitted.
+            // The exposed URLs may have changed since the bus last checked the peer's access.
             if let access = pending.access, let error = self.rejection(of: pending.request, by: access) {
                 return self.fail(pending.request, error, for: .peer(awaits: true))
             }
@@ -315,7 +325,7 @@ extension BusCore {
         }
     }
 
-    /// Ends a message whose handler ran in the task of its caller.
+    /// Settles a message whose handler ran in the task of its caller.
     private func settle(
         _ ticket: consuming MessageTicket?,
         as outcome: Outcome,
@@ -342,7 +352,7 @@ extension BusCore {
     /// bus.
     ///
     /// A task of the global pool that repeats a rejected call would otherwise never release its thread. On a
-    /// loop, the budget of deliveries has the same effect at a lower cost.
+    /// loop, the budget of deliveries makes the task yield as well, at a lower cost.
     nonisolated(nonsending) func yieldThread() async {
         if self.currentShard == nil { await Task.yield() }
     }

@@ -1,17 +1,20 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// The properties that a message inherits from the message whose handler sends it.
+/// The context in which code runs: the message that the code handles.
+///
+/// Messages that the code sends inherit the hop count and the deadline of this message.
 struct DeliveryContext: Sendable {
     private let source: any ContextSource
 
     /// The context of a handler that may suspend: the exchange with the caller of its message.
     static func exchange(_ exchange: Exchange) -> Self { Self(source: exchange) }
 
-    /// The context of code that a message has led to and that has no exchange itself.
+    /// The context of code that runs because of a message but has no exchange.
     static func record(_ record: ContextRecord) -> Self { Self(source: record) }
 
-    /// The number of routes that led to the message.
+    /// The number of earlier messages in the chain in which the handler of each message sent the next
+    /// message.
     var hops: Int { self.source.hops }
 
     /// The time at which the message's caller stops waiting.
@@ -30,9 +33,9 @@ struct DeliveryContext: Sendable {
 
     /// A context as a task-local value.
     ///
-    /// The structure wraps the optional because the runtime would copy a bare optional through its type's
-    /// metadata, which takes as long as the lookup of the value. The compiler generates a fast copy function
-    /// for a type of this module.
+    /// The structure wraps the optional because the runtime would copy a bare optional through the metadata
+    /// of the optional's type. This copy takes as long as the lookup of the value. The compiler generates a
+    /// fast copy function for a type of this module.
     struct Inherited: Sendable {
         fileprivate let context: DeliveryContext?
     }
@@ -63,14 +66,16 @@ struct DeliveryContext: Sendable {
     /// The context of the handler that waits for the calling code to end, or nil when no handler does.
     ///
     /// A task that a handler creates with `Task { }` has the handler's context, but the handler does not wait
-    /// for it. Messages of that task are therefore not part of the handler. An `async let` inside of the task
-    /// cannot be distinguished from an `async let` of the handler. It is treated as part of the handler.
+    /// for the task. This property is therefore nil in the task. An `async let` inside of the task cannot be
+    /// distinguished from an `async let` of the handler, so the property treats both as code that the handler
+    /// waits for.
     static var waiting: DeliveryContext? {
         guard let context = self.current else { return nil }
         return context.source.task == CurrentTask.id || CurrentTask.isChild ? context : nil
     }
 
-    /// Returns a copy of the context for the calling task, whose code answers the waiting handler.
+    /// Returns a copy of the context for the calling task, in which the waiting handler's caller answers a
+    /// reply.
     func adopted() -> DeliveryContext {
         .record(
             ContextRecord(
@@ -83,16 +88,17 @@ struct DeliveryContext: Sendable {
         )
     }
 
-    /// This context and the contexts that it is nested in, innermost first.
+    /// This context, and then the contexts in which it is nested, from the innermost to the outermost.
     private var chain: some Sequence<DeliveryContext> { sequence(first: self, next: \.outer) }
 
     /// Returns whether this context is the given context, or is nested in it.
     func isInside(_ context: DeliveryContext) -> Bool { self.chain.contains { $0.object == context.object } }
 
-    /// Runs the caller's code for a reply, in the context of the handler and with the isolation of the
-    /// caller.
+    /// Runs a caller's code for a progress reply in the context of the handler that sent the reply, with the
+    /// isolation of the caller.
     ///
-    /// A `nonisolated(nonsending)` caller must pass its isolation, because the default would be nil.
+    /// A `nonisolated(nonsending)` caller must pass its isolation, because a default argument would be nil
+    /// there.
     static func run<Result>(
         in context: DeliveryContext?,
         isolation: isolated (any Actor)?,
@@ -122,11 +128,11 @@ struct DeliveryContext: Sendable {
 private protocol ContextSource: AnyObject, Sendable {
     var hops: Int { get }
     var expiry: Deadline { get }
-    /// The ID of the message; nil in the uncaught handler.
+    /// The ID of the message; nil in the handler for URLs that no pattern matches.
     var message: CorrelationID? { get }
     /// The innermost exchange whose handler runs the code or waits for it, or nil.
     var counted: Exchange? { get }
-    /// The context of the handler that waits, or nil when no handler does.
+    /// The context of the handler that waits for the message, or nil when no handler does.
     var caller: DeliveryContext? { get }
     /// The number of the task that runs the code, from ``CurrentTask``.
     var task: UInt { get }
@@ -141,11 +147,11 @@ extension Exchange: ContextSource {
 final class ContextRecord: ContextSource {
     let hops: Int
     let expiry: Deadline
-    /// The ID of the message; nil in the uncaught handler.
+    /// The ID of the message; nil in the handler for URLs that no pattern matches.
     fileprivate let message: CorrelationID?
     /// The innermost exchange whose handler waits for the code, or nil.
     fileprivate let counted: Exchange?
-    /// The context of the handler that waits, or nil when no handler does.
+    /// The context of the handler that waits for the message, or nil when no handler does.
     let caller: DeliveryContext?
     /// The number of the task that runs the code.
     let task = CurrentTask.id

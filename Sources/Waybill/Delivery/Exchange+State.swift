@@ -4,27 +4,28 @@ internal import WaybillRouting
 extension Exchange {
     /// The state machine of an exchange.
     ///
-    /// It decides on actions, and ``Exchange`` performs them.
+    /// The state machine decides on actions, and ``Exchange`` performs the actions.
     struct State: ~Copyable {
         /// Whether the outcome is decided.
         private(set) var isOver = false
         /// Whether the outcome has been read.
         private(set) var isRead = false
-        /// Whether the exchange ends a message.
+        /// Whether the exchange settles a message.
         ///
-        /// The exchange of one delivery attempt does not end its message.
+        /// The exchange of a single delivery attempt does not settle the message.
         let isCounted: Bool
-        /// The obligation to end the message, until the outcome is decided.
+        /// The obligation to settle the message; nil after the outcome is decided.
         private var ticket: MessageTicket?
-        /// The handler, until the outcome is decided.
+        /// The handler; nil after the outcome is decided.
         ///
-        /// A task that outlives the handler retains the exchange, and must not retain the handler.
+        /// A task that outlives the handler's registration retains the exchange, and must not retain the
+        /// handler.
         private var handler: Handler?
-        /// The outcome, between the time when it is counted and the time when it is read.
+        /// The outcome, from the time when it is counted until a reader takes it.
         ///
-        /// An exchange that lives longer does not retain the value.
+        /// An exchange that lives longer does not retain the value of the reply.
         private var outcome: Outcome?
-        /// The reader that waits for the next event.
+        /// The continuation of the caller that waits for the next event.
         private var reader: Reader?
         /// The state of a handler that has suspended or waits in the mailbox.
         ///
@@ -47,7 +48,7 @@ extension Exchange {
             /// The number of progress replies that the reader has received.
             fileprivate var shown = 0
 
-            /// The progress replies without an answer.
+            /// The progress replies that the caller has not answered.
             var unanswered: [Progress] { self.unread + (self.seen.map { [$0] } ?? []) }
 
             fileprivate mutating func show(_ progress: Progress) -> Event {
@@ -57,7 +58,7 @@ extension Exchange {
             }
         }
 
-        /// The parts of an exchange that are released when it ends.
+        /// The parts of an exchange that are released when the outcome is decided.
         struct Ending {
             let handler: Handler?
             let waiting: Waiting?
@@ -75,12 +76,13 @@ extension Exchange {
             self.handler = handler
         }
 
-        /// Decides the end of the exchange.
+        /// Decides that the exchange is over.
         ///
         /// Call ``close(with:)`` after the outcome has been counted.
         ///
-        /// - Parameter ticket: Receives the obligation to end the message, if the exchange ends a message.
-        /// - Returns: The parts to release, or nil when the end has already been decided.
+        /// - Parameter ticket: Receives the obligation to settle the message, if the exchange settles a
+        ///   message.
+        /// - Returns: The parts to release, or nil when the exchange was already over.
         mutating func finish(taking ticket: inout MessageTicket?) -> Ending? {
             if self.isOver { return nil }
             self.isOver = true
@@ -89,10 +91,9 @@ extension Exchange {
             return Ending(handler: self.handler.take(), waiting: self.isWaiting ? self.waiting : nil)
         }
 
-        /// Publishes the outcome.
+        /// Passes the outcome to the waiting reader, or keeps it for the next reader.
         ///
-        /// - Returns: The reader that waits for the outcome, or nil when the outcome is kept for the next
-        ///   reader.
+        /// - Returns: The waiting reader, or nil when no reader waits.
         mutating func close(with outcome: Outcome) -> Reader? {
             guard let reader = self.reader.take() else {
                 self.outcome = outcome
@@ -102,14 +103,14 @@ extension Exchange {
             return reader
         }
 
-        /// Takes the outcome, or returns nil when it is not published or has been taken.
+        /// Takes the outcome, or returns nil when the outcome is not yet available or has been taken.
         mutating func takeOutcome() -> Outcome? {
             guard let outcome = self.outcome.take() else { return nil }
             self.isRead = true
             return outcome
         }
 
-        /// Returns the next event, or nil when the reader has to wait for it.
+        /// Takes the next event, or stores the reader and returns nil when no event has occurred yet.
         mutating func takeEvent(orAdd reader: Reader) -> Event? {
             if let outcome = self.takeOutcome() { return .finished(outcome) }
             if let progress = self.waiting.unread.first {
@@ -120,8 +121,9 @@ extension Exchange {
             return nil
         }
 
-        /// Takes the progress reply that the reader answers, or returns nil when the handler no longer waits
-        /// for the answer.
+        /// Takes the progress reply that the caller answers now.
+        ///
+        /// Returns nil when the handler no longer waits for the answer.
         mutating func answer() -> Progress? { self.waiting.seen.take() }
 
         /// Takes the progress reply that has the given number.
@@ -155,9 +157,11 @@ extension Exchange {
             return true
         }
 
-        /// Records that the exchange is registered with its handler, and stores its message in the mailbox.
+        /// Records that the exchange is registered with its handler, and stores the message that waits in the
+        /// mailbox.
         ///
-        /// - Returns: true when the exchange is over and must be detached from the handler.
+        /// - Returns: true when the exchange is over, so that the caller must detach the exchange from the
+        ///   handler.
         mutating func attach(_ queued: QueuedTask? = nil) -> Bool {
             if self.isOver { return true }
             self.isWaiting = true
@@ -176,7 +180,7 @@ extension Exchange {
 
         /// Stores the handler's task.
         ///
-        /// - Returns: true when the exchange is over and the task must be cancelled.
+        /// - Returns: true when the exchange is over, so that the caller must cancel the task.
         mutating func bind(task: HandlerTask) -> Bool {
             if self.isOver { return true }
             self.isWaiting = true
@@ -186,7 +190,7 @@ extension Exchange {
 
         /// Stores the deadline's timer.
         ///
-        /// - Returns: true when the exchange is over and the timer is not needed.
+        /// - Returns: true when the exchange is over, so that the caller must cancel the timer.
         mutating func bind(watch: DeadlineWatch) -> Bool {
             if self.isOver { return true }
             self.isWaiting = true

@@ -7,10 +7,9 @@ internal import WaybillRouting
 ///
 /// The outcome is decided by the first of these events: the handler ends, the deadline passes, the caller is
 /// cancelled, or the handler is unregistered. Later events have no effect. ``State`` decides the actions, and
-/// this class performs them outside of the lock.
+/// this class performs the actions outside of the lock.
 ///
-/// An exchange is also the context of the messages that its handler sends, so that they need no other
-/// allocation.
+/// The handler's messages inherit their context from the exchange, so a context needs no other allocation.
 @usableFromInline
 final class Exchange: Sendable {
     /// The ID of the message.
@@ -27,7 +26,7 @@ final class Exchange: Sendable {
     let caller: DeliveryContext?
     /// The message, if no caller awaits it.
     ///
-    /// Observers and return legs need the whole message.
+    /// Dead-letter observers and the message to the return URL need the whole message.
     private let sent: Message?
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
@@ -35,10 +34,10 @@ final class Exchange: Sendable {
     /// Creates the exchange of a message.
     ///
     /// - Parameters:
-    ///   - ticket: The obligation to end the message.
+    ///   - ticket: The obligation to settle the message.
     ///   - request: The request of the caller.
     ///   - handler: The handler of the message; nil when the message reaches no handler.
-    ///   - recipient: The recipient of the outcome.
+    ///   - recipient: The code that receives the outcome.
     ///   - returnPath: The return URL that also receives the value of the reply.
     ///   - caller: The context of the handler that waits for the reply; nil when no handler does.
     ///   - core: The bus.
@@ -79,7 +78,7 @@ final class Exchange: Sendable {
 
     /// Creates the exchange of one attempt to deliver a message.
     ///
-    /// The caller of this initializer settles the message. The exchange does not.
+    /// The code that creates this exchange settles the message. The exchange does not.
     init(attempting message: Message, caller: DeliveryContext?, core: BusCore) {
         self.id = message.id
         self.url = message.parameters.url
@@ -93,25 +92,26 @@ final class Exchange: Sendable {
         self.state = Locked(State(ticket: nil, handler: nil))
     }
 
-    /// The number of the task that runs the handler, from ``CurrentTask``; 0 before it begins.
+    /// The number of the task that runs the handler, from ``CurrentTask``; 0 before the handler begins.
     var task: UInt { self.runner.load(ordering: .relaxed) }
 
-    /// Returns the context of the handler, which the calling task is about to run.
+    /// Records that the calling task is about to run the handler, and returns the handler's context.
     func beginRunning() -> DeliveryContext {
         self.runner.store(CurrentTask.id, ordering: .relaxed)
         return .exchange(self)
     }
 
-    /// Ends the exchange without its handler, unless it has already ended.
+    /// Ends the exchange with an outcome that the handler did not produce, unless the exchange is already
+    /// over.
     func finish(_ outcome: consuming Outcome) {
         if let sent { return self.finish(outcome, of: sent, by: nil) }
         self.finish(outcome, of: Request(url: self.url), by: nil)
     }
 
-    /// Ends the exchange, unless it has already ended, and resumes the caller.
+    /// Ends the exchange and resumes the caller, unless the exchange is already over.
     ///
     /// - Parameters:
-    ///   - outcome: How the message ended.
+    ///   - outcome: The outcome of the message.
     ///   - content: The message, or the request when no message was created.
     ///   - handler: The handler that produced the outcome; nil when no handler did.
     func finish(_ outcome: consuming Outcome, of content: some SettledContent, by handler: Handler?) {
@@ -124,7 +124,8 @@ final class Exchange: Sendable {
         let waiting = ending.waiting
         let shard = self.core.currentShard
         if let ticket = ticket.take() {
-            // Count the message before the caller resumes, so that the caller finds it in the statistics.
+            // Count the outcome before the caller resumes, so that the statistics that the caller reads
+            // include the outcome.
             self.core.settle(
                 ticket,
                 as: outcome,
@@ -140,10 +141,10 @@ final class Exchange: Sendable {
         reader?.resume(returning: .finished(outcome))
     }
 
-    /// Releases the resources of an exchange that has ended.
+    /// Releases the resources of an exchange that is over.
     ///
     /// This method cancels the timer, removes the message from the mailbox, and fails unanswered progress
-    /// replies. It also cancels the handler's task, unless the outcome is a reply.
+    /// replies. The method also cancels the handler's task, unless the outcome is a reply.
     @inline(never)
     private func release(_ waiting: State.Waiting, from handler: Handler?, isReply: Bool) {
         waiting.watch?.cancel()
@@ -153,31 +154,33 @@ final class Exchange: Sendable {
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
-    /// Whether the exchange ends a message.
+    /// Whether the exchange settles a message.
     ///
-    /// The exchange of one delivery attempt does not end its message.
+    /// The exchange of a single delivery attempt does not settle the message.
     var isCounted: Bool { self.state.withLock { $0.isCounted } }
 
     /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
-    /// Takes the outcome, or returns nil when it is not published or has been taken.
+    /// Takes the outcome, or returns nil when the outcome is not yet available or has been taken.
     func takeOutcome() -> Outcome? { self.state.withLock { $0.takeOutcome() } }
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
 
-    /// Registers the exchange with the handler and counts it as in flight.
+    /// Registers the exchange with the handler and counts the message as in flight.
     ///
-    /// When the handler is unregistered, it ends the exchange.
+    /// The handler ends the registered exchange when the handler is unregistered.
     ///
     /// - Parameters:
     ///   - handler: The handler.
-    ///   - queued: The message in the handler's mailbox, which is removed when the exchange ends.
+    ///   - queued: The waiting message in the handler's mailbox; nil when the message does not wait. The end
+    ///     of the exchange removes the message from the mailbox.
     /// - Returns: false when the handler has been unregistered already.
     func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
         guard handler.attach(self) else { return false }
-        // When an attached exchange ends, it is subtracted from the messages in flight.
+        // The end of an attached exchange reduces the number of messages in flight, so count the message
+        // first.
         handler.counters.begin()
         if self.state.withLock({ $0.attach(queued) }) {
             handler.counters.revertBegin()
@@ -186,12 +189,14 @@ final class Exchange: Sendable {
         return true
     }
 
-    /// Records that the handler begins after its message has waited.
+    /// Records that the handler begins, after the message has waited in the mailbox.
     ///
     /// - Returns: false when the exchange is over.
     func begin() -> Bool { self.state.withLock { $0.begin() } }
 
-    /// Stores the handler's task, to cancel it if the exchange ends without a reply.
+    /// Stores the handler's task.
+    ///
+    /// If the exchange ends without a reply, the exchange cancels the task.
     func bind(task: HandlerTask) {
         if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
     }
@@ -203,8 +208,8 @@ final class Exchange: Sendable {
     ///   - loop: The loop whose timer watches the deadline, for as long as that loop runs; nil when the
     ///     caller is not on a loop of the bus.
     func expire(at deadline: Deadline, on loop: EventLoop?) {
-        // A timer that outlives its loop moves to the timekeeper, and must not retain an exchange that is
-        // over.
+        // A timer that outlives its loop moves to the timekeeper. The timer must not retain an exchange that
+        // is over.
         let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) { [weak self] in
             guard let self else { return }
             self.finish(.failed(.deadlineExceeded(url: self.url)))
@@ -220,7 +225,9 @@ extension Exchange {
         let value: any Sendable
         /// The context of the handler.
         let context: DeliveryContext?
-        /// Whether the handler uses the answer, and therefore receives an error in its place.
+        /// Whether the handler uses the answer.
+        ///
+        /// If the handler uses the answer, the handler also receives the listener's error.
         let expectsAnswer: Bool
         let answer: Answer
     }
@@ -257,12 +264,13 @@ extension Exchange {
         }
     }
 
-    /// Answers progress replies with a listener until the exchange is over.
+    /// Calls a listener for each progress reply, answers with the listener's value or error, and returns the
+    /// outcome.
     ///
     /// The listener runs with the isolation of the caller.
     ///
-    /// - Returns: The outcome. If the listener failed, the handler did not receive the error, and the handler
-    ///   replied, the outcome is the listener's error.
+    /// - Returns: The outcome. The outcome is the listener's first error when the handler replied but could
+    ///   not receive that error, because the handler did not use the answer.
     nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
         var untold: RoutingError?
         while true {
@@ -290,14 +298,14 @@ extension Exchange {
         }
     }
 
-    /// Answers the latest progress reply, unless the exchange is over.
+    /// Answers the latest progress reply, unless the handler no longer waits for the answer.
     func answer(_ result: Result<any Sendable, any Error>) {
         self.state.withLock { $0.answer() }?.answer.resume(returning: result)
     }
 
     /// Answers the progress reply that has the given number.
     ///
-    /// - Returns: false when the reader has received a later progress reply, the progress reply already has
+    /// - Returns: false when the caller has received a later progress reply, the progress reply already has
     ///   an answer, or the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>, to number: Int) -> Bool {
         guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }

@@ -3,9 +3,10 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Returns the middlewares that intercept deliveries at present.
+    /// Returns the middlewares that intercept messages now.
     ///
-    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
+    ///   the bus.
     /// - Returns: The chain of middlewares, or nil when the bus has none.
     @inline(__always)
     func chain(on shard: BorrowedShard?) -> MiddlewareChain? {
@@ -33,7 +34,7 @@ extension BusCore {
 @usableFromInline
 final class Interception: Sendable {
     let message: Message
-    /// The obligation to end the message, unless an exchange has it.
+    /// The obligation to settle the message; nil when an exchange has the obligation.
     private let ticket: Locked<MessageTicket?>
     let chain: MiddlewareChain
     /// The index of the first middleware of the chain for this message.
@@ -42,13 +43,14 @@ final class Interception: Sendable {
     let core: BusCore
     /// The deadline that a timer already watches.
     private let deadline: Deadline
-    /// Whether the message waited for its turn before the first middleware began.
+    /// Whether it was the message's turn in the mailbox before the first middleware began.
     ///
-    /// A message that no caller awaits always waits first.
+    /// This is always the case for a message that no caller awaits.
     private let hasWaited: Bool
-    /// Whether the message has its own task, which is cancelled when the message ends.
+    /// Whether the message has its own task, which is cancelled when the message has its outcome.
     private let hasOwnTask: Bool
-    /// The tasks that deliver a message that no caller awaits; nil unless the mailbox is serial.
+    /// The tasks of all attempts to deliver a message that no caller awaits; nil unless the mailbox is
+    /// serial.
     private let attempts: Attempts?
     /// The tasks of earlier attempts, whose handlers may still run.
     private let earlier: [HandlerTask]
@@ -79,7 +81,7 @@ final class Interception: Sendable {
         self.earlier = earlier
     }
 
-    /// Takes the obligation to end the message.
+    /// Takes the obligation to settle the message.
     func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
 
     /// Delivers the message through the middlewares to its handler.
@@ -94,24 +96,26 @@ final class Interception: Sendable {
 
     /// Returns the actor for a task of the interception.
     ///
-    /// The actor is on the caller's loop if the bus has that loop, and on the handler's loop otherwise.
+    /// The actor is on the calling thread's loop if that loop belongs to the bus, and on the handler's loop
+    /// otherwise.
     func isolation(on shard: BorrowedShard?) -> LoopIsolation {
         let mailbox = self.target.handler?.mailbox ?? self.core.homeMailbox
         return shard?.isolation ?? LoopIsolation(mailbox.eventLoop)
     }
 }
 
-// The end of the chain.
+// The last part of the chain: the delivery attempts and the call of the handler.
 extension Interception {
     /// Returns whether a deadline is earlier than the deadline that a timer already watches.
     func isShortened(by deadline: Deadline) -> Bool { deadline < self.deadline }
 
     /// Delivers a message through the remaining middlewares in a new task.
     ///
-    /// The caller resumes when the deadline of the message passes, although the task may still run.
+    /// The caller of this method resumes when the deadline of the message passes, although the task may still
+    /// run.
     ///
     /// - Parameters:
-    ///   - message: The message with an earlier deadline than before.
+    ///   - message: The message, with an earlier deadline than the deadline that a timer already watches.
     ///   - index: The index of the next middleware.
     /// - Returns: The value of the reply.
     /// - Throws: The failure of the message.
@@ -157,7 +161,7 @@ extension Interception {
         return handler.invoke(message) { try $0.callBoxed($1) }
     }
 
-    /// Calls the handler on its loop when its turn comes.
+    /// Calls the handler on its loop when it is the message's turn.
     nonisolated(nonsending) func callHandler(_ message: Message) async throws(RoutingError) -> any Sendable {
         guard let handler = self.target.handler else {
             throw self.target.failure
@@ -167,16 +171,16 @@ extension Interception {
         message.arrive()
         let outcome = await handler.runInTurn(message, hasWaited: self.hasWaited)
         if outcome.isReply, self.isLate(message) {
-            // A wiretap must report the outcome that the caller receives.
+            // The middlewares, for example a wiretap, must receive the outcome that the caller receives.
             self.core.countLateReply(at: handler)
             throw self.failure(CancellationError(), of: message)
         }
         return try outcome.at(handler).value()
     }
 
-    /// Returns whether the message has already ended, so that its reply must be dropped.
+    /// Returns whether the message already has its outcome, so that this reply must be dropped.
     func isLate(_ message: Message) -> Bool {
-        // The end of an exchange cancels the message's own task.
+        // The end of an exchange cancels the task of the message.
         message.exchange?.isOver ?? (self.hasOwnTask && Task.isCancelled)
     }
 
@@ -191,8 +195,8 @@ extension Interception {
 extension Interception {
     /// The tasks of all attempts to deliver one message.
     ///
-    /// A middleware may stop waiting for an attempt. The next message of a serial module waits until all
-    /// attempts have ended.
+    /// A middleware may stop waiting for an attempt. The serial module handles its next message only after
+    /// all attempts have ended.
     final class Attempts: Sendable {
         private let tasks = Locked<[HandlerTask]>([])
 
@@ -207,6 +211,6 @@ extension Interception {
         }
     }
 
-    /// The attempts that may not have ended, or nil when there are none.
+    /// The attempts that have possibly not ended, or nil when there are none.
     var unfinishedAttempts: Attempts? { self.attempts.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -8,16 +8,18 @@ extension Handler {
     /// Every call of a handler that cannot suspend goes through this function.
     ///
     /// The calling thread must run the handler's loop, and no other message of the mailbox may precede this
-    /// one.
+    /// message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - call: Calls the code of the handler. A caller that knows the type of the value avoids a box.
+    ///   - call: Calls the code of the handler. If the code that passes `call` knows the type of the value,
+    ///     `call` can store the value unboxed.
     /// - Returns: The value of `call`, or the failure.
     @inline(__always)
     func invoke(_ message: Message, _ call: (Handler, Message) throws -> (any Sendable)?) -> Outcome {
         guard let shard = self.shard else { return self.invokeElsewhere(message, call) }
-        // Messages of the handler inherit from its message. A frame is cheaper than a task-local value.
+        // Messages that the handler sends inherit from the message that it handles. A frame is cheaper than a
+        // task-local value.
         let outer = shard.enter(LoopShard.Frame(of: message))
         defer { shard.setFrame(outer) }
         do {
@@ -27,7 +29,7 @@ extension Handler {
         }
     }
 
-    /// Calls a handler on a loop that the bus does not have, with a task-local value instead of a frame.
+    /// Calls a handler on a loop that does not belong to the bus, with a task-local value instead of a frame.
     @inline(never)
     private func invokeElsewhere(
         _ message: Message,
@@ -46,15 +48,17 @@ extension Handler {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - value: Receives the value, if the handler returns the type `Value`.
-    /// - Returns: The value in a box, if it has another type or a return URL also receives it; otherwise nil.
+    ///   - value: Receives the value, if the handler's code has the type `ImmediateBody<Value>`.
+    /// - Returns: The value in a box, if the code has another type or a return URL also receives the value;
+    ///   otherwise nil.
     /// - Throws: The error of the handler.
     @inlinable
     @inline(__always)
     func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> (any Sendable)? {
         guard Value.self != Reply.self, let code = self.immediate, type(of: code) == ImmediateBody<Value>.self
         else { return try self.callBoxed(message) }
-        // The condition above has compared the types. A checked cast would also retain the object.
+        // The condition above has compared the types. A checked cast would also retain the object, which
+        // costs time.
         let answer = try unsafe unsafeDowncast(code, to: ImmediateBody<Value>.self).call(message)
         value = answer
         return message.hasReturnURL ? answer : nil
@@ -87,11 +91,11 @@ extension Handler {
 
     /// Handles a message in the calling task, immediately or when its turn comes.
     ///
-    /// The caller must end the message.
+    /// The caller of this method must settle the message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - hasWaited: Whether it is already the message's turn.
+    ///   - hasWaited: Whether it is already the message's turn in the mailbox.
     /// - Returns: The outcome of the handler.
     nonisolated(nonsending) func runInTurn(_ message: Message, hasWaited: Bool = false) async -> Outcome {
         if self.isImmediate, !hasWaited {
@@ -114,12 +118,11 @@ extension Handler {
         return own.at(self)
     }
 
-    /// Returns the reason for an error that the bus caused, or nil for an error of the handler or a
-    /// middleware.
+    /// Returns the bus's own reason for an error, or nil when the handler or a middleware caused the error.
     ///
-    /// After the deadline, the reason is always `deadlineExceeded`. The deadline and the end of the
-    /// registration cancel a running handler. The reason is then the deadline or the end of the registration,
-    /// and not the cancellation.
+    /// After the deadline, the reason is always `deadlineExceeded`. When the handler is unregistered, the bus
+    /// cancels the running handler, which then often throws a `CancellationError`. The reason is then the end
+    /// of the registration and not the cancellation.
     func reason(for error: any Error, of message: Message) -> RoutingError? {
         let url = message.parameters.url
         if message.hasDeadline, message.expiry.hasPassed(by: self.core.time) {
@@ -129,7 +132,7 @@ extension Handler {
     }
 }
 
-/// Code of a handler that cannot suspend, with the type of its value.
+/// The code of a handler that cannot suspend, and the type of the value that the code returns.
 ///
 /// A caller that expects this type calls the body directly, so that the value is neither boxed nor cast.
 @usableFromInline
@@ -140,7 +143,7 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
     init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
 
     @inlinable
-    @inline(never)  // or the closure would be retained for the call
+    @inline(never)  // If this method were inlined, the closure would be retained for the call.
     func call(_ message: Message) throws -> Value { try self.body(message) }
 
     @usableFromInline var replyType: (any Any.Type)? { Value.self }
@@ -151,36 +154,37 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
 
 /// The task of a handler.
 ///
-/// Its type can throw, although no handler's task does. The runtime uses one function for both kinds of
-/// tasks, and wraps a closure that cannot throw in another closure. The wrapper costs an allocation, and a
-/// tenth of the time of a suspending handler.
+/// The task's type can throw, although no handler's task throws. The runtime has a single function that
+/// starts tasks, and this function expects a closure that can throw. A closure that cannot throw is wrapped
+/// in another closure, which costs an allocation and a tenth of the time of a suspending handler.
 typealias HandlerTask = Task<Void, any Error>
 
 /// Returns 1, the number of iterations of the loop in which `Task.immediate` is called.
 ///
 /// Outside of a loop, Swift 6.3 calls `Task.immediate` as a function, which registers an executor preference
-/// even when there is none. The runtime then looks it up under a lock at each change of isolation, which
-/// costs a seventh of a task. Inside of a loop, the compiler inlines the call and omits the preference. This
-/// function is not inlined, because the compiler would otherwise remove the loop.
+/// even when there is none. At each change of isolation, the runtime then looks up this preference under a
+/// lock, which costs a seventh of the time of a task. Inside of a loop, the compiler inlines the call and
+/// omits the preference. The compiler would remove the loop if it inlined this function.
 @inline(never)
 private func once() -> Int { 1 }
 
-/// The work of an exchange's task.
+/// The work of the task that an exchange starts.
 struct TaskWork: Sendable {
     let message: Message
     /// The delivery through middlewares; nil when the message is not intercepted.
     let interception: Interception?
-    /// The handler; nil when an intercepted message has none.
+    /// The handler; nil when the intercepted message has no handler.
     let handler: Handler?
-    /// Whether the message's turn in the mailbox ends with the task.
+    /// Whether the task ends the message's turn in the mailbox.
     let endsTurn: Bool
 }
 
 extension Exchange {
-    /// Starts the task that handles the message now, and registers the events that can end it early.
+    /// Starts the task that handles the message now, and registers the events that can end the exchange
+    /// early.
     ///
-    /// The caller is on the loop of the handler's mailbox and it is the message's turn, or the message is
-    /// intercepted first.
+    /// The calling thread must run the loop of the handler's mailbox, and it must be the message's turn. For
+    /// an intercepted message, neither is necessary.
     ///
     /// - Parameters:
     ///   - work: The work of the task.
@@ -191,9 +195,9 @@ extension Exchange {
             return self.finish(.failed(error))
         }
         if work.interception == nil {
-            // Before `startTask` returns, only the handler can end the exchange, because the caller is still
-            // in this function. The deadline and the registration with the handler are needed only if the
-            // handler has suspended.
+            // Before `startTask` returns, only the handler can end the exchange, because the caller has not
+            // received the exchange yet. The deadline and the registration with the handler are needed only
+            // if the handler has suspended.
             let task = self.startTask(work, in: nil)
             if self.isOver { return }
             self.bind(task: task)
@@ -205,7 +209,7 @@ extension Exchange {
 
     /// Starts the task of one delivery attempt.
     ///
-    /// The task is cancelled when the exchange ends without a reply.
+    /// The end of the exchange cancels the task, unless the outcome is a reply.
     func startAttempt(_ work: TaskWork) -> HandlerTask {
         let task = self.startTask(work, in: nil)
         self.bind(task: task)
@@ -218,7 +222,7 @@ extension Exchange {
     @discardableResult
     private func watchForEarlyEnd(of work: TaskWork, on watcher: EventLoop?) -> Bool {
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
-            // A task that has started ends the turn itself.
+            // If the task of a message has started, the task ends the turn itself.
             if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
             self.finish(.failed(handler.reason(self.url)))
             return false
@@ -227,7 +231,7 @@ extension Exchange {
         return true
     }
 
-    /// Starts the task of a handler, or enqueues it in the mailbox.
+    /// Starts the task of a message at once, or enqueues the message and its task in the mailbox.
     ///
     /// - Parameters:
     ///   - message: The message.
@@ -237,16 +241,18 @@ extension Exchange {
     func start(_ message: Message, at handler: Handler, place: Mailbox.Place, on watcher: EventLoop?) {
         let work = TaskWork(message: message, interception: nil, handler: handler, endsTurn: true)
         guard case .queue(let takesSlot) = place else { return self.start(work, on: watcher) }
-        // The task inherits from the caller, so it is created here and waits in the queue with the message.
+        // The task inherits the task-local values of the caller. The task is therefore created here, and
+        // waits in the queue with the message.
         let mailbox = handler.mailbox
         if let error = mailbox.rejection(of: self.id, to: self.url, inside: self.caller) {
             return self.finish(.failed(error))
         }
         let queued = QueuedTask(message, for: handler, exchange: self, takesSlot: takesSlot)
         guard self.attach(to: handler, queued) else { return self.finish(.failed(handler.reason(self.url))) }
-        // Create the task before the message is enqueued. The next message would otherwise overtake it.
+        // Create the task before the message is enqueued. Otherwise the next message would overtake this
+        // message.
         self.bind(task: self.startTask(work, in: queued))
-        // Start the timer before the handler can begin, which may be before this thread continues.
+        // Start the timer before `enqueue`, because the handler may begin before `enqueue` returns.
         if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
         if let error = mailbox.enqueue(queued) {
             self.finish(.failed(error))
@@ -261,7 +267,8 @@ extension Exchange {
     /// - Parameters:
     ///   - work: The work of the task.
     ///   - queued: The message in the mailbox, in which the task waits for its turn; nil to run the task now.
-    ///     If the caller is on the task's loop, the task runs within this call until it suspends.
+    ///     If the calling thread runs the task's loop, the task runs within this call until the task
+    ///     suspends.
     /// - Returns: The task.
     private func startTask(_ work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
         if let queued {
@@ -276,8 +283,8 @@ extension Exchange {
         guard actor.eventLoop.isInEventLoop else {
             return Task.immediate { await self.perform(work, isolation: actor) }
         }
-        // Until the task suspends, its messages must not inherit from a handler that was called in place and
-        // is below it on the stack.
+        // The frame belongs to a handler that was called in place and is below this call on the stack. Until
+        // the new task suspends, its messages must not inherit from that handler.
         let outer = shard?.enter(.noHandler)
         defer { if let outer { shard?.setFrame(outer) } }
         return Self.startIsolatedTask(self, work, actor)
@@ -288,8 +295,8 @@ extension Exchange {
 
     /// Starts a task that is isolated to its actor from the beginning.
     ///
-    /// A change of isolation costs a tenth of a task, even on the same loop. The calling thread must run the
-    /// actor's loop.
+    /// A change of isolation costs a tenth of the time of a task, even on the same loop. The calling thread
+    /// must run the actor's loop.
     private static let startIsolatedTask: PlainStart = {
         let start: IsolatedStart = { exchange, work, actor in
             var task: HandlerTask?
@@ -305,11 +312,11 @@ extension Exchange {
             }
             return task
         }
-        // An isolated parameter has the same calling convention as any other parameter.
+        // The cast is safe: an isolated parameter has the same calling convention as any other parameter.
         return unsafe unsafeBitCast(start, to: PlainStart.self)
     }()
 
-    /// Handles the message in the calling task, which is isolated to an actor, and ends the exchange.
+    /// Handles the message in the calling task, which is isolated to an actor, and then ends the exchange.
     private func perform(_ work: TaskWork, isolation: isolated any Actor) async {
         // The caller of an intercepted message may have been cancelled before the task began.
         if work.interception != nil, self.isOver {
@@ -325,7 +332,8 @@ extension Exchange {
     }
 
     private nonisolated(nonsending) func finish(_ outcome: Outcome, of work: TaskWork) async {
-        // The next message of a serial module waits for all attempts, including the abandoned ones.
+        // A serial module handles its next message only after all attempts have ended, including the attempts
+        // that a middleware has abandoned.
         let attempts = work.endsTurn ? work.interception?.unfinishedAttempts : nil
         if work.endsTurn, attempts == nil { work.handler?.mailbox.endTurn() }
         self.finish(outcome, of: work.message, by: work.handler)

@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// The end of a message: a reply or a failure.
+/// The outcome of a message: a reply or a failure.
 ///
 /// Every message has exactly one outcome.
 ///
@@ -51,7 +51,7 @@ struct Outcome: Sendable {
 }
 
 extension Outcome {
-    /// The counter to which an outcome belongs.
+    /// The counter of the statistics in which an outcome is counted.
     enum Kind {
         case replied
         case failed
@@ -71,11 +71,11 @@ extension Outcome {
     }
 }
 
-/// Returns a boxed value as the type that its receiver needs, or nil when the value has another type.
+/// Returns a boxed value as the type that its receiver needs, or nil when the value cannot be converted.
 ///
 /// A receiver of type `Void` discards the value. Other types are converted as `as?` does: an Optional is
-/// wrapped or unwrapped, and an existential accepts each type that conforms. A value that arrived as bytes is
-/// decoded.
+/// wrapped or unwrapped, and an existential accepts each type that conforms to its protocols. A value that
+/// was received as bytes is decoded.
 func converted<Value>(_ value: any Sendable, to type: Value.Type) -> Value? {
     // The test `() as? Value` would also succeed for other types to which `Void` converts, such as
     // `any Sendable`.

@@ -2,18 +2,20 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension Mailbox {
-    /// The place where an awaited message is handled.
+    /// The decision when an awaited message is handled: at once or later.
     enum Place {
-        /// In this call, immediately.
+        /// The message is handled within the current call.
         case inPlace
-        /// In the queue. `takesSlot` states whether the message counts against the limit of the mailbox.
+        /// The message waits in the queue.
+        ///
+        /// `takesSlot` states whether the message counts against the limit of the mailbox.
         case queue(takesSlot: Bool)
     }
 
-    /// Decides where an awaited message is handled.
+    /// Decides whether an awaited message is handled at once or waits in the queue.
     ///
-    /// A message is handled immediately when the calling thread runs the loop and no other message precedes
-    /// it. After a handler that may suspend, call ``endTurn()``.
+    /// A message is handled at once when the calling thread runs the loop and no other message precedes this
+    /// message. After the turn of a handler that may suspend, call ``endTurn()``.
     ///
     /// A queued message does not take a slot in two cases. The first case is a mailbox that suspends senders,
     /// because the caller of the message waits anyway. The second case is a mailbox that is not serial, when
@@ -22,24 +24,25 @@ extension Mailbox {
     /// - Parameters:
     ///   - id: The ID of the message.
     ///   - isImmediate: Whether the handler of the message cannot suspend.
-    /// - Returns: The place.
+    /// - Returns: The decision.
     @inline(__always)
     nonisolated func place(_ id: CorrelationID, isImmediate: Bool) -> Place {
         if self.isClear, isImmediate || !self.isSerial || self.start(id) { return .inPlace }
         return .queue(takesSlot: self.takesSlot)
     }
 
-    /// Begins the turn of a message in a serial mailbox, unless another message precedes it.
+    /// Begins the turn of a message in a serial mailbox, unless another message precedes the message.
     @inline(never)
     private nonisolated func start(_ id: CorrelationID) -> Bool { self.withQueue { $0.start(id) } }
 
-    /// Whether an awaited message of the calling thread counts against the limit while it waits.
+    /// Whether an awaited message that the calling thread sends counts against the limit while the message
+    /// waits.
     @inline(never)
     nonisolated var takesSlot: Bool {
         self.whenFull != .suspend && (self.isSerial || !self.heldLoop.isInEventLoop)
     }
 
-    /// Returns the reason why an awaited message can never be handled, or nil.
+    /// Returns the reason why the mailbox can never handle an awaited message, or nil.
     nonisolated func rejection(
         of id: CorrelationID,
         to url: @autoclosure () -> String,

@@ -3,7 +3,7 @@ internal import WaybillRouting
 
 /// A message before it has an ID and a handler.
 ///
-/// The value is small and has a fixed size. Properties that only few requests have are behind a reference.
+/// The value is small and has a fixed size. A reference holds the properties that only a few requests have.
 struct Request: Sendable {
     let url: String
     var passed: PassedValues?
@@ -48,10 +48,12 @@ struct Request: Sendable {
         if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
     }
 
-    /// Returns the request with the deadline and the hops that it inherits from the handler that sends it.
+    /// Returns the request with the hop count and the deadline that it inherits from the sending handler's
+    /// message.
     ///
-    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
-    /// - Returns: The request. Its deadline is not later than the deadline of the handler.
+    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
+    ///   the bus.
+    /// - Returns: The request. Its deadline is not later than the deadline of the handler's message.
     @inline(__always)
     consuming func inheriting(on shard: BorrowedShard?) -> Request {
         if let shard, shard.isCalling {
@@ -67,10 +69,10 @@ struct Request: Sendable {
         self.expiry = min(self.expiry, expiry)
     }
 
-    /// Returns the message for a receiver without a reply, such as a subscriber or the handler for unmatched
-    /// URLs.
+    /// Returns the message for a receiver that does not reply, such as a subscriber or the handler for
+    /// unmatched URLs.
     ///
-    /// The message has no return path.
+    /// The value of a reply would go to the return URL, so this message has no return URL.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let passed { parameters.pass(passed) }

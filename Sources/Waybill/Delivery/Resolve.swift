@@ -7,7 +7,7 @@ enum Target: Sendable {
     case handler(Handler)
     /// The instances of a module, or a single handler with a configured target.
     ///
-    /// Each message is resolved to a single instance.
+    /// The bus chooses one instance for each message.
     case instances(InstanceGroup)
     /// The connector of the URL's scheme, or the cluster that the bus has joined.
     case connector(Handler)
@@ -17,7 +17,7 @@ enum Target: Sendable {
 
 /// The destination of one message, and the parameters that its pattern extracted from the URL.
 ///
-/// The type is a tuple, because Swift moves the elements of a tuple out without copying them.
+/// The type is a tuple because Swift can move each element out of a tuple without a copy.
 typealias ResolvedRoute = (target: Target, parameters: Parameters)
 
 extension BusCore {
@@ -27,7 +27,7 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - request: The request of the caller.
-    ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     /// - Returns: The handler or the connector, and the parameters of the message. The target is
     ///   ``Target/missing(_:)`` when no route and no connector accepts the URL.
     @inline(__always)
@@ -36,7 +36,8 @@ extension BusCore {
         return shard.with { $0.resolve(request) }
     }
 
-    /// Returns the message of an unmatched request, for observers and the handler for unmatched URLs.
+    /// Returns the message of a request that no pattern matches, for observers and the handler for unmatched
+    /// URLs.
     ///
     /// The message has the arguments of the caller and the parameters of the closest pattern. Returns nil
     /// when the URL is invalid.
@@ -51,7 +52,9 @@ extension BusCore {
 }
 
 extension LoopShard {
-    /// Returns the destination of a request, without a lock unless the routes have just changed.
+    /// Returns the destination of a request.
+    ///
+    /// Takes a lock only when the routes have changed very recently.
     func resolve(_ request: borrowing Request) -> ResolvedRoute {
         guard let snapshot = self.currentSnapshot else {
             return self.registry.resolve(request.url, request.passed, on: self.loop)
@@ -63,7 +66,7 @@ extension LoopShard {
 extension RouteSnapshot {
     /// Returns the target of a URL.
     ///
-    /// The fast path covers handlers, which most URLs lead to.
+    /// The inlined part covers only handlers, because most URLs lead to a handler.
     @inline(__always)
     func resolve(
         _ url: String,
@@ -117,7 +120,7 @@ extension RouteTable where Handler == Target {
         return self.resolveConnector(url, connections, failure: failure)
     }
 
-    /// Returns the connector of a URL's scheme.
+    /// Returns the connector for a URL that has no route: the connector of the URL's scheme, or the cluster.
     ///
     /// - Parameters:
     ///   - url: A URL without a route.
@@ -185,7 +188,7 @@ extension Target {
 
     var pattern: String? { self.description?.pattern }
 
-    /// The description of the module's route; nil for a target that is not a module's.
+    /// The description of the module's route; nil when the target does not belong to a module.
     var routeDescription: RouteDescription? { self.description?.route }
 
     /// Sets the description of the registration.
@@ -194,10 +197,10 @@ extension Target {
         for member in self.members { member.describe(as: description) }
     }
 
-    /// The type of the values that the handlers return; nil when it is unknown.
+    /// The type of the values that the handlers return; nil when the type is unknown.
     var replyType: (any Any.Type)? { self.members.first?.code.replyType }
 
-    /// Whether a message would reach a handler.
+    /// Whether a message to this target would reach a handler.
     var canBeReached: Bool { self.members.contains(where: \.canBeReached) }
 
     /// The statistics of the route.
@@ -209,7 +212,10 @@ extension Target {
         for member in self.members { member.retire(with: reason, exempting: exempt) }
     }
 
-    /// Returns a target that runs the same code for another route, with the values of a configured target.
+    /// Returns a target that runs the same code as this target for another route, with the values of
+    /// `configured`.
+    ///
+    /// When `configured` is nil, the new target keeps the values of this target.
     func sharing(_ configured: ConfiguredTarget?) -> Target {
         switch self {
         case .handler(let handler), .connector(let handler):

@@ -96,7 +96,7 @@ extension MessageBus {
         return try await self.value(of: delivery, as: Value.self, url: url)
     }
 
-    /// Routes a call of a service.
+    /// Routes a call of a service method.
     @inlinable
     nonisolated(nonsending) func callService<Value: Sendable>(
         _ url: String,
@@ -114,11 +114,12 @@ extension MessageBus {
 
     /// Sends a message that no caller awaits.
     ///
-    /// The bus handles the messages in the order in which they were sent, after the caller has continued. A
-    /// message that fails becomes a dead letter, and the bus logs a warning with the URL and the reason.
+    /// The bus handles the messages of a caller in the order in which the caller sent them, after the caller
+    /// has continued. A message that fails becomes a dead letter, and the bus logs a warning with the URL and
+    /// the reason.
     ///
     /// A message that a handler sends inherits the deadline of the handler's message. When the deadline
-    /// passes, the bus cancels the message or does not begin it.
+    /// passes, the bus cancels the handler of the message or does not begin to handle the message.
     ///
     /// - Parameters:
     ///   - url: The URL. A URL without a scheme has the default scheme.
@@ -136,7 +137,8 @@ extension MessageBus {
     }
 }
 
-// The functions behind the verbs. The verbs are inlined into the program, which knows the type of the value.
+// The functions behind the methods above. The compiler inlines the methods into the program, which knows the
+// type of the value.
 extension MessageBus {
     /// Delivers a message that consists of a URL, as far as possible without suspending.
     @usableFromInline
@@ -165,7 +167,7 @@ extension MessageBus {
         return self.core.deliverHere(request, call)
     }
 
-    /// Delivers a call of a service, as far as possible without suspending.
+    /// Delivers a call of a service method, as far as possible without suspending.
     @usableFromInline
     func deliver(
         _ url: String,
@@ -188,7 +190,8 @@ extension MessageBus {
         try self.value(of: await self.core.result(of: delivery), as: type, url: url)
     }
 
-    /// Returns the value of a message that has ended, or the reply itself when the caller asks for a `Reply`.
+    /// Returns the value of a message that has its outcome, or the whole reply when the caller asks for a
+    /// `Reply`.
     ///
     /// - Throws: The failure, or `typeMismatch` with the route of the URL.
     func value<Value: Sendable>(
@@ -227,12 +230,13 @@ extension BusCore {
     /// Delivers a request as far as possible without suspending.
     ///
     /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
-    /// budget of deliveries before the next poll. Each delivery on a loop counts against the budget.
+    /// budget of deliveries. The loop renews the budget at each poll. Each delivery on a loop counts against
+    /// the budget.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - access: The operation of a peer, which is checked again if the caller must suspend; nil for code of
-    ///     this process.
+    ///   - access: The operation of a peer; nil for code of this process. The bus checks the operation again
+    ///     if the caller must suspend.
     ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
     /// - Returns: The state of the message.
     @inline(__always)

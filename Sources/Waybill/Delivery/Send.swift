@@ -2,12 +2,13 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Takes a message that no caller awaits through the first four steps, into the mailbox of its handler.
+    /// Takes a message that no caller awaits through the steps admit, resolve, intercept and place, into the
+    /// mailbox of its handler.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - isOwn: Whether the calling code sends the message. The message then inherits from the message that
-    ///     the code handles.
+    ///   - isOwn: Whether the code that calls this method is the sender. The message then inherits the hop
+    ///     count and the deadline from the message that the code handles.
     ///   - sender: The recipient of the failure when no mailbox accepts the message.
     /// - Returns: The reason why no mailbox accepted the message, or nil.
     @discardableResult
@@ -37,8 +38,8 @@ extension BusCore {
 
     /// Sends a message, and waits for a free slot first when the mailbox of its handler suspends senders.
     ///
-    /// With another policy, this method yields to the loop when the mailbox is full and the caller is on the
-    /// same loop.
+    /// When the mailbox has another policy and is full, a caller on the loop of the mailbox yields to the
+    /// loop first.
     ///
     /// - Throws: The reason why the mailbox did not accept the message.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
@@ -50,8 +51,8 @@ extension BusCore {
             throw await self.failAwaited(ticket, of: request, with: error)
         }
         let (target, parameters) = self.resolve(request, on: shard)
-        // A sender that would wait for a slot learns immediately that no handler is registered, even if
-        // middlewares intercept the delivery.
+        // A sender receives the failure at once when no handler is registered, even if middlewares intercept
+        // the message. The sender cannot wait for a slot, because only a handler has a mailbox.
         guard let handler = target.handler else {
             throw await self.failAwaited(ticket, of: request, with: target.failure)
         }
@@ -132,7 +133,8 @@ extension BusCore {
             return .deadlock(url: request.url)
         }
         while await !mailbox.waitForSlot(by: self.time, until: request.expiry) {
-            // The deadline also cancels the sending handler. The reason is then the deadline.
+            // The deadline also cancels the task of the sending handler, so check the deadline before the
+            // cancellation.
             if request.expiry.hasPassed(by: self.time) { return .deadlineExceeded(url: request.url) }
             if Task.isCancelled { return .cancelled(url: request.url) }
             if handler.isGone { return handler.reason(request.url) }

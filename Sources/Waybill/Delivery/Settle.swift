@@ -3,10 +3,10 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The obligation to end one message exactly once.
+/// The obligation to give one message its outcome, exactly once.
 ///
 /// ``BusCore/open(on:)`` creates a ticket and counts the message as sent. Only
-/// ``BusCore/settle(_:as:of:for:at:isInFlight:on:)`` can consume the ticket. If a ticket is dropped, its
+/// ``BusCore/settle(_:as:of:for:at:isInFlight:on:)`` can consume the ticket. If code drops a ticket, the
 /// message has no outcome, and a debug build traps.
 struct MessageTicket: ~Copyable, Sendable {
     /// The ID of the message.
@@ -19,18 +19,21 @@ struct MessageTicket: ~Copyable, Sendable {
     deinit { assertionFailure("message \(self.id) was dropped without an outcome") }
 }
 
-/// The recipient of an outcome.
+/// The code that receives the outcome of a message.
 enum Recipient: Sendable {
     /// A caller in this process, which receives the outcome.
     case caller
-    /// A peer in another process. `awaits` states whether it receives the outcome.
+    /// A peer in another process.
+    ///
+    /// `awaits` states whether the peer receives the outcome.
     case peer(awaits: Bool)
     /// A publisher, which waits until its subscribers have finished. A failure is logged.
     case publisher
     /// No recipient, because no caller waits for a sent message. A failure makes the message a dead letter.
     case nobody
-    /// No recipient, because the message was published to a subscriber that did not receive it. `isLogged` is
-    /// false when one log entry covers all messages of a subscription.
+    /// No recipient, because the message was published to a subscriber that did not accept the message.
+    ///
+    /// `isLogged` is false when a single log entry covers all messages of the subscription.
     case subscriber(isLogged: Bool)
 
     /// Whether code waits for the outcome.
@@ -41,7 +44,7 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether the return URL of the message receives the value of the reply.
+    /// Whether the bus sends the value of the reply to the return URL of the message.
     var hasReturnLeg: Bool {
         switch self {
         case .caller, .peer, .nobody: true
@@ -57,7 +60,7 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether the handler for unmatched URLs (`setUncaughtHandler`) receives a message that no pattern
+    /// Whether the handler for unmatched URLs (`setUncaughtHandler`) receives the message when no pattern
     /// matches.
     fileprivate var tellsUncaught: Bool {
         switch self {
@@ -75,11 +78,11 @@ enum Recipient: Sendable {
     }
 }
 
-/// The content of a message at its end: the message, or the request if it did not become a message.
+/// The content of a message that has its outcome: the message, or the request if it did not become a message.
 protocol SettledContent {
     var url: String { get }
     var extras: MessageExtras? { get }
-    /// Whether a reply may have to be sent to a return URL.
+    /// Whether the bus has possibly to send the value of the reply to a return URL.
     var hasReturnURL: Bool { get }
 
     /// Returns the message for observers, or nil when the URL is invalid.
@@ -101,8 +104,9 @@ extension Request: SettledContent {
 extension BusCore {
     /// Counts a message as sent and assigns its ID.
     ///
-    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
-    /// - Returns: The obligation to end the message.
+    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
+    ///   the bus.
+    /// - Returns: The obligation to settle the message.
     @inline(__always)
     func open(on shard: BorrowedShard?) -> MessageTicket {
         guard let shard else {
@@ -112,17 +116,18 @@ extension BusCore {
         return MessageTicket(id: shard.nextMessage())
     }
 
-    /// Ends a message: sends its return leg, reports a dead letter, and counts the outcome.
+    /// Settles a message: sends the reply's value to the return URL, reports a dead letter, and counts the
+    /// outcome.
     ///
     /// - Parameters:
-    ///   - ticket: The obligation to end the message.
-    ///   - outcome: The outcome. A failure already names its route, through
-    ///     ``RoutingError/at(_:)-(Handler?)``.
+    ///   - ticket: The obligation to settle the message.
+    ///   - outcome: The outcome. A failure must already contain its route, which
+    ///     ``RoutingError/at(_:)-(Handler?)`` adds.
     ///   - content: The message, or the request when no message was created.
     ///   - recipient: The recipient of the outcome.
-    ///   - handler: The handler that the message reached; nil if it reached none.
+    ///   - handler: The handler that the message reached; nil when the message reached no handler.
     ///   - isInFlight: Whether the counters of the handler's route count the message as in flight.
-    ///   - shard: The shard of the calling thread.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     @inline(__always)
     func settle<Content: SettledContent>(
         _ ticket: consuming MessageTicket,
@@ -150,15 +155,15 @@ extension BusCore {
         self.close(ticket)
     }
 
-    /// Ends a message that fails before a handler begins.
+    /// Settles a message that fails before a handler begins.
     ///
     /// - Parameters:
-    ///   - ticket: The obligation to end the message.
+    ///   - ticket: The obligation to settle the message.
     ///   - content: The message, or the request when no message was created.
     ///   - error: The failure.
-    ///   - handler: The handler that the message was for; nil if it has none.
+    ///   - handler: The handler that the message was for; nil when the message has no handler.
     ///   - recipient: The recipient of the outcome.
-    ///   - shard: The shard of the calling thread.
+    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
     /// - Returns: The ID of the message, and the failure.
     @discardableResult
     @inline(never)
@@ -175,7 +180,7 @@ extension BusCore {
         return DeliveryResult(id: id, outcome: .failed(error))
     }
 
-    /// Counts a message that cannot be delivered, and ends it.
+    /// Counts an undeliverable message as sent, and settles the message with a failure.
     @discardableResult
     func fail(
         _ content: some SettledContent,
@@ -189,11 +194,11 @@ extension BusCore {
     @inline(__always)
     private func close(_ ticket: consuming MessageTicket) {
         ticket.tearOff()
-        // A bus that is draining waits for its last message.
+        // A bus that is draining waits until its last message has an outcome.
         if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
     }
 
-    /// Reports a failure to observers, the handler for unmatched URLs and the log, before the message is
+    /// Reports a failure to observers, the handler for unmatched URLs and the log, before the outcome is
     /// counted.
     @inline(never)
     private func report<Content: SettledContent>(
@@ -218,7 +223,7 @@ extension BusCore {
                 )
             )
         }
-        // A handler may itself have thrown `noRoute`, which is not a missing route.
+        // A handler can throw `noRoute` itself. Only a message without a handler has no route.
         if recipient.tellsUncaught, handler == nil, error.code == .noRoute,
             let message = content.message(id, in: self), self.tellUncaught(message)
         {

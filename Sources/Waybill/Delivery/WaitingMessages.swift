@@ -3,8 +3,8 @@ internal import WaybillEventLoop
 extension MessageBus {
     /// The IDs of the messages whose handlers wait for the calling code to end.
     ///
-    /// Code that could wait for itself checks this set. No handler waits for a task that it creates with
-    /// `Task { }`, so the set is empty in that task.
+    /// Code that could wait for itself, and so never continue, checks this set. A handler does not wait for a
+    /// task that it creates with `Task { }`, so the set is empty in that task.
     package static var waitingMessages: Set<CorrelationID> { DeliveryContext.waiting?.messages ?? [] }
 
     /// Runs code as the handler of a message, with the isolation of the caller.
@@ -30,8 +30,8 @@ extension MessageBus {
         }
     }
 
-    /// A handle of this bus for objects that the bus retains.
+    /// A second handle of this bus, for objects that the bus retains.
     ///
-    /// The handle does not keep the bus open.
+    /// The second handle does not keep the bus open.
     package var unowned: MessageBus { MessageBus(sharing: self.core) }
 }

@@ -1,13 +1,16 @@
 package import WaybillRouting
 
-/// The source of messages that code of this process has not sent.
+/// The senders outside of this process that can reach URLs of the bus.
 ///
-/// Each audience has its own exposures.
+/// Each audience has its own exposed patterns.
 package enum Audience: Sendable, Hashable {
-    /// Other programs, over sockets and HTTP, with the exposures of ``MessageBus/expose(_:for:)``.
+    /// Other programs, over sockets and HTTP.
+    ///
+    /// ``MessageBus/expose(_:for:)`` exposes URLs to these programs.
     case peers
-    /// Other nodes of the cluster that the bus has joined, with the exposures of
-    /// ``MessageBus/share(_:for:)``.
+    /// Other nodes: the other processes of the cluster that the bus has joined.
+    ///
+    /// ``MessageBus/share(_:for:)`` exposes URLs to these processes.
     case nodes
 }
 
@@ -21,7 +24,7 @@ extension BusCore {
 }
 
 extension MessageBus {
-    /// The routes that are visible to peers, with the same facts as ``routeDescriptions``.
+    /// The descriptions of the routes that are visible to peers, as in ``routeDescriptions``.
     package var exposedRoutes: [RouteDescription] { self.exposedRoutes(to: .peers) }
 
     /// Returns the routes that are visible to an audience.
@@ -29,7 +32,7 @@ extension MessageBus {
         self.core.exposures(to: audience).visibleRoutes(of: self.core).descriptions
     }
 
-    /// Explains how a URL is matched when only the routes exist that are visible to an audience.
+    /// Explains how a URL is matched by the routes that are visible to an audience, without all other routes.
     package func explainExposed(_ url: String, to audience: Audience = .peers) -> Explanation {
         self.core.exposures(to: audience).visibleRoutes(of: self.core).table.explain(url)
     }

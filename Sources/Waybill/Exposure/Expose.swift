@@ -9,23 +9,23 @@ extension MessageBus {
     /// try bus.expose("app://prices/:symbol", for: [.subscribing])
     /// ```
     ///
-    /// Peers can reach only exposed URLs. For a peer, a URL that is not exposed does not exist: the peer
-    /// receives the same error as for an unknown URL, with suggestions from exposed URLs only, and no list
-    /// contains the URL. A return URL that came from a peer must be exposed too. Code of this process is not
-    /// affected.
+    /// Peers can reach only exposed URLs. A URL that is not exposed does not exist for a peer: the peer
+    /// receives the same error as for an unknown URL, the suggestions in the error contain only exposed URLs,
+    /// and no list contains the URL. A return URL that a peer gave must be exposed too. Exposure does not
+    /// affect code of this process.
     ///
     /// Exposure applies to URLs and not to routes. For example, `app://user/:id` also exposes
-    /// `app://user/me`, even if another route handles that URL or is registered for it later. An exposed URL
-    /// of a connector's scheme reaches the connector. A URL with the segment `.` or `..` is never exposed.
+    /// `app://user/me`, even if another route handles that URL, now or later. An exposed URL of a connector's
+    /// scheme reaches the connector. A URL with the segment `.` or `..` is never exposed.
     ///
-    /// Exposing a pattern and cancelling the exposure apply to messages that arrive afterwards. They affect
-    /// neither routes nor messages in flight. This method can be called from any thread.
+    /// Exposing a pattern and cancelling the exposure affect only messages that arrive later, and neither
+    /// routes nor messages in flight. Any thread may call this method.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs, as for a route.
     ///   - operations: The operations that peers may perform.
-    /// - Returns: A registration that can end the exposure. The URLs stay exposed when the registration is
-    ///   dropped.
+    /// - Returns: A registration that can end the exposure. The URLs stay exposed when you drop the
+    ///   registration.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
     public func expose(
@@ -42,9 +42,7 @@ extension MessageBus {
 
     /// Returns the operations that a peer may perform on a URL.
     ///
-    /// No code of a handler is run.
-    ///
-    /// Use this method in tests of the URLs that a program exposes.
+    /// The method does not run a handler's code. Use this method in tests of the URLs that a program exposes.
     ///
     /// - Parameter url: The URL. The result is empty for a text that is not a URL.
     /// - Returns: The union of the operations of all matching patterns.

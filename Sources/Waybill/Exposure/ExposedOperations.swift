@@ -1,7 +1,7 @@
 /// The operations that a peer may perform on the URLs of an exposed pattern.
 ///
-/// A set of operations is passed to ``MessageBus/expose(_:for:)``. Each operation is exposed separately: a
-/// peer that may call a URL can neither publish to it nor subscribe to it unless those operations are exposed
+/// Pass a set of operations to ``MessageBus/expose(_:for:)``. Each operation is exposed separately: a peer
+/// that may call a URL can neither publish to the URL nor subscribe to it unless these operations are exposed
 /// too.
 public struct ExposedOperations: OptionSet, Sendable, Hashable {
     /// The bits of the set.
@@ -10,11 +10,12 @@ public struct ExposedOperations: OptionSet, Sendable, Hashable {
     /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Requests whose replies the peer awaits, including progress replies, and values that are sent to a
-    /// return URL.
+    /// Messages whose replies the peer awaits, including progress replies, and values that the bus sends to a
+    /// return URL that the peer gave.
     public static let calls = Self(rawValue: 1)
 
-    /// Messages that no caller awaits, and values that are sent to a return URL.
+    /// Messages that the peer does not await, and values that the bus sends to a return URL that the peer
+    /// gave.
     public static let sends = Self(rawValue: 2)
 
     /// Messages to all subscribers of a URL.
@@ -23,11 +24,13 @@ public struct ExposedOperations: OptionSet, Sendable, Hashable {
     /// Subscriptions to the messages that are published to a URL.
     public static let subscribing = Self(rawValue: 8)
 
-    /// Calls that change nothing, together with ``calls``.
+    /// Calls whose handlers change nothing.
     ///
-    /// An HTTP gateway accepts these calls with GET, and browsers, proxies and search engines may repeat and
-    /// prefetch GET requests freely. The operation is a promise about the handlers of the pattern, so it is
-    /// not part of ``all``.
+    /// The set also contains ``calls``.
+    ///
+    /// An HTTP gateway accepts these calls with GET. Browsers, proxies and search engines may repeat and
+    /// prefetch GET requests at any time. The operation is a promise about the handlers of the pattern, so
+    /// ``all`` does not contain it.
     public static let reads = Self(rawValue: 16 | 1)
 
     /// Calls, sends, publishing and subscribing.

@@ -1,13 +1,15 @@
 internal import WaybillRouting
 
-/// The exposed patterns with their operations, as a value like a route table.
+/// The exposed patterns with their operations.
 ///
-/// The table reads URLs with the same scanner and the same conventions as the routes, so that no spelling of
-/// a URL is interpreted in two ways. It switches off the conventions that make the match of one pattern
-/// depend on other patterns. For example, a URL that reaches a route as a fallback is exposed only if the URL
-/// itself matches an exposed pattern.
+/// The type is a value, like a route table.
+///
+/// The table reads URLs with the same scanner and the same conventions as the routes, so that both interpret
+/// each spelling of a URL in the same manner. The table switches off the conventions that make the match of
+/// one pattern depend on other patterns. For example, a route may receive a URL as a fallback. The URL is
+/// exposed only if the URL itself matches an exposed pattern.
 struct ExposureTable: Sendable {
-    /// The identifier of an exposure, with which it can be removed.
+    /// The identifier by which an exposure can be removed.
     struct ID: Sendable {
         fileprivate let table: Int
         fileprivate let route: RouteID
@@ -57,8 +59,8 @@ struct ExposureTable: Sendable {
 
     mutating func hide(_ id: ID) { self.tables[id.table].remove(id.route) }
 
-    /// Returns the operations that a peer may perform on a URL, which are the union of the operations of all
-    /// matching patterns.
+    /// Returns the operations that a peer may perform on a URL: the union of the operations of all matching
+    /// patterns.
     ///
     /// - Throws: `invalidURL`.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
@@ -72,8 +74,9 @@ struct ExposureTable: Sendable {
         return Self.leavesItsPath(try self.empty.address(of: url)) ? [] : operations
     }
 
-    /// Returns false if a URL certainly has no segment that leaves its path, because it has no byte that such
-    /// a segment needs.
+    /// Returns whether a URL contains a byte that every segment `.` or `..` needs in any encoding.
+    ///
+    /// If the result is false, ``leavesItsPath(_:)`` need not read the URL.
     private static func mayLeaveItsPath(_ url: String) -> Bool {
         let bytes = url.utf8.span
         for index in bytes.indices
@@ -83,10 +86,10 @@ struct ExposureTable: Sendable {
         return false
     }
 
-    /// Returns whether a segment, or a part of one, is `.` or `..` in any encoding.
+    /// Returns whether a segment, or a part of a segment, is `.` or `..` in any encoding.
     ///
-    /// Routes treat these segments like any others. The resource behind a route, for example a folder or
-    /// another server, may interpret them as a change of folder.
+    /// Routes treat these segments like any other segment. The resource behind a route, for example a folder
+    /// or another server, may interpret these segments as a change of folder.
     private static func leavesItsPath(_ address: Address) -> Bool {
         address.segments.contains { segment in
             segment.split { $0 == "/" || $0 == "\\" }.contains { $0 == "." || $0 == ".." }

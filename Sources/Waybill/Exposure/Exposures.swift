@@ -2,10 +2,11 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The patterns that are exposed to an ``Audience``, and the routes that are visible to it.
+/// The patterns that are exposed to an ``Audience``, and the routes that are visible to the audience.
 ///
-/// The exposures are separate from the ``RouteRegistry``: changing one does not affect the other, and
-/// messages of this process never read the exposures.
+/// The exposures are separate from the ``RouteRegistry``. A change of the exposures does not affect the
+/// routes, and a change of the routes does not affect the exposures. Messages of this process never read the
+/// exposures.
 final class Exposures: Sendable {
     private let state: Locked<State>
 
@@ -16,10 +17,14 @@ final class Exposures: Sendable {
         var visible: VisibleRoutes?
         /// The patterns that are exposed for subscribing; nil until a peer subscribes.
         var subscribable: [RoutePattern]?
-        /// The latest URL and its operations, cached because a peer often publishes to few URLs.
+        /// The latest URL and its operations.
+        ///
+        /// A peer often publishes to a few URLs, so the next URL is often equal.
         var latest: (url: String, operations: ExposedOperations)?
 
-        /// Discards the cached values, as every change must do.
+        /// Discards the cached values.
+        ///
+        /// Every change must call this method.
         mutating func outdate() {
             self.generation += 1
             self.visible = nil
@@ -66,7 +71,7 @@ final class Exposures: Sendable {
         }
     }
 
-    /// Returns whether some URL that matches a pattern may be exposed for subscribing.
+    /// Returns whether a URL that matches a pattern is possibly exposed for subscribing.
     func maySubscribe(to pattern: RoutePattern) -> Bool {
         let exposed = self.state.withLock { state in
             let exposed =
@@ -83,12 +88,12 @@ final class Exposures: Sendable {
         self.state.withLock { $0.table.patterns }
     }
 
-    /// Returns the routes that are currently visible to peers.
+    /// Returns the routes that are currently visible to the audience.
     func visibleRoutes(of core: BusCore) -> VisibleRoutes {
         let routes = core.registry.generation.load(ordering: .acquiring)
         let (table, generation, known) = self.state.withLock { ($0.table, $0.generation, $0.visible) }
         if let known, known.generation == routes { return known }
-        // Computed outside the lock, because it tries every route.
+        // Compute the routes outside of the lock, because the computation tries every route.
         let visible = VisibleRoutes(of: core, exposed: table, generation: routes)
         self.state.withLock { state in
             if state.generation == generation { state.visible = visible }
@@ -97,10 +102,11 @@ final class Exposures: Sendable {
     }
 }
 
-/// The routes that are visible to peers.
+/// The routes that are visible to an audience.
 ///
-/// A route is visible if all of its URLs are exposed for calls or sends. For other routes, an exposed pattern
-/// is visible if all of its URLs lead to one route. Patterns are compared by 16 generated URLs each, as in
+/// A route is visible if all of its URLs are exposed for calls or sends. If only some URLs of a route are
+/// exposed, the exposed pattern is visible instead, provided that all URLs of this pattern lead to one route.
+/// The type compares patterns by 16 generated URLs of each pattern, like
 /// ``MessageBus/validate(urls:services:)``.
 struct VisibleRoutes: Sendable {
     /// The generation of the registry from which the routes were computed.
@@ -149,12 +155,12 @@ struct VisibleRoutes: Sendable {
 }
 
 extension ExposedOperations {
-    /// The operations that are delivered to a route's handler.
+    /// The operations whose messages reach the handler of a route.
     static let answered: Self = [.calls, .sends]
 }
 
 extension BusCore {
-    /// Returns the route that all given URLs match, or nil if they do not match the same route.
+    /// Returns the route that all given URLs match, or nil when the URLs do not match the same route.
     fileprivate func onlyRoute(of urls: [String]) -> RouteID? {
         let found = try? self.registry.withTable { table throws(RoutingError) in
             urls.map { url in ((try? table.match(url)) ?? nil)?.route }
@@ -165,20 +171,21 @@ extension BusCore {
         return route
     }
 
-    /// Returns whether a value may be sent to a return URL that a peer gave.
+    /// Returns whether the bus may send a value to a return URL that a peer gave.
     func isExposedForReturns(_ url: String, to audience: Audience) -> Bool {
         let operations = (try? self.exposures(to: audience).operations(at: url)) ?? []
         return !operations.isDisjoint(with: .answered)
     }
 
-    /// Returns the error for a URL that does not exist for peers: `noRoute`, or `invalidURL`.
+    /// Returns the error for a URL that does not exist for the audience: `noRoute`, or `invalidURL`.
     func notExposed(_ url: String, to audience: Audience) -> RoutingError {
         self.exposures(to: audience).visibleRoutes(of: self).table.noRoute(for: url)
     }
 
-    /// Returns the error as a peer may receive it, with suggestions from exposed URLs only.
+    /// Returns the error that a peer receives instead of the given error, with suggestions from exposed URLs
+    /// only.
     func asSeenOutside(_ error: RoutingError, at url: String, by audience: Audience) -> RoutingError {
-        // An error with a route was thrown by a handler.
+        // A handler threw an error that has a route. This error is passed on unchanged.
         error.code == .noRoute && error.route == nil ? self.notExposed(url, to: audience) : error
     }
 }

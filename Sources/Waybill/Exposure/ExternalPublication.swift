@@ -1,7 +1,7 @@
 internal import WaybillEventLoop
 package import WaybillRouting
 
-/// The progress of a peer's publication that was delivered without suspending.
+/// The state of a peer's publication that was delivered as far as possible without suspending.
 package enum ExternalPublication: Sendable {
     /// All subscribers have finished.
     case ended
@@ -38,13 +38,14 @@ extension MessageBus {
 
     /// Publishes a peer's message as far as possible without suspending.
     ///
-    /// The message is delivered to subscribers on the caller's loop that cannot suspend, without creating a
+    /// A subscriber on the caller's loop that cannot suspend receives the message in this call, without a new
     /// task.
     ///
     /// - Parameters:
     ///   - request: The peer's message.
-    ///   - isAdmitted: Whether the caller has already charged the loop's budget for the publication.
-    /// - Returns: Whether all subscribers have finished, or the remaining work for ``publish(_:)``.
+    ///   - isAdmitted: Whether the caller has already counted the publication against the loop's budget of
+    ///     deliveries.
+    /// - Returns: `ended` when all subscribers have finished, or the remaining work for ``publish(_:)``.
     /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,
@@ -67,7 +68,7 @@ extension MessageBus {
         return .ended
     }
 
-    /// Completes a publication, and waits until the last subscriber has finished.
+    /// Completes a publication, and waits until all subscribers have finished.
     package nonisolated(nonsending) func publish(
         _ rest: ExternalPublication.Rest
     ) async throws(RoutingError) {
@@ -77,10 +78,12 @@ extension MessageBus {
         }
     }
 
-    /// Subscribes on behalf of a peer, which receives the messages whose URLs are exposed for subscribing.
+    /// Subscribes to a pattern for a peer.
     ///
-    /// The current exposures decide whether the peer may subscribe. The exposures at the time of a
-    /// publication decide whether the peer receives it.
+    /// The peer receives only messages whose URLs are exposed for subscribing.
+    ///
+    /// The exposures at the time of this call decide whether the peer may subscribe. The exposures at the
+    /// time of a publication decide whether the peer receives the publication.
     ///
     /// - Throws: `noRoute` when no exposed URL matches the pattern, `invalidPattern`, or `shutDown`.
     package func externalMessages(

@@ -4,26 +4,25 @@ package import WaybillRouting
 
 /// A peer's request to the bus.
 ///
-/// Parameters that are text, whole numbers, `Double`, `Bool` or nil are passed unchanged. Other values, whose
-/// type is known only to their reader, are passed as an `EncodedValue`.
+/// Parameters that are text, whole numbers, `Double`, `Bool` or nil are passed unchanged. Only the reader of
+/// any other value knows its type, so the value is passed as an `EncodedValue`.
 package struct ExternalRequest: Sendable {
-    /// A closure that receives the values of replies to return URLs of the scheme `caller`.
+    /// A closure that receives a reply's value when the return URL has the scheme `caller`.
     package typealias ReturnHandler =
         @Sendable (_ url: String, _ value: any Sendable, _ headers: [String: String]) -> Void
 
     package var url: String { self.content.url }
     package var origin: MessageOrigin { self.caller.origin }
-    /// The operations that the URL is exposed for, if the caller has just looked them up; empty if it has
-    /// not.
+    /// The operations for which the URL is exposed, if the caller has just looked them up; otherwise empty.
     package var operations: ExposedOperations = []
     private let caller: ExternalCaller
     var audience: Audience { self.caller.audience }
     let content: Request
 
-    /// The sender of a request.
+    /// The peer that sends requests.
     package struct Peer: Sendable {
         fileprivate let caller: ExternalCaller
-        /// The extras of most of the peer's messages, which contain only the peer.
+        /// The extras of the peer's messages that have no other properties.
         fileprivate let extras: MessageExtras
 
         /// Creates a peer.
@@ -31,8 +30,8 @@ package struct ExternalRequest: Sendable {
         /// - Parameters:
         ///   - origin: The origin of the peer's messages.
         ///   - audience: The audience whose exposures apply to the peer.
-        ///   - returnHandler: A closure that receives values for return URLs of the scheme `caller`, which
-        ///     lead back to the peer.
+        ///   - returnHandler: A closure that receives a reply's value when the return URL has the scheme
+        ///     `caller`. This URL leads back to the peer.
         package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
         {
             self.caller = ExternalCaller(origin, for: audience, returnHandler: returnHandler)
@@ -44,16 +43,17 @@ package struct ExternalRequest: Sendable {
     ///
     /// - Parameters:
     ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - passed: Values to pass with the call. They take precedence over values of the query, but not over
-    ///     values of the path.
+    ///   - passed: Values to pass with the call. These values take precedence over values of the query, but
+    ///     not over values of the path.
     ///   - headers: Text for the infrastructure, separate from the parameters.
     ///   - deadline: The time at which the peer stops waiting.
-    ///   - hops: The number of routes that led to the request in other processes. A negative number counts as
-    ///     0.
-    ///   - payload: The value that the message carries, as a message to a return URL does.
-    ///   - correlationID: The ID of the message that this message answers, or nil.
-    ///   - returnID: The ID of the message that the value for the return URL answers, when the return URL
-    ///     leads to the peer.
+    ///   - hops: The number of routed messages that led to the request in other processes. A negative number
+    ///     counts as 0.
+    ///   - payload: The value that the message carries, as in a message to a return URL.
+    ///   - correlationID: The ID of the message that this message answers; nil when this message is not an
+    ///     answer.
+    ///   - returnID: The correlation ID of the value that is returned to the peer; nil for the ID of this
+    ///     message.
     ///   - peer: The sender.
     package init(
         url: String,
@@ -79,13 +79,15 @@ package struct ExternalRequest: Sendable {
                     correlationID: correlationID,
                     external: self.caller
                 ),
-            // A message has fewer bits for the number of hops, and the hop limit of a bus is far lower.
+            // A message has fewer bits for the hop count than an `Int`. The hop limit of a bus is far lower.
             hops: min(max(0, hops), Int(Int32.max)),
             expiry: Deadline(deadline)
         )
     }
 
-    /// Creates a request from a dictionary of values, for a peer that sends only one request.
+    /// Creates a request from a dictionary of values.
+    ///
+    /// Use this initializer for a peer that sends only one request.
     package init(
         url: String,
         parameters: [String: any Sendable] = [:],
@@ -113,16 +115,15 @@ extension ExternalRequest {
     /// The time at which the peer stops waiting.
     package var deadline: ContinuousClock.Instant? { self.content.expiry.instant }
 
-    /// Whether the peer has stopped waiting.
+    /// Whether the deadline of the peer has passed.
     package var isOverdue: Bool { self.content.expiry.instant.map { $0 <= .now } ?? false }
 }
 
-/// The peer that sent a message, and the closure that receives the values that are returned to the peer.
+/// The peer that sent a message, and the closure that receives the values for the peer.
 final class ExternalCaller: Sendable {
     let origin: MessageOrigin
     let audience: Audience
-    /// The ID of the message that the value for the return URL answers, or nil when it is the handler's
-    /// message.
+    /// The correlation ID of the value that is returned to the peer; nil for the ID of the handler's message.
     let returnID: CorrelationID?
     private let returnHandler: ExternalRequest.ReturnHandler?
 
@@ -141,7 +142,7 @@ final class ExternalCaller: Sendable {
         self.returnHandler = returnHandler
     }
 
-    /// Returns a copy for another message.
+    /// Returns a copy whose returned values have another correlation ID.
     func answering(_ returnID: CorrelationID) -> ExternalCaller {
         ExternalCaller(
             self.origin,
@@ -151,9 +152,9 @@ final class ExternalCaller: Sendable {
         )
     }
 
-    /// Returns a value to the peer if the return URL leads to the peer.
+    /// Passes a value to the peer if the return URL leads to the peer.
     ///
-    /// - Returns: Whether the URL leads to the peer.
+    /// - Returns: Whether the return URL leads to the peer.
     func take(_ value: any Sendable, at url: String, _ headers: [String: String]) -> Bool {
         guard let returnHandler, let address = try? Address(url), address.hasScheme,
             address.scheme == Self.scheme
@@ -163,7 +164,7 @@ final class ExternalCaller: Sendable {
     }
 }
 
-/// The progress of a peer's request that was delivered without suspending.
+/// The state of a peer's request that was delivered as far as possible without suspending.
 package enum ExternalAttempt: Sendable {
     /// The handler has returned a value for the message with this ID.
     case replied(any Sendable, CorrelationID)
@@ -182,7 +183,7 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - request: The peer's request.
-    ///   - onReply: A closure that receives each progress reply and returns the answer, or nil if the peer
+    ///   - onReply: A closure that receives each progress reply and returns the answer; nil when the peer
     ///     does not listen.
     /// - Returns: The last reply.
     /// - Throws: The errors of ``route(_:as:)``, and `noRoute` for a URL that is not exposed.
@@ -206,15 +207,15 @@ extension MessageBus {
 
     /// Routes a peer's request as far as possible without suspending.
     ///
-    /// A handler on the caller's loop that cannot suspend replies immediately, without creating a task.
+    /// A handler on the caller's loop that cannot suspend replies within this call, without a new task.
     ///
     /// - Parameter request: The peer's request.
     /// - Returns: The reply, or the remaining work for ``reply(of:onReply:)``.
     /// - Throws: `noRoute` for a URL that is not exposed, and the other reasons to reject a request.
     package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
         let core = self.core
-        // A peer's request is checked before its path is resolved. The delivery then checks the phase, the hops
-        // and the deadline again, as it does for every request.
+        // Check the peer's access before the path is resolved. The delivery then checks the phase, the hop
+        // count and the deadline again, as for every request.
         if let error = core.rejection(of: request, .calls) { throw error }
         let content = core.keepingPath(request.content)
         let delivery = core.deliverHere(content, by: core.access(of: request, .calls))
@@ -226,7 +227,8 @@ extension MessageBus {
         )
     }
 
-    /// Returns the best loop to begin a peer's request on: the loop of its handler, or the bus's first loop.
+    /// Returns the loop on which a peer's request should begin: the loop of its handler, or the bus's first
+    /// loop.
     package func eventLoop(for request: ExternalRequest) -> EventLoop {
         let core = self.core
         guard !core.otherShards.isEmpty,
@@ -239,7 +241,7 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - rest: The remaining work of the request.
-    ///   - onReply: A closure that receives each progress reply and returns the answer, or nil if the peer
+    ///   - onReply: A closure that receives each progress reply and returns the answer; nil when the peer
     ///     does not listen.
     /// - Returns: The last reply.
     /// - Throws: The errors of ``route(_:as:)``.
@@ -262,7 +264,8 @@ extension MessageBus {
 
     /// Sends a peer's message that no caller awaits.
     ///
-    /// - Throws: The reason why the message did not reach a mailbox. In that case it is not a dead letter.
+    /// - Throws: The reason why the message did not reach a mailbox. The rejected message is not a dead
+    ///   letter.
     package func send(_ request: ExternalRequest) throws(RoutingError) {
         let core = self.core
         if let error = core.rejection(of: request, .sends) { throw error }
@@ -285,8 +288,8 @@ extension BusCore {
         var access = self.access(of: request, operation)
         access.known = request.operations
         guard let error = self.rejection(of: request.content, by: access) else { return nil }
-        // Only observers see the rejected message. A rejected publication is not counted, because
-        // publications are counted for each subscriber.
+        // Only observers receive the rejected message. A rejected publication is not counted, because
+        // publications are counted once for each subscriber.
         if operation != .publishing { self.fail(request.content, error, for: .peer(awaits: true)) }
         return error
     }
@@ -300,9 +303,9 @@ extension BusCore {
         }
     }
 
-    /// Returns whether a return URL that a peer gave may be used.
+    /// Returns whether the bus may use a return URL that a peer gave.
     ///
-    /// A return URL that a node gave may lead to another node.
+    /// A return URL that another process of the cluster gave may lead to a third process of the cluster.
     private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
         guard let handler = self.resolve(request, on: nil).target.handler else { return false }
         if audience == .nodes, handler === self.registry.connections.cluster?.connection.handler {

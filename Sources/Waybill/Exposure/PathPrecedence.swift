@@ -1,8 +1,8 @@
 internal import WaybillRouting
 
 // Exposure applies to URLs, not to routes: `app://user/1` may be the only exposed URL of the route
-// `app://user/:id`. In one process, a value that is passed with the call takes precedence over the path. A
-// peer could use this to name another user, so its values must not replace values of the path.
+// `app://user/:id`. In one process, a value that is passed with the call takes precedence over the path. If
+// values of a peer had the same precedence, a peer could call `app://user/1` and pass the ID of another user.
 extension BusCore {
     /// Returns a peer's request without the passed values that would replace values of the path or of a
     /// configured target.
@@ -18,11 +18,11 @@ extension BusCore {
     }
 
     /// Returns a peer's publication without the passed values that would replace values of the path, for any
-    /// matched pattern.
+    /// of the matched patterns.
     func keepingPath(_ request: Request, to matched: [Parameters]) -> Request {
         guard self.mayOverridePath(request) else { return request }
-        // Most patterns capture no name that is also passed. Checking this first avoids creating a dictionary
-        // of the captured values.
+        // Usually no passed value has the name of a value in the path. This check then avoids a dictionary of
+        // the path's values.
         if self.isPathFirst, let passed = request.passed,
             !matched.contains(where: { $0.pathHasName(in: passed) })
         {
@@ -42,7 +42,7 @@ extension BusCore {
     }
 }
 
-/// The values in the path of a URL, and the names to which a configured target gives values.
+/// The values in the path of a URL, and the names for which a configured target supplies values.
 private struct PathValues: Sendable {
     let path: [String: String]
     private var names: Set<String> = []
@@ -63,14 +63,14 @@ private struct PathValues: Sendable {
 }
 
 extension Request {
-    /// Returns the request without passed values that have the names of the given path values.
+    /// Returns the request without the passed values whose names are in `values`.
     fileprivate func keeping(_ values: PathValues, isPathFirst: Bool) -> Request {
-        // Most callers pass no value whose name is in the path.
+        // Most callers do not pass a value whose name is in the path.
         if isPathFirst, let passed = self.passed, !values.isHidden(by: passed) { return self }
         var request = self
         var parameters = (self.passed?.dictionary ?? [:]).filter { !values.says($0.key) }
-        // With query-first conventions the query takes precedence over the path, so pass the path's values
-        // with the call.
+        // With these conventions the query takes precedence over the path. Pass the path's values with the
+        // call, because passed values take precedence over the query.
         if !isPathFirst { parameters.merge(values.path) { passed, _ in passed } }
         request.passed = .make(parameters)
         return request

@@ -2,31 +2,32 @@ internal import Synchronization
 public import WaybillRouting
 
 extension MessageBus {
-    /// Shares the URLs of a pattern with the other nodes of a cluster.
+    /// Shares the URLs of a pattern with the other nodes of a cluster: the other processes that have joined
+    /// it.
     ///
     /// ```swift
     /// try bus.share("app://billing/**")
     /// ```
     ///
     /// Other nodes can reach only shared URLs. A shared URL is not exposed to sockets and HTTP, and an
-    /// exposed URL is not shared. The operations and rules are the ones of ``expose(_:for:)``: sharing
-    /// applies to URLs, and a URL that is not shared does not exist for other nodes.
+    /// exposed URL is not shared. The operations and rules of ``expose(_:for:)`` also apply here: sharing
+    /// applies to URLs and not to routes, and a URL that is not shared does not exist for other nodes.
     ///
-    /// When a node routes a shared URL and has no route for it, this bus handles the message. When a node
-    /// publishes to a URL that is shared for ``ExposedOperations/publishing``, the message reaches the
-    /// subscribers of this bus.
+    /// When another node routes a shared URL and has no route for the URL, this bus handles the message. When
+    /// another node publishes to a URL that is shared for ``ExposedOperations/publishing``, the subscribers
+    /// of this bus receive the message.
     ///
-    /// Values that are sent to another node must be `Encodable` at the sender and `Decodable` at the reader.
+    /// A value that is sent to another node must be `Encodable` at the sender and `Decodable` at the reader.
     /// ``validate(urls:services:)`` reports shared routes that declare other values.
     ///
-    /// Sharing has no effect before the bus joins a cluster, with `WaybillNATS`. This method can be called
-    /// before and after that, from any thread.
+    /// Sharing has no effect until the bus joins a cluster with `WaybillNATS`. Any thread may call this
+    /// method, before or after the bus has joined.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs, as for a route.
-    ///   - operations: The operations that nodes may perform.
-    /// - Returns: A registration that can end the sharing. The URLs stay shared when the registration is
-    ///   dropped.
+    ///   - operations: The operations that other nodes may perform.
+    /// - Returns: A registration that can end the sharing. The URLs stay shared when you drop the
+    ///   registration.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
     public func share(
@@ -43,9 +44,7 @@ extension MessageBus {
 
     /// Returns the operations that another node may perform on a URL.
     ///
-    /// No code of a handler is run.
-    ///
-    /// Use this method in tests of the URLs that a program shares.
+    /// The method does not run a handler's code. Use this method in tests of the URLs that a program shares.
     ///
     /// - Parameter url: The URL. The result is empty for a text that is not a URL.
     /// - Returns: The union of the operations of all matching patterns.
@@ -55,8 +54,8 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Returns an error for each shared route whose values cannot be sent to another node, as far as types
-    /// are known.
+    /// Returns an error for each shared route whose values cannot be sent to another node, as far as the
+    /// types of the values are known.
     func problemsWithShares() -> [RoutingError] {
         let shared = Set(self.shares.visibleRoutes(of: self).descriptions.map(\.pattern))
         guard !shared.isEmpty else { return [] }
@@ -70,14 +69,15 @@ extension BusCore {
                     .notTransferable,
                     url: route.pattern.text,
                     message: "the route is shared with other nodes, but its reply type "
-                        + "\(TypeName.of(type)) is not Codable; make it Codable, or do not share the route"
+                        + "\(TypeName.of(type)) is not Codable; make the type Codable or unshare the route"
                 )
             }
         }
         return problems ?? []
     }
 
-    /// Returns whether values of a type can be sent to another node, or may have a dynamic type that can.
+    /// Returns whether a value of a type can be sent to another node, or possibly has a dynamic type that can
+    /// be sent.
     private static func isTransferable(_ type: any Any.Type) -> Bool {
         if type == Void.self || type == (any Sendable).self || type is any EncodedValue.Type { return true }
         if type is any Encodable.Type || type is any CollectionOfAny.Type { return true }
@@ -86,7 +86,9 @@ extension BusCore {
     }
 }
 
-/// An optional type, whose values are transferable if the wrapped type is.
+/// An optional type.
+///
+/// Its values can be sent if the wrapped type can be sent.
 private protocol OptionalType {
     static var wrapped: any Any.Type { get }
 }

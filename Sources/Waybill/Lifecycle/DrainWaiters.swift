@@ -1,13 +1,13 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// The waiters for the end of the messages in flight.
+/// The code that waits until the messages in flight have an outcome.
 ///
-/// The waiters are callers of ``MessageBus/shutDown(drainingUntil:)``, and the end of the sequences of dead
-/// letters. An open bus never checks them. Once the bus is shutting down, the code that ends a message calls
-/// ``BusCore/noteEnd()``.
+/// The waiters are the callers of ``MessageBus/shutDown(drainingUntil:)``, and the end of the sequences of
+/// dead letters. An open bus does not check the waiters. When the bus is shutting down, the code that settles
+/// a message calls ``BusCore/noteEnd()``.
 struct DrainWaiters {
-    /// The exchanges that may still be in flight.
+    /// The condition for which a waiter waits: the exchanges that may still be in flight.
     enum Condition {
         /// No exchange.
         case none
@@ -34,14 +34,16 @@ struct DrainWaiters {
         self.waiters[id] = Waiter(condition: condition, resume: resume)
     }
 
-    /// Removes a waiter and returns the closure that resumes it, or nil when it has been removed already.
+    /// Removes a waiter and returns the closure that resumes the waiter.
+    ///
+    /// Returns nil when the waiter has been removed already.
     mutating func remove(_ id: Int) -> (@Sendable () -> Void)? {
         self.waiters.removeValue(forKey: id)?.resume
     }
 
-    /// Removes all waiters of a condition.
+    /// Removes all waiters of a condition that is met.
     ///
-    /// - Returns: The closures that resume them.
+    /// - Returns: The closures that resume the waiters.
     mutating func takeMet(_ condition: Condition) -> [@Sendable () -> Void] {
         let met = self.waiters.filter { $0.value.condition == condition }
         for id in met.keys { self.waiters[id] = nil }
@@ -50,37 +52,37 @@ struct DrainWaiters {
 }
 
 extension BusCore {
-    /// Resumes the waiters for the end of the last message, if it has ended.
+    /// Resumes the waiters whose condition is met.
     ///
-    /// It is called when a message has been counted as ended and the bus is not open.
+    /// The bus calls this method after it has counted the outcome of a message, unless the bus is open.
     @inline(never)
     func noteEnd() {
-        // A waiter that is added later checks the condition itself. When two threads call this method, the
-        // thread that takes the lock last sees the counts of both.
+        // A waiter that is added after this check tests its condition itself. When two threads call this
+        // method, the thread that takes the lock last reads the counts of both threads.
         if self.drainWaiters.withLock({ $0.isEmpty }) { return }
         for condition in [DrainWaiters.Condition.none, .butExempt] where self.isDrained(condition) {
             for resume in self.drainWaiters.withLock({ $0.takeMet(condition) }) { resume() }
         }
     }
 
-    /// Checks now whether the last message has ended, and again on each loop when the loop has finished its
-    /// current job.
+    /// Resumes the waiters whose condition is met, now and again on each loop after the loop's current job.
     ///
-    /// If a loop was calling a handler in place when the bus began to shut down, the end of that message is
-    /// counted without a check of the phase. The handler has returned when its loop runs this job.
+    /// When the bus began to shut down, a loop may have been calling a handler in place. The outcome of this
+    /// message is then counted without a call of ``noteEnd()``. When the loop runs this job, the handler has
+    /// returned.
     func noteEndsEverywhere() {
-        // After the fence, this thread sees the counts of a thread without a loop that read the phase before
-        // it changed.
+        // A thread without a loop may have read the phase before the phase changed. After the fence, this
+        // thread reads the counts of that thread.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         for eventLoop in self.eventLoops { eventLoop.execute { self.noteEnd() } }
         self.noteEnd()
     }
 
-    /// Returns whether a condition is met: no message is in flight, except exempt ones where the condition
+    /// Returns whether a condition is met: no message is in flight, except exempt messages if the condition
     /// allows them.
     func isDrained(_ condition: DrainWaiters.Condition) -> Bool {
-        // Read the count of messages first. Otherwise an exempt message that ends in between would hide
-        // another message.
+        // Read the number of messages first. Otherwise an exempt message that ends between the two reads
+        // would hide another message.
         let inFlight = self.unended
         return switch condition {
         case .none: inFlight <= 0
@@ -91,10 +93,10 @@ extension BusCore {
     /// Resumes a waiter even if its condition is not met.
     func endWait(_ id: Int) { self.drainWaiters.withLock { $0.remove(id) }?() }
 
-    /// Ends the sequences of dead letters when the last message has ended.
+    /// Ends the sequences of dead letters after the last message has its outcome.
     ///
-    /// Queued messages end on their loops. If a loop is blocked, the sequences end after one second by the
-    /// bus's clock, because otherwise their observers would be kept forever.
+    /// Each queued message is settled on its loop. If a loop is blocked, the sequences end after one second
+    /// by the bus's clock. Otherwise the bus would keep their observers forever.
     func closeDeadLetters() {
         guard self.deadLetters.isWatched, !self.isDrained(.none) else { return self.deadLetters.close() }
         let id = self.drainWaiters.withLock { $0.nextID() }

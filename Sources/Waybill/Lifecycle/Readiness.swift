@@ -1,10 +1,10 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// The result of ``MessageBus/readiness(within:)``: whether a program can take requests, and the conditions
-/// that do not hold.
+/// The result of ``MessageBus/readiness(within:)``: whether a program can take requests, and the failed
+/// conditions.
 public struct Readiness: Sendable {
-    /// A condition that does not hold.
+    /// A condition that is not met.
     public struct Problem: Sendable, Equatable {
         /// The name of the check: `bus`, `event loop 0`, or a name given to
         /// ``MessageBus/addReadinessCheck(_:_:)``.
@@ -13,14 +13,16 @@ public struct Readiness: Sendable {
         public let reason: String
     }
 
-    /// The conditions that do not hold, in the order of the checks.
+    /// The conditions that are not met, in the order of the checks.
     public let problems: [Problem]
 
-    /// Whether all conditions hold.
+    /// Whether all conditions are met.
     public var isReady: Bool { self.problems.isEmpty }
 }
 
-/// A condition for taking requests, which is checked until it is cancelled.
+/// A condition for taking requests.
+///
+/// Each report tests the condition until the check is cancelled.
 public struct ReadinessCheck: Sendable {
     fileprivate let number: Int
     fileprivate let core: BusCore
@@ -48,21 +50,22 @@ struct ReadinessChecks {
 }
 
 extension MessageBus {
-    /// Adds a condition for taking requests, for example that a database responds or that a configuration has
-    /// been read.
+    /// Adds a condition for taking requests.
+    ///
+    /// A condition is, for example, that a database responds or that a configuration has been read.
     ///
     /// ```swift
     /// bus.addReadinessCheck("database") { await database.isConnected ? nil : "no connection" }
     /// ```
     ///
-    /// A node of a cluster adds a check that fails while it has no connection to a server. A gateway reports
-    /// the results of the checks at `ready`.
+    /// A process of a cluster adds a check that fails while the process has no connection to a server. A
+    /// gateway reports the results of the checks at `ready`.
     ///
     /// - Parameters:
     ///   - name: The name of the check in a report.
-    ///   - check: A closure that returns the reason why the condition does not hold, or nil. It is called for
-    ///     each report, and its task is cancelled if it takes too long.
-    /// - Returns: The check, which may be cancelled.
+    ///   - check: A closure that returns the reason why the condition is not met, or nil when it is met. The
+    ///     bus calls the closure for each report, and cancels the closure's task if it takes too long.
+    /// - Returns: The check, which you can cancel.
     @discardableResult
     public func addReadinessCheck(
         _ name: String,
@@ -74,12 +77,14 @@ extension MessageBus {
     /// Whether the bus accepts messages: ``shutDown(drainingFor:)`` has not been called.
     package var isOpen: Bool { self.core.phase.load(ordering: .relaxed) == .open }
 
-    /// Returns whether the program can take requests: the bus is not shut down, its loops are responsive, and
-    /// all checks succeed.
+    /// Returns whether the program can take requests.
+    ///
+    /// The program can take requests when the bus is not shut down, its loops are responsive, and all checks
+    /// succeed.
     ///
     /// - Parameter limit: The duration after which a loop or a check counts as failed. The default is one
     ///   second.
-    /// - Returns: The conditions that do not hold.
+    /// - Returns: The conditions that are not met.
     public func readiness(within limit: Duration = .seconds(1)) async -> Readiness {
         var checks = self.core.eventLoops.enumerated().map { index, loop in
             Task { () -> Readiness.Problem? in
@@ -110,7 +115,7 @@ extension MessageBus {
     }
 }
 
-/// The first answer to a request that may never be answered.
+/// The first answer to a request to which perhaps no answer arrives.
 private final class FirstAnswer<Value: Sendable>: Sendable {
     private struct State {
         var value: Value??
@@ -120,9 +125,9 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Creates a request, and waits for the answer.
+    /// Makes a request, and waits for the answer.
     ///
-    /// - Returns: The answer, or nil if none arrives in time.
+    /// - Returns: The answer, or nil when no answer arrives in time.
     static func within(_ limit: Duration, _ ask: (FirstAnswer) -> Void) async -> Value? {
         let answer = FirstAnswer()
         ask(answer)

@@ -3,15 +3,16 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension MessageBus {
-    /// Shuts the bus down: rejects new messages, lets messages in flight end, and fails the rest.
+    /// Shuts the bus down: rejects new messages, lets messages in flight end, and fails the messages that are
+    /// left.
     ///
     /// Messages that a handler in flight routes or sends are still delivered, so that the handler can finish.
-    /// Callers outside of handlers, and callers that still wait at the deadline, fail with `shutDown`. The
-    /// event loop keeps running for its other users. A second call has no effect.
+    /// Callers outside of handlers fail with `shutDown`, and so do callers that still wait at the deadline.
+    /// The event loop keeps running for its other users. A second call has no effect.
     ///
-    /// A handler may call this method. The method neither waits for nor counts the handler's own message and
-    /// the messages of handlers that wait for it. These handlers may reply until the deadline, but they
-    /// cannot route messages after this method has returned.
+    /// A handler may call this method. The method then neither waits for nor counts two kinds of messages:
+    /// the message of this handler, and the messages of handlers that wait for this handler. These handlers
+    /// may reply until the deadline, but they cannot route messages after this method has returned.
     ///
     /// - Parameter deadline: The time until which to wait for messages in flight, by the bus's clock.
     /// - Returns: The number of messages that ended in time, and the number of messages that did not.
@@ -21,7 +22,7 @@ extension MessageBus {
         return await self.core.drain(until: Deadline(deadline))
     }
 
-    /// Shuts the bus down as ``shutDown(drainingUntil:)`` does, with a duration instead of a deadline.
+    /// Shuts the bus down like ``shutDown(drainingUntil:)``, with a duration instead of a deadline.
     ///
     /// - Parameter limit: The duration to wait for messages in flight, by the bus's clock. By default,
     ///   messages in flight fail at once.
@@ -42,7 +43,7 @@ extension MessageBus {
 /// ```
 ///
 /// - Parameters:
-///   - bus: The bus, on which no message can be delivered afterwards.
+///   - bus: The bus. After this call, the bus delivers no messages.
 ///   - limit: The duration to wait for messages in flight.
 ///   - body: The closure, which runs in the caller's isolation.
 /// - Returns: The result of the closure.
@@ -63,10 +64,10 @@ public nonisolated(nonsending) func withMessageBus<Result>(
     return result
 }
 
-/// The result of shutting a bus down.
+/// The result of a shutdown of a bus.
 public struct DrainSummary: Sendable, Equatable {
-    /// The number of messages that were in flight when the bus began to reject new ones, and that ended in
-    /// time.
+    /// The number of messages that were in flight when the bus began to reject new messages, and that ended
+    /// in time.
     ///
     /// A call of the handler for unmatched URLs (``MessageBus/setUncaughtHandler(includingPublished:_:)``)
     /// counts as a message.
@@ -85,10 +86,12 @@ extension BusCore {
             desired: .draining,
             ordering: .sequentiallyConsistent
         )
-        // In a handler, this method would wait for that handler, which waits for this method.
+        // If a handler calls this method, the method must not wait for that handler, because the handler
+        // waits for the method.
         let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []
         self.exempt.withLock { $0.append(own) }
-        // These exchanges are exempt now. Another drain that waits only for them can end.
+        // These exchanges are exempt now. If another call of this method waits only for them, that call can
+        // end.
         if !own.isEmpty { self.noteEnd() }
         let inFlight = self.unended
         await self.waitForEnds(until: deadline)
@@ -105,7 +108,7 @@ extension BusCore {
         if deadline.hasPassed(by: self.time) || Task.isCancelled || self.isDrained(.butExempt) { return }
         let id = self.drainWaiters.withLock { $0.nextID() }
         let waiter = SuspendedTask(on: .current)
-        // The timer is not on the caller's loop, which a handler may block.
+        // The timer is not on the caller's loop, because a handler may block that loop.
         var watch: DeadlineWatch?
         await waiter.wait(isolation: #isolation) {
             self.drainWaiters.withLock { $0.add(id, for: .butExempt) { waiter.resume() } }
@@ -118,15 +121,15 @@ extension BusCore {
         watch?.cancel()
     }
 
-    /// Returns whether a message may end although its handler is no longer registered.
+    /// Returns whether the handler of a message may finish although the handler is no longer registered.
     func isExempt(_ exchange: Exchange) -> Bool {
         self.exempt.withLock { $0.exchanges.contains { $0 === exchange } }
     }
 
-    /// Fails exchanges that have not ended at the deadline.
+    /// Sets a timer that fails the exchanges that have not ended at the deadline.
     private func fail(_ exchanges: [Exchange], at deadline: Deadline) {
         for exchange in exchanges {
-            // The timer must not keep the exchange, because the exchange keeps the core.
+            // The timer must not retain the exchange, because the exchange retains the core.
             _ = DeadlineWatch(deadline, by: self.time, on: nil) { [weak exchange] in
                 guard let exchange else { return }
                 exchange.finish(.failed(.shutDown(url: exchange.url)))
@@ -135,7 +138,8 @@ extension BusCore {
     }
 }
 
-/// Exchanges excluded from draining, because their handlers called ``MessageBus/shutDown(drainingUntil:)``.
+/// Exchanges for which a shutdown does not wait, because their handlers called
+/// ``MessageBus/shutDown(drainingUntil:)``.
 struct DrainExemptions {
     private struct Entry {
         weak var exchange: Exchange?

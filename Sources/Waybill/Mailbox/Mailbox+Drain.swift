@@ -1,9 +1,10 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// The dequeuing side, which runs on the loop.
+// The part of the mailbox that runs on the loop and takes messages from the queue.
 extension Mailbox {
-    /// Starts the queued messages until the budget is used up, and then lets the loop poll.
+    /// Starts the queued messages until the loop's budget of deliveries is used up, and then lets the loop
+    /// poll.
     func drain() {
         while self.heldLoop.consumeDeliveryBudget() {
             guard let entry = self.withQueue({ $0.startNext() }) else { return }
@@ -38,7 +39,9 @@ extension Mailbox {
         }
     }
 
-    /// Handles a message that no caller awaits in a task, which ends when the handler is unregistered.
+    /// Starts a task that handles a message that no caller awaits.
+    ///
+    /// The message fails when the handler is unregistered.
     private func startTask(of envelope: consuming Envelope, handler: Handler?) {
         let (core, message) = (envelope.core, envelope.message)
         let interception = envelope.chain.map { chain in

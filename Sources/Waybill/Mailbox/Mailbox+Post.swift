@@ -6,23 +6,23 @@ internal import WaybillRouting
 extension Mailbox {
     /// Enqueues a message that no caller awaits, even if its sender is on the loop.
     ///
-    /// Ends the message if the queue rejects it.
+    /// Settles the message if the queue rejects it.
     ///
     /// - Parameters:
     ///   - envelope: The message.
-    ///   - sender: The recipient of the error if the queue rejects the message.
+    ///   - sender: The code that receives the error if the queue rejects the message.
     /// - Returns: The reason why the queue rejected the message, or nil.
     @inline(__always)
     @discardableResult
     nonisolated func post(_ envelope: consuming Envelope, for sender: Recipient = .nobody) -> RoutingError? {
         if self.heldLoop.isShutDown { return envelope.reject(for: sender, RoutingError.loopShutDown) }
-        // A closure cannot consume a captured value.
+        // A closure cannot consume a captured value, so the closure takes the envelope out of this variable.
         var rest: Envelope? = consume envelope
         if self.act(on: self.withQueue({ $0.send(&rest) })) { return nil }
         return rest.take()?.reject(for: sender) { .mailboxFull(url: $0, limit: self.limit) }
     }
 
-    /// Enqueues a message whose sender has already taken a slot for it.
+    /// Enqueues a message for which the sender has already taken a slot.
     nonisolated func post(inSlot envelope: consuming Envelope) {
         var rest: Envelope? = consume envelope
         let effect = self.withQueue { queue in
@@ -32,11 +32,11 @@ extension Mailbox {
         _ = self.act(on: effect)
     }
 
-    /// Lets the loop run queued messages when a sender on this loop finds the mailbox full.
+    /// Lets the loop handle queued messages when a sender on this loop finds the mailbox full.
     ///
-    /// Only the loop can make room, and it cannot do so while it runs the sender.
+    /// Only the loop can free a slot, and the loop cannot do so while it runs the sender.
     nonisolated(nonsending) func makeRoom() async {
-        // Try several times: the loop may need to poll before it starts the first message, and the sender may
+        // Yield several times. The loop possibly polls before it starts the first message, and the sender can
         // resume before that.
         for _ in 0..<4 where self.heldLoop.isInEventLoop && self.queue.withLock({ $0.isFull }) {
             await self.eventLoop.yield()
@@ -45,23 +45,24 @@ extension Mailbox {
 
     /// Takes a slot.
     ///
-    /// Returns false when no slot is free or other senders wait for one.
+    /// Returns false when no slot is free or when other senders wait for a slot.
     nonisolated func takeSlot() -> Bool { self.withQueue { $0.takeSlot() } }
 
     /// Waits for a slot.
     ///
     /// - Parameters:
-    ///   - time: The source of the time for the deadline.
+    ///   - time: The clock of the deadline.
     ///   - deadline: The time at which the sender stops waiting.
-    /// - Returns: Whether the sender has a slot. If it has none, it must check its cancellation, its deadline
-    ///   and the handler again.
+    /// - Returns: Whether the sender has a slot. A sender without a slot must check again whether it was
+    ///   cancelled, whether its deadline has passed, and whether the handler is registered.
     nonisolated(nonsending) func waitForSlot(by time: TimeSource, until deadline: Deadline) async -> Bool {
         let sender = LoopContinuation<Bool>(on: .current)
         var watch: DeadlineWatch?
         defer { watch?.cancel() }
         return await sender.wait(isolation: #isolation) {
             if !self.withQueue({ $0.addSender(sender) }) { sender.resume(returning: true) }
-            // Set the timer afterwards: a deadline that passes before the sender waits would not find it.
+            // Set the timer after the sender is added. If the deadline passed before that, the timer would
+            // not find the sender.
             if deadline.exists {
                 watch = DeadlineWatch(deadline, by: time, on: .current) { self.removeSender(sender) }
             }
@@ -75,7 +76,7 @@ extension Mailbox {
         if self.withQueue({ $0.removeSender(sender) }) { sender.resume(returning: false) }
     }
 
-    /// Gives free slots to the senders that wait for one.
+    /// Gives free slots to the senders that wait for a slot.
     nonisolated func grantSlots() {
         guard self.whenFull == .suspend else { return }
         while let sender = self.withQueue({ $0.grantSlot() }) { sender.resume(returning: true) }
@@ -83,7 +84,8 @@ extension Mailbox {
 
     /// Whether a serial mailbox is handling one of the given messages.
     ///
-    /// A handler of that message that waits for this mailbox would never be resumed.
+    /// If the handler of this message waited for the mailbox, neither the handler nor the mailbox could
+    /// continue.
     nonisolated func isBusy(with messages: Set<CorrelationID>) -> Bool {
         guard self.isSerial, !messages.isEmpty else { return false }
         return self.withQueue { $0.inProgress }.map(messages.contains) ?? false
@@ -91,7 +93,7 @@ extension Mailbox {
 
     /// Rejects the messages whose handlers have been unregistered.
     ///
-    /// Resumes waiting senders so that they check whether their handlers are still registered.
+    /// Also resumes all waiting senders, which then check whether their handlers are still registered.
     nonisolated func removeUnreachable() {
         for sender in self.withQueue({ $0.removeSenders() }) { sender.resume(returning: false) }
         var removed = self.withQueue { $0.removeUnreachable() }

@@ -3,11 +3,12 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The bounded queue in front of a module, and the loop on which the module's handlers are called.
+/// The bounded queue of messages for a module, and the loop on which the module's handlers are called.
 ///
-/// A message may run immediately if its sender is on the loop and no other message waits. All other messages
-/// wait in one queue in the order of arrival: messages that no caller awaits, and the tasks of messages that
-/// their callers await. Any thread may enqueue messages; only the loop dequeues them.
+/// A message can be handled immediately if its sender is on the loop and no other message waits. All other
+/// messages wait in one queue in the order of arrival. The queue contains messages that no caller awaits, and
+/// the tasks of messages that callers await. Any thread may enqueue messages. Only the loop dequeues
+/// messages.
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let heldLoop: HeldEventLoop
@@ -16,7 +17,8 @@ actor Mailbox: LoopBound {
     nonisolated let whenFull: MailboxConfiguration.Overflow
     nonisolated let isSerial: Bool
 
-    /// The identifier of the actor behind the mailbox, or nil for the mailbox of closures.
+    /// The identifier of the actor that the mailbox belongs to; nil for the mailbox of handlers that are
+    /// closures.
     nonisolated let owner: ObjectIdentifier?
     private nonisolated let ownerType: (any LoopBound.Type)?
 
@@ -30,13 +32,13 @@ actor Mailbox: LoopBound {
 
     /// The executor that runs handlers without an actor, which are closures, on the loop.
     ///
-    /// A closure with a capture list is `@concurrent`, whatever type its parameter has (Swift 6.3). Without
-    /// an executor preference it would run on the global executor.
+    /// In Swift 6.3, a closure with a capture list is `@concurrent`, whatever the type of its parameter.
+    /// Without an executor preference the closure would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
 
-    /// The greatest limit.
+    /// The greatest limit that a mailbox can have.
     ///
-    /// A greater configured limit would have no effect in practice.
+    /// No mailbox can hold more messages in practice.
     private static let largestLimit = 1 << 31
 
     init(
@@ -60,7 +62,7 @@ actor Mailbox: LoopBound {
         self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
     }
 
-    /// Whether a message that arrives on the loop must wait.
+    /// Whether a message from a sender on the loop must wait.
     ///
     /// Only the loop's thread may read this property.
     @inline(__always)
@@ -81,7 +83,7 @@ actor Mailbox: LoopBound {
         }
     }
 
-    /// Performs the effect of a change of the queue.
+    /// Performs the action that a change of the queue requires.
     ///
     /// - Returns: Whether the queue has accepted the message.
     @inline(__always)
@@ -105,21 +107,21 @@ actor Mailbox: LoopBound {
     }
 }
 
-// Messages that their callers await.
+// Messages that a caller awaits.
 extension Mailbox {
     /// Whether a message may be handled immediately: the calling thread runs the loop, and no other message
     /// is waiting or in progress.
     @inline(__always)
     nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
 
-    /// Runs a handler that may suspend in the calling task, in which the message has passed through
-    /// middlewares.
+    /// Runs a handler that may suspend in the calling task, after the message has passed through the
+    /// middlewares in this task.
     ///
     /// - Parameters:
     ///   - message: The message.
     ///   - handler: The handler.
-    ///   - hasWaited: Whether the turn of the message has come already.
-    /// - Returns: How the handler ended.
+    ///   - hasWaited: Whether it is already the message's turn.
+    /// - Returns: The outcome of the handler.
     func runInTurn(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
         if !hasWaited, let error = await self.waitForTurn(message, handler).failure {
             return .failed(error)
@@ -130,7 +132,7 @@ extension Mailbox {
         if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
         let context = DeliveryContext.record(ContextRecord(message, inside: DeliveryContext.waiting))
         return await DeliveryContext.local.withValue(context.inherited) {
-            // The closure is isolated to the actor only if it mentions the actor.
+            // The closure is isolated to the actor only if the closure uses the actor.
             _ = self
             return await handler.run(message, isolation: self)
         }
@@ -138,7 +140,7 @@ extension Mailbox {
 
     /// Waits in the calling task until it is the message's turn.
     ///
-    /// - Returns: The failure of a message that is rejected, or `.replied`.
+    /// - Returns: The failure of a rejected message, or `.replied` when it is the message's turn.
     private func waitForTurn(_ message: Message, _ handler: Handler) async -> Outcome {
         guard case .queue(let takesSlot) = self.place(message.id, isImmediate: false) else {
             return .replied(())
@@ -151,7 +153,7 @@ extension Mailbox {
         if let error = self.enqueue(task) { return .failed(error) }
         await withTaskCancellationHandler(
             operation: {
-                // The closure is isolated to the actor only if it mentions the actor.
+                // The closure is isolated to the actor only if the closure uses the actor.
                 _ = self
                 await task.wait()
             },
@@ -167,19 +169,19 @@ extension Mailbox {
     ) async throws -> any Sendable {
         guard let executor = self.taskExecutor else { return try await body(message) }
         return try await withTaskExecutorPreference(executor, isolation: self) {
-            // The closure is isolated to the actor only if it mentions the actor.
+            // The closure is isolated to the actor only if the closure uses the actor.
             _ = self
             return try await body(message)
         }
     }
 
-    /// Enqueues a task.
+    /// Enqueues a message and the task that waits for the message's turn.
     ///
     /// - Returns: The reason why the queue rejects the task, or nil.
     nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
-            // Checked under the lock: a handler that is unregistered, and a caller that is cancelled, either
-            // remove the message from the queue afterwards or are found here.
+            // Check both flags under the lock. A retired handler and a cancelled caller set their flag before
+            // they search the queue. Either this code finds the flag, or their search finds the message.
             task.handler.isGone || task.isCancelled ? .full : queue.append(task)
         }
         if self.act(on: effect) { return nil }
@@ -188,17 +190,17 @@ extension Mailbox {
             ? .cancelled(url: task.url) : .mailboxFull(url: task.url, limit: self.limit)
     }
 
-    /// Rejects a message that has not begun, which resumes its task.
+    /// Rejects a message whose handler has not begun, and resumes the message's task.
     nonisolated func remove(_ task: QueuedTask) {
         guard self.withQueue({ $0.remove(task) }) else { return }
         task.reject(.cancelled(url: task.url))
         self.grantSlots()
     }
 
-    /// Ends the message in progress of a serial mailbox.
+    /// Ends the turn of the message that a serial mailbox is handling.
     ///
-    /// This method is called before the outcome is known, so that messages that are sent then, for example a
-    /// return leg, find the slot free.
+    /// This method is called before the message is settled. A message that is sent while the message is
+    /// settled, for example to the return URL, then finds the slot free.
     nonisolated func endTurn() {
         guard self.isSerial else { return }
         _ = self.act(on: self.withQueue { $0.end() })

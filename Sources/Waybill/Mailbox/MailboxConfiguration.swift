@@ -16,34 +16,34 @@ public struct MailboxConfiguration: Sendable, Hashable {
         case fail
         /// The sender is suspended until the message has a slot.
         ///
-        /// Waiting senders are served in the order of arrival.
+        /// Slots go to waiting senders in the order of arrival.
         ///
-        /// A caller that awaits the reply is suspended anyway and takes no slot. Only
+        /// A caller that awaits the reply is suspended anyway, so its message takes no slot. Only
         /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for a slot.
-        /// ``MessageBus/send(_:parameters:headers:)`` cannot wait and fails.
+        /// ``MessageBus/send(_:parameters:headers:)`` cannot wait, so its message fails.
         case suspend
         /// The oldest waiting message is dropped with `mailboxFull`.
         ///
-        /// It becomes a dead letter if no caller awaits it.
+        /// The dropped message becomes a dead letter if no caller awaits it.
         case dropOldest
     }
 
-    /// The maximum number of waiting messages, at least 1, or at least 0 for a serial module.
+    /// The maximum number of waiting messages; nil for the limit of the bus.
     ///
-    /// Nil means the bus's limit.
+    /// The smallest limit is 1, or 0 for a serial module.
     public var limit: Int?
 
     /// The policy for a message that arrives when the mailbox is full.
     public var whenFull: Overflow
 
-    /// Whether a message is finished before the next one is started.
+    /// Whether the module finishes a message before it starts the next message.
     ///
-    /// By default handlers interleave at their suspension points, as actor methods do. A serial module that
-    /// routes to itself, directly or through other modules, would wait for itself forever. The message that
-    /// it routes to itself therefore fails with `deadlock`.
+    /// By default, the handlers of a module interleave at their suspension points, as the methods of an actor
+    /// do. A message that a serial module routes to itself, directly or through other modules, would wait
+    /// forever for the module's current message. The message therefore fails with `deadlock`.
     public var isSerial: Bool
 
-    /// Creates a configuration in which every value has a default.
+    /// Creates a configuration from arguments that all have defaults.
     public init(limit: Int? = nil, whenFull: Overflow = .fail, isSerial: Bool = false) {
         self.limit = limit
         self.whenFull = whenFull
@@ -55,11 +55,11 @@ extension MessageBus {
     /// Configures the mailbox of a module: its limit, its policy when full, and whether messages may
     /// interleave.
     ///
-    /// A module that is not configured has a mailbox with the bus's limit, which fails messages beyond the
-    /// limit. The bus holds the module from this call until the module's last handler is unregistered.
+    /// A module without this configuration has a mailbox with the bus's limit, and messages beyond the limit
+    /// fail. The bus holds the module from this call until the module's last handler is unregistered.
     ///
     /// - Parameters:
-    ///   - module: The module, none of whose handlers is registered yet.
+    ///   - module: The module. It must not have a registered handler yet.
     ///   - configuration: The configuration of the mailbox.
     /// - Throws: `conflict` if the module already has handlers.
     public func configureMailbox(
@@ -69,24 +69,24 @@ extension MessageBus {
         try self.core.configureMailbox(of: module, configuration)
     }
 
-    /// Sends a message that no caller awaits, and waits until its module has a slot for it.
+    /// Sends a message that no caller awaits, and waits until the mailbox of its module has a slot.
     ///
-    /// Use this method to send to a module whose mailbox suspends its senders (``MailboxConfiguration``). The
-    /// sender waits while the mailbox is full, whereas messages of ``send(_:parameters:headers:)`` fail. With
-    /// other mailboxes this method does not wait.
+    /// Use this method for a module whose mailbox suspends senders (``MailboxConfiguration``). The sender
+    /// waits while the mailbox is full, whereas messages of ``send(_:parameters:headers:)`` fail. With other
+    /// mailboxes this method does not wait for a slot.
     ///
     /// - Parameters:
     ///   - url: The destination. A URL without a scheme gets the default scheme.
     ///   - parameters: Values to pass with the call, which take precedence over values of the URL.
     ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting, and after which the handler is not started, or is
-    ///     cancelled. Inside a handler, the deadline of its message applies too.
+    ///   - deadline: The time at which the sender stops waiting. After this time, the handler is not started,
+    ///     or is cancelled. Inside a handler, the deadline of the handler's message applies too.
     ///   - timeout: The duration until the deadline, by the bus's clock. The earlier of deadline and timeout
     ///     applies. A timeout that is not positive expires at once.
     /// - Throws: The reason why the message did not reach a mailbox: `noRoute`, `mailboxFull`,
     ///   `deadlineExceeded`, `cancelled` if the sender was cancelled while it waited, or `deadlock` if a
-    ///   serial module would wait for a slot in its own full mailbox. Later failures are not reported to the
-    ///   sender.
+    ///   serial module would wait for a slot in its own full mailbox. The sender does not receive failures
+    ///   that happen after the message has a slot.
     public nonisolated(nonsending) func enqueue(
         _ url: String,
         parameters: [String: any Sendable] = [:],
@@ -124,9 +124,9 @@ extension BusCore {
         }
     }
 
-    /// Returns the mailbox in front of an actor, for a new handler.
+    /// Returns the mailbox of an actor, for a new handler.
     ///
-    /// The handler must release the mailbox with ``leave(_:)``.
+    /// The deinitializer of the handler must call ``leave(_:)`` with the mailbox.
     func mailbox(of actor: any LoopBound) -> Mailbox {
         let eventLoop = actor.checkedEventLoop
         self.watch(eventLoop)
@@ -140,7 +140,7 @@ extension BusCore {
         return mailbox
     }
 
-    /// Adds a handler that uses a mailbox.
+    /// Counts one more handler that uses a mailbox.
     ///
     /// Each call must be balanced by a call of ``leave(_:)``.
     func rejoin(_ mailbox: Mailbox) {
@@ -148,7 +148,7 @@ extension BusCore {
         self.mailboxes.withLock { $0.rejoin(owner) }
     }
 
-    /// Releases a mailbox on behalf of a handler.
+    /// Counts one handler less that uses a mailbox.
     func leave(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
         self.mailboxes.withLock { $0.leave(owner) }
@@ -168,18 +168,22 @@ extension BusCore {
     }
 }
 
-/// The mailboxes of a bus, one in front of each module, whatever the number of its handlers.
+/// The mailboxes of a bus.
+///
+/// Each module has one mailbox for all of its handlers.
 struct MailboxRegister {
     private var entries: [ObjectIdentifier: Entry] = [:]
 
     private struct Entry {
         let mailbox: Mailbox
         var users = 0
-        /// The module, held until its first handler holds it, so that no other object can get its identifier.
+        /// The module, until its first handler is registered and holds it.
+        ///
+        /// While an entry holds the module, no other object can get the module's identifier.
         var module: (any LoopBound)?
     }
 
-    /// Adds the mailbox of a module that has no handlers yet.
+    /// Adds the mailbox of a module that does not have handlers yet.
     ///
     /// - Returns: false if the module has handlers.
     mutating func join(_ mailbox: Mailbox, of module: any LoopBound) -> Bool {
@@ -189,7 +193,9 @@ struct MailboxRegister {
         return true
     }
 
-    /// Returns the mailbox of a module for one more handler, and creates it for the first one.
+    /// Returns the mailbox of a module and counts one more handler.
+    ///
+    /// Creates the mailbox for the first handler.
     mutating func join(_ module: any LoopBound, make: () -> Mailbox) -> Mailbox {
         let owner = ObjectIdentifier(module)
         var entry = self.entries[owner] ?? Entry(mailbox: make())
@@ -199,12 +205,14 @@ struct MailboxRegister {
         return entry.mailbox
     }
 
-    /// Counts one more handler of a module, for a handler that shares another handler's code.
+    /// Counts one more handler of a module.
+    ///
+    /// The handler shares the code of another handler.
     mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
 
     /// Counts one handler of a module less.
     ///
-    /// The caller still holds the module.
+    /// The caller must still hold the module.
     mutating func leave(_ owner: ObjectIdentifier) {
         guard let users = self.entries[owner]?.users else { return }
         if users > 1 { self.entries[owner]?.users = users - 1 } else { self.entries[owner] = nil }

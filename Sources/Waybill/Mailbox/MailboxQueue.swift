@@ -3,29 +3,29 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A message that no caller awaits, with its target and the obligation to end it.
+/// A message that no caller awaits, with its target and the obligation to settle the message.
 ///
-/// The envelope is moved from its sender through the mailbox to the loop, without reference counting on the
-/// way.
+/// The envelope is moved from the sender through the mailbox to the loop, so that its references are not
+/// counted again at each step.
 struct Envelope: ~Copyable, Sendable {
     let message: Message
     let ticket: MessageTicket
-    /// The handler that is to receive the message, or the reason why there is none.
+    /// The handler that will receive the message, or the reason why the message has no handler.
     ///
     /// A message without a handler still passes through the middlewares of the bus.
     let target: Target
     let core: BusCore
-    /// The middlewares to call when the message's turn comes; nil if there are none.
+    /// The middlewares to call when it is the message's turn; nil when the bus has none.
     ///
-    /// The chain is not stored in the message, because a middleware that keeps messages would then keep
-    /// itself.
+    /// The chain is not stored in the message. Otherwise a middleware that keeps messages would keep the
+    /// chain, and the chain keeps the middleware.
     var chain: MiddlewareChain?
 
-    /// Ends a message that does not reach its handler.
+    /// Settles a message that does not reach its handler.
     ///
     /// - Parameters:
-    ///   - recipient: The recipient of the error.
-    ///   - reason: A closure that makes the error for the URL of the message.
+    ///   - recipient: The code that receives the error.
+    ///   - reason: A closure that creates the error for the URL of the message.
     /// - Returns: The error, with the route of the handler.
     @inline(never)
     @discardableResult
@@ -49,10 +49,11 @@ struct Envelope: ~Copyable, Sendable {
 
 /// The waiting messages of a mailbox, oldest first.
 ///
-/// The queue decides, and ``Mailbox`` acts on the decision outside of the lock. The mailbox's limit is a
-/// number of slots. Each waiting message has a slot, and so has the message in progress of a serial mailbox.
-/// There is one exception: where the mailbox suspends its senders, an awaited message needs no slot, because
-/// its caller is already suspended.
+/// The queue decides, and ``Mailbox`` performs the decision outside of the lock. The mailbox's limit is a
+/// number of slots. Each waiting message takes a slot, and so does the message that a serial mailbox is
+/// handling. There are exceptions: an awaited message whose `takesSlot` is false takes no slot
+/// (``Mailbox/takesSlot``), for example when the mailbox suspends senders and the caller of the message is
+/// suspended anyway.
 struct MailboxQueue: ~Copyable, Sendable {
     /// One message.
     enum Entry: ~Copyable, Sendable {
@@ -60,10 +61,10 @@ struct MailboxQueue: ~Copyable, Sendable {
         case awaited(AwaitedMessage)
     }
 
-    /// A message that its caller awaits.
+    /// A message that a caller awaits.
     ///
-    /// The values that the queue counts are copied into this structure. Reading memory that another core has
-    /// just written would stall the loop while it holds the lock.
+    /// The structure contains copies of the values that the queue counts. Another core has often just written
+    /// the task's memory, and reading this memory would stall the loop while it holds the lock.
     struct AwaitedMessage: ~Copyable, Sendable {
         let task: QueuedTask
         let takesSlot: Bool
@@ -83,16 +84,18 @@ struct MailboxQueue: ~Copyable, Sendable {
     private var entries = UniqueDeque<Entry>()
     /// The number of entries that have a slot.
     private var slots = 0
-    /// The number of entries that have an exchange, which may end before their turn comes.
+    /// The number of entries that have an exchange.
+    ///
+    /// The exchange of an entry can end before it is the entry's turn.
     private var exchanges = 0
     /// The message that a serial mailbox is handling.
     private(set) var inProgress: CorrelationID?
     /// Whether the loop drains the queue now or is scheduled to drain it.
     private var isDraining = false
-    /// The tasks that wait for a slot in a mailbox that suspends its senders, in the order of arrival.
+    /// The tasks that wait for a slot in a mailbox that suspends senders, in the order of arrival.
     private var senders: Deque<LoopContinuation<Bool>> = []
 
-    /// The action that a change of the queue requires from its caller.
+    /// The action that the mailbox must perform after a change of the queue.
     enum Effect: ~Copyable {
         /// No action is required.
         case none
@@ -100,7 +103,9 @@ struct MailboxQueue: ~Copyable, Sendable {
         case drain
         /// The message was rejected.
         case full
-        /// The message was enqueued in place of the oldest one, which is dropped.
+        /// The message was enqueued, and the oldest message was removed to make room.
+        ///
+        /// The mailbox must fail the removed message, and must drain the queue if `isDue` is true.
         case dropped(Entry, isDue: Bool)
     }
 
@@ -112,7 +117,7 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// The number of messages that wait or are in progress.
     ///
-    /// A message may run immediately while it is 0.
+    /// A message can be handled immediately while this number is 0.
     var occupancy: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
 
     /// Whether all slots are taken.
@@ -125,7 +130,7 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// Enqueues a message that no caller awaits, unless all slots are taken.
     ///
-    /// In that case the envelope stays in the parameter.
+    /// If all slots are taken, the envelope stays in the parameter.
     mutating func send(_ envelope: inout Envelope?) -> Effect {
         guard let effect = self.makeRoom() else { return .full }
         guard let taken = envelope.take() else { return effect }
@@ -134,7 +139,9 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: effect)
     }
 
-    /// Enqueues a message that no caller awaits and whose sender has already taken a slot.
+    /// Enqueues a message that no caller awaits.
+    ///
+    /// Its sender has already taken a slot.
     mutating func send(inSlot envelope: consuming Envelope) -> Effect {
         self.entries.append(.sent(envelope))
         return self.drain(after: .none)
@@ -151,14 +158,16 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: effect)
     }
 
-    /// Starts an awaited message if no other message waits or is in progress.
+    /// Begins the turn of an awaited message, and returns false when another message waits or is in progress.
     mutating func start(_ id: CorrelationID) -> Bool {
         guard self.occupancy == 0 else { return false }
         if self.isSerial { self.inProgress = id }
         return true
     }
 
-    /// Returns the next message to start, or nil when the loop need not drain again before the next
+    /// Returns the next message to start.
+    ///
+    /// Returns nil when no message can start now. The next change that makes a message ready returns
     /// ``Effect/drain``.
     mutating func startNext() -> Entry? {
         guard self.inProgress == nil, let entry = self.entries.popFirst() else {
@@ -170,7 +179,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return entry
     }
 
-    /// Ends the message in progress of a serial mailbox.
+    /// Ends the turn of the message that a serial mailbox is handling.
     mutating func end() -> Effect {
         self.inProgress = nil
         return self.drain(after: .none)
@@ -178,10 +187,10 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// Removes a task that no longer waits.
     ///
-    /// Returns false when the task is no longer in the queue.
+    /// Returns false when the task is not in the queue.
     ///
-    /// The search proceeds from both ends. When many tasks are removed, they are removed in the order of
-    /// arrival or in the reverse order.
+    /// The search proceeds from both ends of the queue, because many tasks are usually removed in the order
+    /// of arrival or in the reverse order.
     mutating func remove(_ task: QueuedTask) -> Bool {
         guard task.hasEntered.load(ordering: .relaxed), !task.isResumed else { return false }
         var (first, last) = (0, self.entries.count - 1)
@@ -198,7 +207,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Removes the messages whose handlers are no longer registered.
+    /// Removes and returns the messages whose handlers have been unregistered.
     mutating func removeUnreachable() -> UniqueDeque<Entry> {
         var removed = UniqueDeque<Entry>()
         for _ in 0..<self.entries.count {
@@ -215,13 +224,13 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// Makes room for one more message.
     ///
-    /// - Returns: The required action, or nil when the mailbox stays full.
+    /// - Returns: The action that the mailbox must perform, or nil when the mailbox stays full.
     private mutating func makeRoom() -> Effect? { self.isFull ? self.displace() : Effect.none }
 
     @inline(never)
     private mutating func displace() -> Effect? {
         guard self.whenFull == .dropOldest else { return nil }
-        // Prefer a message whose exchange has already ended, so that no live message is dropped.
+        // Prefer a message whose exchange is already over, because no caller waits for this message.
         if self.exchanges > 0, let index = self.firstOverInSlot { return self.drop(at: index) }
         for index in self.entries.indices where self.entries[index].takesSlot {
             return self.drop(at: index)
@@ -229,7 +238,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return nil
     }
 
-    /// The oldest entry that has a slot although its exchange has ended.
+    /// The index of the oldest entry that takes a slot although its exchange is over.
     private var firstOverInSlot: Int? {
         for index in self.entries.indices where self.entries[index].takesSlot {
             if self.entries[index].task?.exchange?.isOver == true { return index }
@@ -243,14 +252,15 @@ struct MailboxQueue: ~Copyable, Sendable {
         return .dropped(entry, isDue: false)
     }
 
-    /// Removes an entry from the counts.
+    /// Subtracts an entry from the counts of slots and exchanges.
     private mutating func uncount(_ entry: borrowing Entry) {
         if entry.takesSlot { self.slots -= 1 }
         if entry.hasExchange { self.exchanges -= 1 }
     }
 
-    /// Returns an effect that also drains the queue, unless the queue is empty or a drain is already
-    /// scheduled.
+    /// Returns an effect that also drains the queue.
+    ///
+    /// Returns the effect unchanged when no message can start or a drain is already scheduled.
     private mutating func drain(after effect: consuming Effect) -> Effect {
         if self.isDraining || self.inProgress != nil || self.entries.isEmpty { return effect }
         self.isDraining = true
@@ -265,7 +275,7 @@ struct MailboxQueue: ~Copyable, Sendable {
 extension MailboxQueue {
     /// Takes a slot for a sender.
     ///
-    /// Returns false while others wait for one, because a fast sender could otherwise take every slot that
+    /// Returns false while other senders wait for a slot. Otherwise a fast sender could take every slot that
     /// becomes free.
     mutating func takeSlot() -> Bool {
         guard self.senders.isEmpty, !self.isFull else { return false }
@@ -275,7 +285,7 @@ extension MailboxQueue {
 
     /// Adds a sender that waits for a slot.
     ///
-    /// - Returns: false if the sender has been given a slot immediately.
+    /// - Returns: false if the sender was given a slot immediately and does not wait.
     mutating func addSender(_ sender: LoopContinuation<Bool>) -> Bool {
         if self.takeSlot() { return false }
         self.senders.append(sender)
@@ -293,14 +303,16 @@ extension MailboxQueue {
 
     /// Removes a sender that no longer waits.
     ///
-    /// Returns false when the sender is no longer in the queue.
+    /// Returns false when the sender does not wait for a slot.
     mutating func removeSender(_ sender: LoopContinuation<Bool>) -> Bool {
         guard let index = self.senders.firstIndex(where: { $0 === sender }) else { return false }
         self.senders.remove(at: index)
         return true
     }
 
-    /// Removes all senders, which must then check whether their handlers are still registered.
+    /// Removes and returns all senders.
+    ///
+    /// Each sender must then check whether its handler is still registered.
     mutating func removeSenders() -> Deque<LoopContinuation<Bool>> {
         defer { self.senders = [] }
         return self.senders
@@ -337,7 +349,7 @@ extension MailboxQueue.Entry {
         }
     }
 
-    /// Whether the entry has an exchange, which may end before its turn comes.
+    /// Whether the entry has an exchange, which can end before it is the entry's turn.
     var hasExchange: Bool {
         switch self {
         case .sent: false
@@ -345,7 +357,7 @@ extension MailboxQueue.Entry {
         }
     }
 
-    /// Ends the message without its handler.
+    /// Settles the message with a failure, without a call of its handler.
     consuming func fail(_ reason: (String) -> RoutingError) {
         switch consume self {
         case .sent(let envelope): envelope.reject(reason)

@@ -2,14 +2,16 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// An awaited message in a mailbox, and the task that will handle it, which is the caller's or the handler's.
+/// An awaited message in a mailbox, and the task that waits for the message's turn: the caller's task or the
+/// handler's task.
 ///
-/// It is an actor that is its own executor. It holds the suspended task's job until the message's turn comes.
+/// The type is an actor that is its own executor. When the waiting task suspends, the runtime passes the
+/// task's job to this executor, which keeps the job until it is the message's turn.
 @usableFromInline
 actor QueuedTask: SerialExecutor {
     nonisolated let message: Message
     nonisolated let handler: Handler
-    /// The exchange with the message's caller, or nil when the caller's own task waits here.
+    /// The exchange with the message's caller; nil when the caller's own task waits.
     nonisolated let exchange: Exchange?
     /// Whether the message counts against the mailbox's limit.
     nonisolated let takesSlot: Bool
@@ -18,15 +20,15 @@ actor QueuedTask: SerialExecutor {
     private nonisolated let hasBeenCancelled = Atomic<Bool>(false)
     /// Whether the message is or was in the queue.
     ///
-    /// It is written under the lock of the queue.
+    /// The flag is written under the lock of the queue.
     nonisolated let hasEntered = Atomic<Bool>(false)
 
     private struct State: ~Copyable {
-        /// The obligation to end the message, or nil when an exchange or a middleware has it.
+        /// The obligation to settle the message; nil when an exchange or a middleware has the obligation.
         var ticket: MessageTicket?
-        /// Whether the message is enqueued when its task suspends.
+        /// Whether the message is enqueued when the waiting task suspends.
         var entersQueue = false
-        /// The outcome of the message, or nil while it has none.
+        /// The outcome of the message; nil while the message has no outcome.
         var outcome: Outcome?
     }
 
@@ -35,8 +37,8 @@ actor QueuedTask: SerialExecutor {
     /// - Parameters:
     ///   - message: The message.
     ///   - handler: The handler of the message.
-    ///   - ticket: The obligation to end the message; nil if other code ends it.
-    ///   - exchange: The exchange with the message's caller; nil if the caller's own task waits.
+    ///   - ticket: The obligation to settle the message; nil when other code settles the message.
+    ///   - exchange: The exchange with the message's caller; nil when the caller's own task waits.
     ///   - takesSlot: Whether the message counts against the mailbox's limit.
     init(
         _ message: consuming Message,
@@ -55,27 +57,27 @@ actor QueuedTask: SerialExecutor {
 
     nonisolated var url: String { self.message.parameters.url }
 
-    /// Takes the obligation to end the message.
+    /// Takes the obligation to settle the message.
     nonisolated func takeTicket() -> MessageTicket? { self.state.withLock { $0.ticket.take() } }
 
-    /// Whether the message ends without its handler.
+    /// Whether the message has its outcome.
+    ///
+    /// While the task waits, this means that the message was rejected.
     nonisolated var isRejected: Bool { self.state.withLock { $0.outcome != nil } }
 
-    /// Whether the task has left the queue for good, because its turn has come or the message was rejected.
+    /// Whether the waiting task was resumed, because it is the message's turn or because the message was
+    /// rejected.
     nonisolated var isResumed: Bool { self.job.isResumed }
 
-    /// Whether the task that waits here was cancelled.
+    /// Whether the waiting task was cancelled.
     nonisolated var isCancelled: Bool { self.hasBeenCancelled.load(ordering: .relaxed) }
 
-    /// Runs the task now, on the mailbox's loop.
+    /// Resumes the waiting task now, on the mailbox's loop, because it is the message's turn.
     ///
-    /// In a serial mailbox its message is then in progress.
-    ///
-    /// This method and ``reject(_:)`` are for a task that has been removed from the queue, which happens
-    /// once.
+    /// Call either this method or ``reject(_:)``, once, after the message has been removed from the queue.
     nonisolated func resume() { self.job.resume(.inPlace) }
 
-    /// Resumes the task on another executor, with a failure instead of its turn.
+    /// Stores a failure as the outcome, and resumes the waiting task on another executor.
     nonisolated func reject(_ error: RoutingError) {
         self.state.withLock { $0.outcome = .failed(error) }
         self.job.resume(.elsewhere)
@@ -86,23 +88,24 @@ actor QueuedTask: SerialExecutor {
     /// Does nothing when the message is not in the queue.
     nonisolated func leaveQueue() { self.handler.mailbox.remove(self) }
 
-    /// Resumes the cancelled caller if its message has not begun.
+    /// Resumes the cancelled caller if its handler has not begun.
     ///
-    /// The message may not be in the queue yet. Both the code that enqueues it and this method take the
-    /// queue's lock. Either the former finds the flag, or this method finds the message.
+    /// The message is possibly not in the queue yet. The code that enqueues the message and this method both
+    /// take the queue's lock. Either that code finds the flag, or this method finds the message.
     nonisolated func cancel() {
         self.hasBeenCancelled.store(true, ordering: .relaxed)
         self.leaveQueue()
     }
 
-    /// Makes the next ``enqueue(_:)`` of the suspended task's job also put the message into the mailbox.
+    /// Makes the next call of ``enqueue(_:)`` also put the message into the mailbox.
     nonisolated func enterQueueWithJob() { self.state.withLock { $0.entersQueue = true } }
 
-    /// Suspends the calling task until its turn comes.
-    @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
+    /// Suspends the calling task until it is the message's turn.
+    @inline(never)  // The call changes the executor. If it were inlined, the change could be optimized away.
     func wait() { self.job.checkResumption() }
 
-    /// Suspends the calling task until its turn comes, and then calls the handler, which cannot suspend.
+    /// Suspends the calling task until it is the message's turn, and then calls a handler that cannot
+    /// suspend.
     @inline(never)
     func handleInTurn() {
         self.job.checkResumption()
@@ -124,7 +127,7 @@ actor QueuedTask: SerialExecutor {
         return outcome
     }
 
-    /// Starts a task that waits here, and runs a closure when its turn comes.
+    /// Starts a task that waits until it is the message's turn, and then runs a closure.
     nonisolated func startTask(
         _ body: @escaping @Sendable (isolated QueuedTask) async -> Void
     ) -> HandlerTask {
@@ -133,21 +136,22 @@ actor QueuedTask: SerialExecutor {
 
     private typealias Body = @Sendable (isolated QueuedTask) async -> Void
 
-    /// Starts a task that is isolated to a `QueuedTask` from its beginning, so that its first job waits in
+    /// Starts a task that is isolated to a `QueuedTask` from the beginning, so that its first job waits in
     /// the queue.
     private static let startTask: @Sendable (QueuedTask, @escaping Body) -> HandlerTask = {
         let start: @Sendable (isolated QueuedTask, @escaping Body) -> HandlerTask = { queued, body in
             Task { await body(queued) }
         }
-        // An isolated parameter is passed like any other, and the function uses no isolated state.
+        // The cast is safe: an isolated parameter is passed like any other parameter, and the function uses
+        // no isolated state.
         return unsafe unsafeBitCast(start, to: (@Sendable (QueuedTask, @escaping Body) -> HandlerTask).self)
     }()
 
-    /// Returns whether the handler of an exchange may begin.
+    /// Returns whether the handler of an exchange can begin.
     ///
-    /// It is called by the task that has waited here.
+    /// The task that has waited for its turn calls this method.
     ///
-    /// - Returns: false when the exchange has ended.
+    /// - Returns: false when the exchange is over.
     nonisolated func begin(_ exchange: Exchange) -> Bool {
         if self.isRejected {
             exchange.finish(self.takeOutcome())
@@ -162,9 +166,9 @@ actor QueuedTask: SerialExecutor {
         return true
     }
 
-    /// Takes the job of the waiting task.
+    /// Stores the job of the waiting task.
     ///
-    /// The runtime calls this method.
+    /// The runtime calls this method when the task suspends.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let entersQueue = self.state.withLock { state in
@@ -173,8 +177,8 @@ actor QueuedTask: SerialExecutor {
         }
         let mailbox = self.handler.mailbox
         self.job.enqueue(job)
-        // Enqueue the message after its job. Otherwise the loop could find the message before the job, and
-        // the next message would overtake it.
+        // Store the job before the message is enqueued. Otherwise the loop could find the message before the
+        // job, and the next message would overtake this message.
         if entersQueue, let error = mailbox.enqueue(self) { self.reject(error) }
     }
 
@@ -185,9 +189,9 @@ actor QueuedTask: SerialExecutor {
 }
 
 extension QueuedTask {
-    /// Handles the message in the calling task, immediately or when its turn comes in the mailbox.
+    /// Handles the message in the calling task, immediately or when it is the message's turn in the mailbox.
     ///
-    /// Cancellation of the caller, and the end of the handler's registration, end the wait.
+    /// The wait ends early when the caller is cancelled or the handler is unregistered.
     nonisolated(nonsending) func run() async -> Outcome {
         if let outcome = self.handleInPlace() { return outcome }
         // `handleInTurn` is isolated to this actor, which is its own executor. The runtime therefore suspends
@@ -205,7 +209,7 @@ extension QueuedTask {
                 .map { .failed($0) }
         }
         if let error = self.handler.rejection(of: self.message) { return .failed(error) }
-        // The caller may have been cancelled in the meantime.
+        // The caller may have been cancelled before this call.
         if Task.isCancelled { return .failed(.cancelled(url: self.url)) }
         return self.handler.invoke(self.message) { try $0.callBoxed($1) }
     }

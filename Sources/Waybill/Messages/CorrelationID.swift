@@ -1,20 +1,20 @@
 /// The number that connects a message with its replies.
 ///
-/// Every message has one as its ``Message/id``. The reply, each progress reply and the message on a return
-/// URL carry it as their correlation ID. It is unique in this process, and later messages of one sender have
-/// greater numbers.
+/// Every message has a correlation ID as its ``Message/id``. The reply, each progress reply and the message
+/// to a return URL carry the ID of the message that they answer. An ID is unique in this process, and later
+/// messages of one sender have greater IDs.
 public struct CorrelationID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number itself.
     ///
-    /// The upper bits identify the part of the process that allocated it.
+    /// The upper bits identify the part of the process that allocated the ID.
     public let rawValue: UInt64
 
-    /// Creates an ID from its number, for example after it was sent as text or bytes.
+    /// Creates an ID from its number, for example after the number was received as text or bytes.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The number in hexadecimal, with at most sixteen digits.
     public var description: String { String(self.rawValue, radix: 16) }
 
-    /// Whether a sender allocated the left ID before the right one.
+    /// Whether the left ID was allocated before the right ID, if one sender allocated both.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

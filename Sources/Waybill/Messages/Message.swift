@@ -3,15 +3,16 @@ public import WaybillRouting
 
 /// The input of a handler: an address, parameters, an optional payload, and the ID that the reply carries.
 ///
-/// A message is a value: it can be kept, passed on, and read from any isolation.
+/// A message is a value, so you can keep it, pass it on, and read it from any isolation.
 public struct Message: Sendable {
-    // Properties are `let` where possible: the compiler (6.3) copies a message with more variables when it is
-    // passed on. The parameters come first, as in the result of the match. Moving them then keeps the layout
-    // of the words that the processor has just written.
-    /// The values of the path, of the query and of the call, as one view.
+    // The stored properties are `let` where possible, because the compiler (6.3) copies a message with more
+    // variables when the message is passed on. The parameters come first, as in the result of a match. When
+    // the match's parameters are moved into the message, the words that the processor has just written keep
+    // their layout.
+    /// The values of the path, of the query and of the call in a single view.
     public internal(set) var parameters: Parameters
 
-    /// The ID that every answer to this message carries.
+    /// The ID that the replies to this message carry.
     public internal(set) var id: CorrelationID
 
     /// The time at which the caller stops waiting.
@@ -19,11 +20,11 @@ public struct Message: Sendable {
 
     /// The properties that only some messages have.
     ///
-    /// A plain request has none, and allocates nothing.
+    /// A plain request has no extras, so it allocates no memory for them.
     var extras: MessageExtras? { self.attachment.extras }
 
-    /// The exchange with the caller, which receives progress replies, or nil when the handler cannot send
-    /// any.
+    /// The exchange with the caller, which receives progress replies; nil when the handler cannot send
+    /// progress replies.
     var exchange: Exchange? { self.attachment.exchange }
 
     private let attachment: Attachment
@@ -46,7 +47,7 @@ public struct Message: Sendable {
         self.attachment = Attachment(extras, exchange)
     }
 
-    /// Extras and exchange in one word, for the same reason as ``Notes``.
+    /// The extras and the exchange in one word, so that a message stays small.
     private enum Attachment: Sendable {
         case nothing
         case extras(MessageExtras)
@@ -77,7 +78,9 @@ public struct Message: Sendable {
         }
     }
 
-    /// Flags and counts in one word, so that a message stays small: it is moved with every delivery.
+    /// The flags and the hop count in one word.
+    ///
+    /// A message is moved with every delivery, so it must stay small.
     struct Notes: Sendable {
         private let bits: UInt64
 
@@ -107,16 +110,17 @@ extension Message {
         )
     }
 
-    /// The number of routes that led to this message; 0 for a message that no handler sent.
+    /// The number of routed messages that led to this message; 0 for a message that no handler sent.
     package var hops: Int { self.notes.hops }
 
     /// Whether the message has a deadline.
     var hasDeadline: Bool { self.notes.hasDeadline }
 
-    /// Where the value of the reply goes beside the caller; nil if that is nowhere.
+    /// The return URL that receives the value of the reply in addition to the caller; nil without a return
+    /// URL.
     var returnPath: ReturnPath? { self.hasReturnURL ? self.extras?.returnPath : nil }
 
-    /// Whether there is a fragment, which may be a URL for the reply.
+    /// Whether the URL has a fragment, which can be a return URL.
     @usableFromInline var hasReturnURL: Bool { self.notes.hasReturnURL }
 }
 
@@ -124,7 +128,8 @@ extension Message {
     /// The URL that the message was sent to.
     public var address: Address { self.parameters.address }
 
-    /// The way to present the resource behind the URL, for example `push` in `app://push/user/detail?uid=1`.
+    /// The verb at the beginning of the URL, which names how to present the resource, for example `push` in
+    /// `app://push/user/detail?uid=1`.
     ///
     /// The value is nil when the URL does not begin with a verb, or when the bus's conventions have no
     /// ``/WaybillRouting/RoutingConventions/leadingVerbs``.
@@ -133,19 +138,21 @@ extension Message {
     /// Text for the infrastructure, separate from the parameters: trace context, content type, tenant.
     public var headers: [String: String] { self.extras?.headers ?? [:] }
 
-    /// The time at which the caller stops waiting, or nil when it waits without a limit.
+    /// The time at which the caller stops waiting; nil when the caller waits without a limit.
     public var deadline: ContinuousClock.Instant? { self.expiry.instant }
 
-    /// The ID of the message that this message answers, if this message was sent to a return URL.
+    /// The ID of the message that this message answers; nil unless this message was sent to a return URL.
     public var correlationID: CorrelationID? { self.extras?.correlationID }
 
-    /// The value that the message carries; on a return URL, the value of the reply.
+    /// The value that the message carries.
+    ///
+    /// For a message to a return URL, this is the value of the reply.
     public var payload: (any Sendable)? { self.extras?.payload.map { EncodedValues.plain($0) } }
 
     /// The origin of the message: this process, or a peer that can reach exposed URLs.
     public var origin: MessageOrigin { self.extras?.external?.origin ?? .local }
 
-    /// Returns the value that the message carries as the type that the handler needs.
+    /// Returns the value that the message carries, as the type that the handler needs.
     ///
     /// - Throws: `missingParameter` if the message carries no value, or `typeMismatch` if the value has
     ///   another type.
@@ -177,16 +184,17 @@ extension Message: CustomStringConvertible {
     }
 }
 
-/// Copies of a message, for middlewares to pass on.
+/// Copies of a message that a middleware can pass on.
 extension Message {
-    /// Returns a copy of the message with more parameters, which replace existing ones of the same name.
+    /// Returns a copy of the message with more parameters, which replace existing parameters of the same
+    /// name.
     public func with(parameters: [String: any Sendable]) -> Message {
         var message = self
         message.parameters = self.parameters.merging(call: parameters)
         return message
     }
 
-    /// Returns a copy of the message with more headers, which replace existing ones of the same name.
+    /// Returns a copy of the message with more headers, which replace existing headers of the same name.
     public func with(headers: [String: String]) -> Message {
         guard !headers.isEmpty else { return self }
         let extras = self.extras ?? .empty
@@ -195,8 +203,9 @@ extension Message {
         )
     }
 
-    /// Returns a copy of the message with a deadline; the earlier deadline applies if the message already has
-    /// one.
+    /// Returns a copy of the message with a deadline.
+    ///
+    /// If the message already has a deadline, the earlier deadline applies.
     public func with(deadline: ContinuousClock.Instant) -> Message {
         self.replacing(expiry: min(self.expiry, Deadline(deadline)))
     }

@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// The properties that a message has beyond the ones of a plain request, behind one reference.
+/// The properties of a message that a plain request does not have, behind one reference.
 final class MessageExtras: Sendable {
     let payload: (any Sendable)?
     let headers: [String: String]
@@ -9,20 +9,19 @@ final class MessageExtras: Sendable {
     /// The state of a message that passes through middlewares.
     let interception: InterceptionState?
 
-    /// The path to the return URL, which receives the reply's value in addition to the caller, or nil without
-    /// a return URL.
+    /// The return URL, which receives the reply's value in addition to the caller; nil without a return URL.
     let returnPath: ReturnPath?
 
-    /// The path on which this message delivers a reply's value, or nil when the message is not a return leg.
+    /// The return path that this message completes; nil when the message was not sent to a return URL.
     let isReturnOf: ReturnPath?
 
     /// The peer that sent the message, or nil when this process sent it.
     let external: ExternalCaller?
 
-    /// The store's record of the attempt to deliver this message; nil for a message that no store delivers.
+    /// The record of this delivery attempt in a store; nil for a message that no store delivers.
     let source: (any MessageSource)?
 
-    /// The provenance of the message on an observed bus; nil for a request that no handler made.
+    /// The provenance of the message, which an observed bus records; nil for a request that no handler made.
     let provenance: MessageProvenance?
 
     static let empty = MessageExtras()
@@ -49,7 +48,7 @@ final class MessageExtras: Sendable {
         self.provenance = provenance
     }
 
-    /// Returns the extras of a request, or nil when it needs none.
+    /// Returns the extras of a request, or nil when the request needs no extras.
     static func make(headers: [String: String]) -> MessageExtras? {
         headers.isEmpty ? nil : MessageExtras(headers: headers)
     }

@@ -1,6 +1,7 @@
 /// The origin of a message: this process, or a peer that reached an exposed URL.
 ///
-/// A handler checks the origin when it treats local and remote callers differently. A middleware checks it to
+/// A handler checks the origin when it treats local and remote callers differently. A middleware checks the
+/// origin to
 /// refuse a peer:
 ///
 /// ```swift
@@ -9,8 +10,8 @@
 /// }
 /// ```
 ///
-/// The origin contains only facts that the transport knows about the peer, and no claims of the peer itself.
-/// A message that a handler sends is ``local``, whatever the origin of the handler's own message. A message
+/// The origin contains only facts that the transport knows about the peer, and no claims of the peer. A
+/// message that a handler sends is ``local``, even if the handler's own message came from a peer. A message
 /// to a return URL that a peer gave has the peer's origin.
 public struct MessageOrigin: Sendable, Hashable {
     /// The origin of messages that code of this process sends.
@@ -22,7 +23,8 @@ public struct MessageOrigin: Sendable, Hashable {
     /// The peer's address in the notation of its transport, or nil when the peer has none.
     public let peer: String?
 
-    /// The user ID of the process at the other end of a Unix socket, as the operating system reports it.
+    /// The user ID of the process at the other end of a Unix socket, as the operating system reports it; nil
+    /// for other transports.
     public let userID: UInt32?
 
     private init() {
@@ -43,7 +45,7 @@ public struct MessageOrigin: Sendable, Hashable {
 }
 
 extension MessageOrigin: CustomStringConvertible {
-    /// One word: `local`, or the transport, with the address and the user if they are known.
+    /// One word: `local`, or the transport with the address and the user if they are known.
     public var description: String {
         guard let transport = self.transport else { return "local" }
         let user = self.userID.map { " (user \($0))" } ?? ""

@@ -1,11 +1,15 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A store that delivers a message, and delivers it again when an attempt fails.
+/// A store's record of one attempt to deliver a message.
+///
+/// The store delivers the message again when an attempt fails.
 package protocol MessageSource: AnyObject, Sendable {
-    /// Accepts the value for the message's return URL, instead of the bus.
+    /// Accepts the value for the message's return URL.
     ///
-    /// May be called from any thread, at most once for a message.
+    /// The bus then does not send the value itself.
+    ///
+    /// Any thread may call this method, at most once for each message.
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String])
 }
 
@@ -21,7 +25,7 @@ package struct SourcedRequest: Sendable {
     ///   - headers: Text for the infrastructure.
     ///   - payload: The value that the message carries, as a message to a return URL does.
     ///   - correlationID: The ID of the message that this message answers.
-    ///   - timeout: How long the store waits.
+    ///   - timeout: The time that the store waits for the reply.
     ///   - bus: The bus whose clock measures the timeout.
     ///   - source: The store's record of this attempt.
     package init(
@@ -57,6 +61,6 @@ extension MessageBus {
 }
 
 extension Message {
-    /// The store's record of this attempt; nil for a message that no store delivers.
+    /// The record of this delivery attempt in a store; nil for a message that no store delivers.
     package var source: (any MessageSource)? { self.extras?.source }
 }

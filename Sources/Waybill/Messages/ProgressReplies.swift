@@ -2,7 +2,7 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Routes a URL, and calls a closure with each progress reply to answer it.
+    /// Routes a URL, and answers each progress reply with the value of a closure.
     ///
     /// ```swift
     /// let receipt: Receipt = try await bus.route("app://pay/start") { (update: Progress) in
@@ -10,21 +10,21 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The closure runs in the caller's isolation, once for each reply, in order. Its value is sent to the
-    /// handler, which waits for it. Messages that the closure routes belong to the message that the handler
-    /// is handling, and have its deadline.
+    /// The closure runs in the caller's isolation, once for each progress reply, in order. The bus sends the
+    /// closure's value to the handler, which waits for this value. Messages that the closure routes have the
+    /// deadline of the message that the handler is handling.
     ///
-    /// If the closure throws, or if a reply is not an `Update`, the error is logged. A handler that expects
-    /// an answer receives the error. If the handler expects no answer, the error is thrown to the caller when
-    /// the handler has replied.
+    /// If the closure throws, or if a progress reply is not an `Update`, the bus logs the error. A handler
+    /// that expects an answer receives the error. If the handler expects no answer, the caller receives the
+    /// error after the handler has replied.
     ///
     /// - Parameters:
     ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
-    ///     have any `Sendable` type, including closures.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
+    ///     can have any `Sendable` type, including closures.
     ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
-    ///     too.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of the handler's
+    ///     message applies too.
     ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
     ///   - as: The type of the last reply's value, if the context does not determine it.
@@ -55,10 +55,10 @@ extension MessageBus {
         )
     }
 
-    /// Routes a URL, calls a closure with each progress reply to answer it, and returns the last reply.
+    /// Routes a URL, answers each progress reply with the value of a closure, and returns the last reply.
     ///
-    /// Use this method when you do not need the value, or when you read it from the reply. The type of the
-    /// last reply's value need not be known:
+    /// Use this method when you do not need the value, or when you read the value from the reply. You then
+    /// need not know the type of the value:
     ///
     /// ```swift
     /// try await bus.route("app://pay/start") { (update: Progress) in show(update) }
@@ -66,17 +66,17 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
-    ///     have any `Sendable` type, including closures.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
+    ///     can have any `Sendable` type, including closures.
     ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
-    ///     too.
+    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of the handler's
+    ///     message applies too.
     ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
     ///   - onReply: The closure that receives each progress reply and returns the answer.
     /// - Returns: The last reply, with the value and the message's ID.
     /// - Throws: The errors of ``route(_:as:)``.
-    @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
+    @_disfavoredOverload  // A caller of type `any Sendable` would otherwise receive the reply itself.
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
         _ url: String,
@@ -118,16 +118,16 @@ extension MessageBus {
     /// for try await reply in bus.replies(to: "app://pay/start") { show(try reply.value(as: Progress.self)) }
     /// ```
     ///
-    /// A handler that waits for an answer receives `()` when the loop requests the next reply, unless the
+    /// When the loop asks for the next reply, a handler that waits for an answer receives `()`, unless the
     /// loop has called ``Reply/answer(with:)``.
     ///
     /// - Parameters:
     ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
-    ///     have any `Sendable` type, including closures.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
+    ///     can have any `Sendable` type, including closures.
     ///   - headers: Text for the infrastructure, separate from the parameters.
     ///   - deadline: The time at which to stop waiting for the last reply. Inside a handler, the deadline of
-    ///     its message applies too.
+    ///     the handler's message applies too.
     ///   - timeout: The duration to wait for the last reply, from the beginning of an iteration, by the bus's
     ///     clock. The earlier of deadline and timeout applies. A timeout that is not positive expires at
     ///     once.
@@ -156,11 +156,12 @@ extension MessageBus {
 extension Message {
     /// Sends a progress reply to the caller, and waits until the caller has handled it.
     ///
-    /// The handler waits until the caller has read the reply, so each task that sends progress replies keeps
-    /// at most one of them. The handler resumes in its own isolation.
+    /// Because the handler waits, each task that sends progress replies keeps at most one of them in memory.
+    /// The handler resumes in its own isolation.
     ///
-    /// - Parameter value: The reply's value, with which the caller's closure is called.
-    /// - Returns: Whether the caller has handled the reply; false if it does not listen or no longer listens.
+    /// - Parameter value: The value of the progress reply, which the caller's closure receives.
+    /// - Returns: Whether the caller has handled the progress reply; false if the caller does not listen or
+    ///   no longer listens.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         await EventLoop.yieldIfDue()
@@ -176,11 +177,11 @@ extension Message {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: The reply's value, with which the caller's closure is called.
+    ///   - value: The value of the progress reply, which the caller's closure receives.
     ///   - expecting: The type of the answer, which the caller's closure returns.
     /// - Returns: The answer.
     /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if the caller's closure takes or
-    ///   returns another type, or `refused` with the cause if the closure throws.
+    ///   returns another type, or `refused` with the closure's error as its cause if the closure throws.
     public func reply<Answer: Sendable>(
         with value: some Sendable,
         expecting: Answer.Type
@@ -207,7 +208,9 @@ extension Message {
         return value
     }
 
-    /// Returns whether the caller listens to progress replies; suspends until the caller answers.
+    /// Returns whether the caller listens to progress replies.
+    ///
+    /// Suspends until the caller answers.
     package func hasListener() async -> Bool {
         guard let exchange = self.exchange else { return false }
         return (try? await exchange.offer(ListenerProbe(), expectsAnswer: false)) != nil
@@ -219,7 +222,7 @@ extension Message {
     }
 }
 
-/// A progress reply that a listening caller answers without showing it to the user's code.
+/// A progress reply that a listening caller answers automatically, without a call of the user's closure.
 struct ListenerProbe: Sendable {}
 
 /// A caller's closure for progress replies, which runs in the caller's isolation.

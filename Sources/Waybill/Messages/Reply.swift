@@ -1,6 +1,6 @@
 public import WaybillRouting
 
-/// The reply to a message: the handler's value, with the ID of the message that it answers.
+/// The reply to a message: the handler's value, and the ID of the message that the reply answers.
 ///
 /// If you need only the value, ask the bus for it directly:
 /// `let user: User = try await bus.route("app://user/detail?uid=1")`.
@@ -8,10 +8,10 @@ public struct Reply: Sendable {
     /// The ID of the message that this reply answers.
     public let correlationID: CorrelationID
 
-    /// The value that the handler returned; `()` if it returns nothing.
+    /// The value that the handler returned; `()` if the handler returns nothing.
     public var value: any Sendable { EncodedValues.plain(self.content) }
 
-    /// The value as the bus received it, which is an ``EncodedValue`` when it came from another process.
+    /// The value as the bus received it: an ``EncodedValue`` when the value came from another process.
     package let content: any Sendable
 
     /// The URL of the message that this reply answers.
@@ -20,12 +20,12 @@ public struct Reply: Sendable {
     /// Whether the handler has returned; false for a progress reply.
     public let isLast: Bool
 
-    /// The trace of this reply's value on the return URL.
+    /// The trace of the message that carries this reply's value to the return URL.
     ///
-    /// It is nil for a progress reply, and when the request had no return URL.
+    /// The trace is nil for a progress reply, and when the request had no return URL.
     public let returnLeg: ReturnLeg?
 
-    /// The destination of an answer to this reply, if the handler waits for one.
+    /// The destination of an answer to this progress reply; nil for the last reply.
     let answer: AnswerSlot?
 
     init(
@@ -55,15 +55,15 @@ public struct Reply: Sendable {
         return value
     }
 
-    /// Answers this reply: the handler that waits in ``Message/reply(with:expecting:)`` receives the value
-    /// and resumes.
+    /// Answers this reply.
     ///
-    /// This method is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``. A
-    /// caller that asks for the next reply without answering this one answers it with `()`.
+    /// The handler that waits in ``Message/reply(with:expecting:)`` receives the value and resumes. This
+    /// method is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``. A
+    /// caller that asks for the next reply without an answer to this reply answers with `()`.
     ///
     /// - Parameter value: The answer.
-    /// - Returns: Whether the handler was waiting for the answer. It is not waiting after the last reply,
-    ///   after an earlier answer, or after the next reply has been requested.
+    /// - Returns: Whether the handler was waiting for the answer. The handler does not wait after the last
+    ///   reply, after an earlier answer, or after the caller has asked for the next reply.
     @discardableResult
     public func answer(with value: some Sendable) -> Bool { self.answer?.fill(value) ?? false }
 }

@@ -4,15 +4,17 @@ public import WaybillRouting
 
 /// The replies to one request in the order in which they arrive: the progress replies and the last reply.
 ///
-/// The request is made when the iteration begins. After each progress reply, the handler waits until the loop
-/// asks for the next one. Leaving the loop early cancels the handler.
+/// Each iteration makes its own request when it begins. After each progress reply, the handler waits until
+/// the loop asks for the next reply. If the loop ends early, the handler is cancelled.
 public struct Replies: AsyncSequence, Sendable {
-    /// The reason why the request failed, so that the last reply is missing.
+    /// The error of the request when it fails.
+    ///
+    /// The sequence then has no last reply.
     public typealias Failure = RoutingError
 
     let core: BusCore
     let request: Request
-    /// The maximum duration of a request, counted from the beginning of an iteration.
+    /// The maximum duration of a request, measured from the beginning of an iteration.
     let timeout: Duration?
 
     /// Begins an iteration, which makes its own request.
@@ -37,9 +39,9 @@ public struct Replies: AsyncSequence, Sendable {
             self.request = request
         }
 
-        /// Returns the next reply, or nil after the last one.
+        /// Returns the next reply, or nil after the last reply.
         ///
-        /// - Throws: The reason why the request failed, once.
+        /// - Throws: The reason why the request failed. Later calls return nil.
         public mutating func next() async throws(RoutingError) -> Reply? {
             try await self.nextReply()
         }
@@ -57,7 +59,8 @@ public struct Replies: AsyncSequence, Sendable {
                 await EventLoop.yieldIfDue()
                 return try await self.nextReply(stream)
             }
-            // After a suspension, the calling handler is no longer known.
+            // The context of the calling handler must be read before the suspension, because it is unknown
+            // afterwards.
             let request = self.request.inheriting(on: self.core.currentShard)
             await EventLoop.yieldIfDue()
             let delivery = self.core.deliver(request, on: self.core.currentShard) { try $0.callBoxed($1) }
@@ -109,12 +112,13 @@ public struct Replies: AsyncSequence, Sendable {
     }
 }
 
-/// An exchange whose replies are requested one by one.
+/// An exchange whose caller asks for the replies one by one.
 ///
-/// Releasing the stream cancels the exchange.
+/// When the stream is released, the exchange is cancelled.
 final class ReplyStream: Sendable {
     let exchange: Exchange
-    /// The task that has received a reply and has not requested the next one, or nil when there is none.
+    /// The task that has received a progress reply and has not asked for the next reply; nil when there is no
+    /// such task.
     private let reader = Locked<UInt?>(nil)
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -143,22 +147,23 @@ final class ReplyStream: Sendable {
         ReplyReaders.leave(self.exchange, from: task)
     }
 
-    /// Answers the latest reply with `()`, which resumes the handler that waits for it.
+    /// Answers the latest progress reply with `()`, which resumes the handler that waits for the answer.
     func answer() { self.exchange.answer(.success(())) }
 }
 
-/// The tasks that run the body of a loop over the replies to a message.
+/// The tasks that run the body of a `for` loop over the replies to a message.
 ///
-/// The handler of that message waits until the loop requests the next reply. The body is the caller's code,
-/// which no task-local value can reach, so the handler's context is found by the task.
+/// The handler of the message waits until the loop asks for the next reply. Messages of the loop's body
+/// therefore belong to the context of that handler. A task-local value cannot be set for the body, so this
+/// type finds the context by the number of the task.
 enum ReplyReaders {
-    /// One loop over replies.
+    /// A reply that a task has received, with the context of the handler that waits for the task.
     struct Entry {
         let context: DeliveryContext
         let exchange: Exchange
     }
 
-    // Most programs never read replies in a loop, and then a route reads only this counter.
+    // Most programs never read replies in a loop. In these programs, a message reads only this counter.
     private static let count = Atomic<Int>(0)
     private static let entries = Locked<[UInt: [Entry]]>([:])
 
@@ -183,9 +188,9 @@ enum ReplyReaders {
         self.count.subtract(1, ordering: .relaxed)
     }
 
-    /// Returns the context of the innermost reply that the calling task has received.
+    /// Returns the context of the handler whose reply the calling task received last.
     ///
-    /// Returns nil when that context is not inside the context `outer`.
+    /// Returns nil when this context is not nested in the context `outer`.
     @inline(__always)
     static func context(inside outer: DeliveryContext?) -> DeliveryContext? {
         guard self.count.load(ordering: .relaxed) > 0 else { return nil }
@@ -196,7 +201,8 @@ enum ReplyReaders {
     private static func find(inside outer: DeliveryContext?) -> DeliveryContext? {
         let entries = self.entries.withLock { $0[CurrentTask.id] ?? [] }
         let last = entries.last { !$0.exchange.isOver }?.context
-        // If the task has entered another handler since, that handler's context is the inner one.
+        // If the task has begun to handle another message since it received the reply, the context of that
+        // message is the inner context.
         guard let outer else { return last }
         return last.flatMap { $0.isInside(outer) ? $0 : nil }
     }

@@ -6,8 +6,9 @@ extension RoutingError {
     /// - Parameters:
     ///   - url: The URL of the message that contains the value.
     ///   - wanted: The expected type.
-    ///   - found: The value. The error contains its type but not its description.
-    ///   - origin: The source of the value, as the beginning of a sentence that the value's type completes.
+    ///   - found: The value. The error names the type of the value but does not contain the value.
+    ///   - origin: The beginning of a sentence about the source of the value. The name of the value's type
+    ///     completes the sentence.
     /// - Returns: The error.
     static func typeMismatch<Value>(
         url: String,
@@ -39,8 +40,9 @@ extension RoutingError {
         Self(.noRoute, url: pattern, message: "the pattern matches no URL that is exposed for subscriptions")
     }
 
-    /// Returns the error for a peer's URL with a long run of combining marks, which Swift compares in
-    /// quadratic time.
+    /// Returns the error for a URL from a peer with a long run of combining marks.
+    ///
+    /// The time that Swift needs to compare such a text grows with the square of the text's length.
     static func combiningMarks(_ url: String) -> Self {
         Self(.invalidURL, url: url, message: CombiningMarks.excess)
     }
@@ -61,7 +63,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: url,
-            message: "the handler was unregistered while the message waited in its mailbox"
+            message: "the handler was unregistered while the message waited in the handler's mailbox"
         )
     }
 
@@ -73,8 +75,7 @@ extension RoutingError {
         )
     }
 
-    /// Returns the error for a progress reply that the caller's closure does not accept, or for which it
-    /// throws.
+    /// Returns the error for a progress reply when the caller's closure throws or takes another type.
     static func progressRefused(_ error: any Error, url: String) -> Self {
         if let error = error as? RoutingError, error.url == url { return error }
         return Self(
@@ -107,7 +108,7 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "the subscription is full: its limit is \(Self.messages(limit)); read it faster, or "
+            message: "the subscription is full: its limit is \(Self.messages(limit)); read faster, or "
                 + "raise the limit"
         )
     }
@@ -146,8 +147,8 @@ extension RoutingError {
     /// Returns the error that a caller receives when a handler throws.
     ///
     /// An error about this message, for example a missing parameter, is passed on unchanged. An error without
-    /// a URL, for example a refusal, is passed on with this message's URL. Any other error becomes the cause
-    /// of a `handlerFailed` error. A caller therefore never receives `noHandler` when the handler ran and
+    /// a URL, for example a refusal, gets this message's URL. Any other error becomes the cause of a
+    /// `handlerFailed` error. A caller therefore never receives `noHandler` for a handler that ran and
     /// failed.
     static func thrown(_ error: any Error, by message: Message) -> Self {
         let url = message.parameters.url
@@ -159,9 +160,9 @@ extension RoutingError {
 
     /// Whether the error is about a message that the handler sent, perhaps to its own URL.
     ///
-    /// An error about a sent message names that message's route or the reason why it reached none. The codes
-    /// `hopLimitExceeded` and `deadlineExceeded` mean a sent message, because the handler's own message was
-    /// within both limits.
+    /// An error about a sent message contains the route of that message. The codes `hopLimitExceeded` and
+    /// `deadlineExceeded` also belong to a sent message, because the handler's own message was within both
+    /// limits.
     private var isAboutSentMessage: Bool {
         if self.route != nil { return true }
         return !self.url.isEmpty && (self.code == .hopLimitExceeded || self.code == .deadlineExceeded)
@@ -169,7 +170,8 @@ extension RoutingError {
 
     /// Returns the error that a caller receives when the code behind a URL throws.
     ///
-    /// The code, for example a connector, may pass on errors that other code has reported about the message.
+    /// The code, for example a connector, can pass on an error about the message that other code has
+    /// reported.
     package static func thrown(_ error: any Error, at url: String) -> Self {
         if let error = error as? RoutingError, let own = error.attributed(to: url) { return own }
         if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
@@ -180,19 +182,19 @@ extension RoutingError {
         Self(.handlerFailed, url: url, message: self.sentence(of: error, by: "the handler"), cause: error)
     }
 
-    /// Returns the error as an error about the message of a URL.
+    /// Returns the error as an error about the message with the given URL.
     ///
-    /// An error without a URL gets this URL. Returns nil when the error is about another URL.
+    /// An error without a URL gets the given URL. Returns nil when the error is about another URL.
     private func attributed(to url: String) -> Self? {
         if self.url == url { return self }
         guard self.url.isEmpty else { return nil }
         return Self(self.code, url: url, message: self.message, cause: self.cause)
     }
 
-    /// Returns the error of a message whose middleware throws an error or passes one on.
+    /// Returns the error of a message when a middleware throws an error or passes an error on.
     ///
-    /// An error about this message is passed on unchanged. An error without a URL is passed on with this
-    /// message's URL. Any other error becomes the cause of a `handlerFailed` error.
+    /// An error about this message is passed on unchanged. An error without a URL gets this message's URL.
+    /// Any other error becomes the cause of a `handlerFailed` error.
     static func thrown(_ error: any Error, around message: Message) -> Self {
         let url = message.parameters.url
         if let error = error as? RoutingError, let own = error.attributed(to: url) { return own }
@@ -205,15 +207,14 @@ extension RoutingError {
         )
     }
 
-    /// Returns the message of an error that a module declares for its callers, or a sentence that an error
-    /// was thrown.
+    /// Returns the message that a module declares for an error, or a general sentence for any other error.
     private static func sentence(of error: any Error, by thrower: String) -> String {
         (error as? any ModuleError)?.message ?? "\(thrower) threw an error"
     }
 }
 
-// An error about a message that has reached its handler names the handler's route. The code that passes the
-// error on adds it.
+// An error about a message that has reached its handler contains the handler's route. The code that passes on
+// the error adds the route with these functions.
 extension RoutingError {
     /// Returns the error with the route of a handler.
     func at(_ handler: Handler?) -> RoutingError {
@@ -223,7 +224,9 @@ extension RoutingError {
 }
 
 extension Outcome {
-    /// Returns the outcome, with the route of a handler if it is a failure.
+    /// Returns the outcome.
+    ///
+    /// A failure gets the route of the handler.
     func at(_ handler: Handler?) -> Outcome {
         guard let error = self.failure else { return self }
         return .failed(error.at(handler))
@@ -231,7 +234,7 @@ extension Outcome {
 }
 
 extension Handler {
-    /// The type of the module that the handler belongs to, or nil when it belongs to none.
+    /// The type of the module that the handler belongs to; nil when the handler does not belong to a module.
     var module: String? { self.routeDescription?.module ?? self.mailbox.module }
 }
 
@@ -245,7 +248,7 @@ extension RoutingError {
     /// - Parameters:
     ///   - message: The reason, in one sentence for a person.
     ///   - cause: The error that led to the refusal, or nil.
-    /// - Returns: The error. The bus adds the message's URL before the caller receives it.
+    /// - Returns: The error. The bus adds the message's URL before it passes the error to the caller.
     public static func refused(_ message: String, cause: (any Error)? = nil) -> Self {
         Self(.refused, message: message, cause: cause)
     }

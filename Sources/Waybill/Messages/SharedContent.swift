@@ -2,8 +2,8 @@ internal import WaybillRouting
 
 /// The parameters and the payload of a message, compared by identity.
 ///
-/// The messages that a publication sends to its subscribers have equal contents, so code that encodes them
-/// can do so once. Contents that are not equal may still contain equal values.
+/// The messages that a publication sends to its subscribers share one content, so code that encodes the
+/// messages can encode the content once. Two contents that are not equal can still contain equal values.
 package struct SharedContent: Sendable, Equatable {
     private let passed: PassedValues?
     private let extras: MessageExtras?
@@ -19,6 +19,6 @@ package struct SharedContent: Sendable, Equatable {
 }
 
 extension Message {
-    /// The parameters and the payload, to find out whether another message shares them.
+    /// The parameters and the payload, for code that checks whether another message shares them.
     package var sharedContent: SharedContent { SharedContent(self) }
 }

@@ -6,9 +6,9 @@ public import WaybillRouting
 /// bus.use(FilterMiddleware { message in message.headers["user"] != nil })
 /// ```
 ///
-/// A message that does not pass fails with `refused`. The middleware corresponds to COCRouter's global
-/// filter, which receives every failure. It also receives the failure of a URL without a handler, but not the
-/// failure of text that is not a URL.
+/// A message that does not pass fails with `refused`. The middleware corresponds to the global filter of the
+/// library COCRouter, which receives every failure. The middleware also receives the failure of a URL without
+/// a handler, but not the failure of a text that is not a URL.
 ///
 /// ```swift
 /// bus.use(FilterMiddleware(onFailure: { message, error in print(message.address, error.code) }))
@@ -19,8 +19,7 @@ public struct FilterMiddleware: Middleware {
 
     /// Creates a middleware that lets all messages pass and reports failures.
     ///
-    /// - Parameter onFailure: A closure that receives each message that did not end with a reply, and the
-    ///   reason.
+    /// - Parameter onFailure: A closure that receives each message that fails, and the reason.
     public init(onFailure: @escaping @Sendable (Message, RoutingError) -> Void) {
         self.init({ _ in true }, onFailure: onFailure)
     }
@@ -28,9 +27,9 @@ public struct FilterMiddleware: Middleware {
     /// Creates a middleware that refuses some messages.
     ///
     /// - Parameters:
-    ///   - passes: A closure that returns whether a message may pass. To give a reason, it throws
+    ///   - passes: A closure that returns whether a message may pass. To give a reason, the closure throws
     ///     ``WaybillRouting/RoutingError/refused(_:cause:)``.
-    ///   - onFailure: A closure that receives each message that did not end with a reply, and the reason.
+    ///   - onFailure: A closure that receives each message that fails, and the reason.
     public init(
         _ passes: @escaping @Sendable (Message) throws -> Bool,
         onFailure: @escaping @Sendable (Message, RoutingError) -> Void = { _, _ in }
@@ -39,7 +38,7 @@ public struct FilterMiddleware: Middleware {
         self.onFailure = onFailure
     }
 
-    /// Lets a message pass or refuses it, and reports its failure.
+    /// Lets a message pass or refuses the message, and reports the failure of the message.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

@@ -1,7 +1,7 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// An event between a message and its last reply, for observers.
+/// An event of a message before its last reply, for observers.
 enum ProgressEvent: Sendable {
     /// The handler has sent a progress reply.
     case progress(any Sendable)
@@ -16,7 +16,9 @@ final class InterceptionState: Sendable {
 
     private let arrival: ArrivalHeaders
 
-    /// The headers with which a message reached its handler, which are also the headers of its return leg.
+    /// The headers with which a message reached its handler.
+    ///
+    /// The message to the return URL gets the same headers.
     private final class ArrivalHeaders: Sendable {
         let headers = Locked<[String: String]?>(nil)
     }
@@ -35,7 +37,8 @@ final class InterceptionState: Sendable {
         InterceptionState(self, observers: self.observers + [observer])
     }
 
-    /// The headers with which the message reached its handler, or nil if it has not reached it.
+    /// The headers with which the message reached its handler; nil before the message has reached the
+    /// handler.
     var headers: [String: String]? {
         get { self.arrival.headers.withLock { $0 } }
         set { self.arrival.headers.withLock { $0 = newValue } }
@@ -43,11 +46,11 @@ final class InterceptionState: Sendable {
 }
 
 extension Message {
-    /// Passes a sent message to the `prepare` method of each middleware before the message's turn comes.
+    /// Calls the `prepare` method of each middleware with a sent message, before it is the message's turn.
     ///
     /// - Parameters:
     ///   - chain: The middlewares.
-    ///   - provenance: The provenance of the message, or nil if the bus is not observed.
+    ///   - provenance: The provenance of the message; nil when the bus is not observed.
     mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         self = chain.prepare(self)
         if let provenance {
@@ -56,7 +59,7 @@ extension Message {
         self.keepHeaders()
     }
 
-    /// Prepares a message with a return URL so that the headers with which it reaches its handler are kept.
+    /// Makes a message with a return URL keep the headers with which it reaches its handler.
     mutating func keepHeaders() {
         guard self.hasReturnURL else { return }
         self = self.replacing(extras: (self.extras ?? .empty).replacing(interception: InterceptionState()))
@@ -68,7 +71,7 @@ extension Message {
         interception.headers = self.headers
     }
 
-    /// The headers of the return leg.
+    /// The headers of the message that carries the reply to the return URL.
     var returnHeaders: [String: String] { self.extras?.interception?.headers ?? self.headers }
 
     /// Returns the message with an additional observer of its progress replies.

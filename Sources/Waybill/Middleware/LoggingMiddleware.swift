@@ -7,10 +7,10 @@ internal import WaybillRouting
 /// bus.use(LoggingMiddleware(level: .info))
 /// ```
 ///
-/// It logs the end of each delivery, and the start if a start level is given. Entries contain the message's
-/// ID, URL and pattern; at the end also the duration and the code of a failure. Values are not logged,
-/// because they may be large or secret. URLs are logged with their queries, on one line and truncated to 200
-/// characters (``/WaybillRouting/SafeText``).
+/// The middleware logs the end of each delivery, and the start if a start level is given. An entry contains
+/// the message's ID, URL and pattern. An entry for the end also contains the duration and the code of a
+/// failure. Values are not logged, because they may be large or secret. URLs are logged with their queries,
+/// on one line and truncated to 200 characters (``/WaybillRouting/SafeText``).
 public struct LoggingMiddleware: Middleware {
     private let logger: Logger?
     private let level: Logger.Level
@@ -20,10 +20,10 @@ public struct LoggingMiddleware: Middleware {
     /// Creates a middleware that logs.
     ///
     /// - Parameters:
-    ///   - logger: The logger, or nil for the logger of the bus.
-    ///   - level: The level of a delivery that ends with a reply.
-    ///   - failureLevel: The level of a delivery that fails.
-    ///   - startLevel: The level of a delivery that starts, or nil to omit starts.
+    ///   - logger: The logger; nil for the logger of the bus.
+    ///   - level: The level for the end of a delivery with a reply.
+    ///   - failureLevel: The level for the end of a delivery with a failure.
+    ///   - startLevel: The level for the start of a delivery; nil to omit starts.
     public init(
         logger: Logger? = nil,
         level: Logger.Level = .debug,
@@ -36,7 +36,7 @@ public struct LoggingMiddleware: Middleware {
         self.startLevel = startLevel
     }
 
-    /// Logs the end of a delivery, and its start if a start level is given.
+    /// Logs the end of a delivery, and the start if a start level is given.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

@@ -20,43 +20,46 @@ public import WaybillRouting
 /// bus.use(Stopwatch())
 /// ```
 ///
-/// A middleware answers a message by returning a value, which may be the value of `next` or a different one.
-/// It refuses a message by throwing, for example ``WaybillRouting/RoutingError/refused(_:cause:)``. It
-/// changes a message by passing a different message to `next`. However often a middleware calls `next`, the
-/// message counts once in the statistics, with the outcome that the outermost middleware returns or throws.
+/// A middleware answers a message by returning a value, which may be the value of `next` or a different
+/// value. A middleware refuses a message by throwing an error, for example
+/// ``WaybillRouting/RoutingError/refused(_:cause:)``. A middleware changes a message by passing a different
+/// message to `next`. However often a middleware calls `next`, the message counts once in the statistics,
+/// with the outcome of the outermost middleware.
 public protocol Middleware: Sendable {
-    /// Handles a message: answers it, refuses it, or passes it to the rest of the chain.
+    /// Handles a message: answers the message, refuses it, or passes it to the following middlewares and the
+    /// handler.
     ///
     /// The bus calls this method after it has found the handler and before the message enters a mailbox. The
     /// kind of message determines the task, the isolation, and when the caller resumes:
     ///
     /// - A message without a deadline to a handler that cannot suspend: the method runs in the caller's task
     ///   and isolation. The caller resumes when the method returns.
-    /// - A message to a handler that may suspend, or with a deadline: the method runs in its own task, on the
-    ///   caller's loop, or on the handler's loop if the caller is on no loop of the bus. The caller resumes
-    ///   immediately when it is cancelled, the deadline passes, or the handler is unregistered.
-    /// - A message that no caller awaits: the method runs in its own task, on the handler's loop, when the
-    ///   message's turn comes in the mailbox.
+    /// - A message with a deadline, or to a handler that may suspend: the method runs in its own task, on the
+    ///   caller's loop. If the caller is not on a loop of the bus, the method runs on the handler's loop. The
+    ///   caller resumes immediately when the caller is cancelled, the deadline passes, or the handler is
+    ///   unregistered.
+    /// - A message that no caller awaits: the method runs in its own task, on the handler's loop, when it is
+    ///   the message's turn in the mailbox.
     /// - A message that is read from a subscription's sequence: the method runs in the reader's task and
-    ///   isolation, when the message is read.
-    ///
-    /// If a middleware refuses or answers a message on its way to a reader, the reader does not receive it.
+    ///   isolation, when the reader reads the message. If the middleware refuses or answers the message, the
+    ///   reader does not receive the message.
     ///
     /// Declare the method `nonisolated(nonsending)`, as above, in a module without the upcoming feature
     /// `NonisolatedNonsendingByDefault`. Otherwise every message makes a detour through the global executor.
     /// While a middleware is suspended, later messages of the same sender can overtake the message.
     ///
-    /// When the method runs in its own task, messages that it routes or sends inherit the message's deadline
-    /// and hops. Only in its own task can the method send progress replies.
+    /// When the method runs in its own task, messages that the method routes or sends inherit the deadline
+    /// and the hop count of the message. Only in its own task can the method send progress replies.
     ///
-    /// Messages that a middleware routes or sends pass through middlewares too. Use such a middleware for a
-    /// pattern that excludes its destinations. Otherwise it may call itself endlessly.
+    /// Messages that a middleware routes or sends pass through middlewares too. Add a middleware that sends
+    /// messages with a pattern that does not match the URLs of these messages. Otherwise the middleware may
+    /// call itself endlessly.
     ///
     /// - Parameters:
-    ///   - message: The message, as the previous middleware has passed it on.
+    ///   - message: The message that the previous middleware has passed on.
     ///   - context: The matched pattern, and the bus's clock and logger.
-    ///   - next: The rest of the chain, that is, the middlewares after this one and the handler. Each call is
-    ///     an attempt to deliver.
+    ///   - next: The following middlewares and the handler. Each call of `next` is an attempt to deliver the
+    ///     message.
     /// - Returns: The reply's value.
     /// - Throws: The reason why the message fails. A `RoutingError` about this message or without a URL is
     ///   passed on. Any other error becomes the cause of a `handlerFailed` error.
@@ -66,13 +69,13 @@ public protocol Middleware: Sendable {
         next: borrowing Next
     ) async throws -> any Sendable
 
-    /// Prepares a message that no caller awaits when it is sent, before it waits in its mailbox.
+    /// Prepares a message that no caller awaits, before the message waits in its mailbox.
     ///
     /// ``handle(_:context:next:)`` runs later and in another task, without the sender's task-local values.
-    /// Use this method to write the sender's context into the headers. It runs on the sender's thread. Most
-    /// middlewares do not need it.
+    /// Use this method to write the sender's context into the headers of the message. The method runs on the
+    /// sender's thread. Most middlewares do not need this method.
     ///
-    /// - Parameter message: The message, as the previous middleware has changed it.
+    /// - Parameter message: The message, with the changes of the previous middleware.
     /// - Returns: The message to send.
     func prepare(_ message: Message) -> Message
 }
@@ -84,13 +87,13 @@ extension Middleware {
 
 /// The context of a delivery: the matched pattern, and the bus's clock and logger.
 ///
-/// The context cannot be copied or kept, because it ends with the delivery.
+/// The context cannot be copied or kept, because it is valid only during the delivery.
 public struct MiddlewareContext: ~Copyable, Sendable {
     private let interception: Interception
 
     init(_ interception: Interception) { self.interception = interception }
 
-    /// The pattern that the message has matched, or nil if no pattern matches and the message has no handler.
+    /// The pattern that the message has matched; nil when no pattern matches and the message has no handler.
     ///
     /// The number of different patterns is limited by the number of routes, so a metric may have the pattern
     /// as a label.
@@ -98,13 +101,13 @@ public struct MiddlewareContext: ~Copyable, Sendable {
 
     /// The current instant of the clock that measures the bus's deadlines.
     ///
-    /// In a test that advances the time by hand, this is the test's time.
+    /// In a test that advances the time by hand, this instant is the time of the test.
     public var now: ContinuousClock.Instant { self.interception.core.time.instant }
 
     /// The logger of the bus.
     public var logger: Logger { self.interception.core.logger }
 
-    /// Waits, by the bus's clock.
+    /// Waits for a duration, measured by the bus's clock.
     ///
     /// - Parameter duration: The duration.
     /// - Throws: `CancellationError` if the task is cancelled.
@@ -116,42 +119,48 @@ public struct MiddlewareContext: ~Copyable, Sendable {
 }
 
 extension MessageBus {
-    /// Adds a middleware around every delivery, inside the existing middlewares.
+    /// Adds a middleware that intercepts every message.
+    ///
+    /// The existing middlewares run before the new middleware.
     ///
     /// ```swift
     /// bus.use(LoggingMiddleware())
     /// ```
     ///
-    /// The middleware intercepts all messages that are routed afterwards: awaited, sent and published
-    /// messages, and return legs. It also intercepts a message whose URL no pattern matches, for which `next`
-    /// fails with `noRoute`. Text that is not a URL reaches no middleware.
+    /// The middleware intercepts all messages that are routed after this call: awaited, sent and published
+    /// messages, and messages to return URLs. The middleware also intercepts a message whose URL no pattern
+    /// matches. For this message, `next` fails with `noRoute`. A text that is not a URL reaches no
+    /// middleware.
     ///
     /// The bus holds a middleware until its registration is cancelled or the bus is released. If the
-    /// middleware also holds the bus, neither is ever released.
+    /// middleware also holds the bus, neither object is ever released.
     ///
     /// - Parameter middleware: The middleware.
-    /// - Returns: A registration that can remove the middleware. The middleware stays when the registration
-    ///   is dropped.
+    /// - Returns: A registration that can remove the middleware. The bus keeps the middleware when you drop
+    ///   the registration.
     @discardableResult
     @inlinable
     public func use(_ middleware: some Middleware) -> Registration {
         self.use(MiddlewareCode(middleware))
     }
 
-    /// Adds a middleware around the deliveries to some URLs, inside the existing middlewares.
+    /// Adds a middleware that intercepts the messages to some URLs.
+    ///
+    /// The existing middlewares run before the new middleware.
     ///
     /// ```swift
     /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
     /// ```
     ///
-    /// The pattern is matched with the URL of each message, not with the pattern of its handler.
+    /// The bus compares the pattern with the URL of each message, not with the pattern of the message's
+    /// handler.
     ///
     /// - Parameters:
     ///   - middleware: The middleware.
-    ///   - pattern: A pattern as for a handler. For example, `app://user/**` matches every URL below
-    ///     `app://user`.
-    /// - Returns: A registration that can remove the middleware. The middleware stays when the registration
-    ///   is dropped.
+    ///   - pattern: A pattern as for a handler. For example, `app://user/**` matches every URL that begins
+    ///     with `app://user/`.
+    /// - Returns: A registration that can remove the middleware. The bus keeps the middleware when you drop
+    ///   the registration.
     /// - Throws: `invalidPattern`.
     @discardableResult
     @inlinable

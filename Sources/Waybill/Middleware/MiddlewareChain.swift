@@ -1,11 +1,15 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The middlewares of a bus at one moment, outermost first, with at least one element.
+/// The middlewares of a bus at one moment, outermost first.
+///
+/// A chain has at least one middleware.
 final class MiddlewareChain: Sendable {
     let links: [MiddlewareLink]
 
-    /// Whether there are wiretaps, for which the provenance of messages is recorded.
+    /// Whether the bus has wiretaps.
+    ///
+    /// The bus then records the provenance of messages for the wiretaps.
     let isObserved: Bool
 
     init?(_ links: [MiddlewareLink], isObserved: Bool) {
@@ -14,7 +18,7 @@ final class MiddlewareChain: Sendable {
         self.links = links
     }
 
-    /// Returns the message to send, after all middlewares of the chain have prepared it.
+    /// Returns the message to send, after all middlewares of the chain have prepared the message.
     func prepare(_ message: Message) -> Message {
         self.links.reduce(message) { message, link in
             link.intercepts(message) ? link.code.middleware.prepare(message) : message
@@ -25,8 +29,8 @@ final class MiddlewareChain: Sendable {
 extension MessageBus {
     /// The headers that middlewares write into each message that the calling task sends.
     ///
-    /// These are the middlewares that intercept all URLs. A store needs the headers where the program sends,
-    /// because the message is delivered by another task.
+    /// Only middlewares that intercept all URLs write these headers. A store reads the headers when the
+    /// program sends a message, because the store delivers the message later in another task.
     package var senderHeaders: [String: String] {
         let request = Request(url: "waybill://sender")
         guard let chain = self.core.chain(on: self.core.currentShard),
@@ -39,12 +43,11 @@ extension MessageBus {
 
 /// A middleware in a chain, with the URLs that it intercepts.
 ///
-/// It is a class, because each message would copy the fields of a structure.
+/// The type is a class, because each message would copy the fields of a structure.
 final class MiddlewareLink: Sendable {
     let code: MiddlewareCode
 
-    /// A table with the pattern of the URLs that the middleware intercepts, or nil when it intercepts every
-    /// delivery.
+    /// A table with the pattern of the intercepted URLs; nil when the middleware intercepts every message.
     private let scope: RouteTable<Void>?
 
     init(_ code: MiddlewareCode, scope: RouteTable<Void>?) {
@@ -59,10 +62,11 @@ final class MiddlewareLink: Sendable {
     }
 }
 
-/// A middleware, and its method as a function.
+/// A middleware, and its `handle` method as a function.
 ///
-/// A call through `any Middleware` needs two asynchronous frames, one for the witness and one for the method.
-/// This function is created where the middleware's type is known, so the method is inlined into it.
+/// A call through `any Middleware` needs two asynchronous frames: one for the protocol witness and one for
+/// the method. This function is created where the middleware's type is known, so the compiler can inline the
+/// method into the function.
 @usableFromInline
 struct MiddlewareCode: Sendable {
     /// The type of ``Middleware/handle(_:context:next:)`` as a function.
@@ -97,20 +101,22 @@ struct MiddlewareRegistry: Sendable {
         let id: Int
         let code: MiddlewareCode
         var scope: RouteTable<Void>?
-        /// Ends the events of the wiretap's listener.
+        /// Ends the sequence of events that the wiretap sends to its listener.
         var end: @Sendable () -> Void = {}
     }
 
-    /// The wiretaps, which come before all middlewares, because they must see the same messages as the
+    /// The wiretaps.
+    ///
+    /// They run before all middlewares, because they must receive the same messages and outcomes as the
     /// caller.
     private var wiretaps: [Entry] = []
     private var middlewares: [Entry] = []
     private var lastID = 0
     private var isClosed = false
 
-    /// Adds a middleware inside the existing ones.
+    /// Adds a middleware, which runs after the existing middlewares.
     ///
-    /// - Returns: The ID for ``remove(_:)``, or nil if the bus accepts no more middlewares.
+    /// - Returns: The ID for ``remove(_:)``; nil when the bus accepts no more middlewares.
     mutating func insert(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
@@ -118,7 +124,7 @@ struct MiddlewareRegistry: Sendable {
         return self.lastID
     }
 
-    /// Adds a wiretap inside the existing wiretaps and around all middlewares.
+    /// Adds a wiretap, which runs after the existing wiretaps and before all middlewares.
     mutating func insert(wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
@@ -142,13 +148,13 @@ struct MiddlewareRegistry: Sendable {
     ///
     /// No middleware can be added afterwards.
     ///
-    /// - Returns: Closures that end the wiretaps, which messages in flight may still hold.
+    /// - Returns: Closures that end the wiretaps. Messages in flight may still hold the wiretaps.
     mutating func close() -> [@Sendable () -> Void] {
         defer { (self.isClosed, self.wiretaps, self.middlewares) = (true, [], []) }
         return self.wiretaps.map(\.end)
     }
 
-    /// The chain of all wiretaps and middlewares, or nil if there are none.
+    /// The chain of all wiretaps and middlewares; nil when the bus has none.
     var chain: MiddlewareChain? {
         MiddlewareChain(
             (self.wiretaps + self.middlewares).map { MiddlewareLink($0.code, scope: $0.scope) },

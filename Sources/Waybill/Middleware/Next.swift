@@ -1,15 +1,15 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The rest of a delivery: the middlewares that follow, and the handler.
+/// The following part of a delivery: the middlewares after the current middleware, and the handler.
 ///
-/// Each call is one attempt to deliver. A middleware may call it never, once or several times. The value
-/// cannot be copied or kept, so no attempt can begin after the middleware has returned.
+/// Each call is one attempt to deliver the message. A middleware may call `next` never, once or several
+/// times. The value cannot be copied or kept, so no attempt can begin after the middleware has returned.
 public struct Next: ~Copyable, Sendable {
     let interception: Interception
     /// The index of the next middleware in the chain.
     ///
-    /// The handler follows the last one.
+    /// The handler follows after the last middleware.
     private let index: Int
 
     init(_ interception: Interception, at index: Int) {
@@ -17,17 +17,18 @@ public struct Next: ~Copyable, Sendable {
         self.index = index
     }
 
-    /// Delivers a message to the rest of the chain.
+    /// Delivers a message to the following middlewares and the handler.
     ///
-    /// If the message has an earlier deadline than before, that deadline bounds the attempt. When it passes,
-    /// the rest of the chain is cancelled, and this method returns without waiting for it.
+    /// If the message has an earlier deadline than before, this deadline limits the attempt. When the
+    /// deadline passes, the following middlewares and the handler are cancelled, and this method returns
+    /// without waiting for them.
     ///
     /// - Parameter message: The message that the middleware received, or a message made from it.
     /// - Returns: The reply's value.
-    /// - Throws: A `RoutingError` about this message's URL. The signature does not name the type, because
-    ///   Swift 6.3 then fails to compile a middleware that may throw before it calls `next`.
+    /// - Throws: A `RoutingError` about this message's URL. The signature does not name the error type,
+    ///   because Swift 6.3 would then fail to compile a middleware that may throw before it calls `next`.
     public nonisolated(nonsending) func callAsFunction(_ message: Message) async throws -> any Sendable {
-        // The error is caught and rethrown for the same reason.
+        // The `do` statement is part of the workaround for Swift 6.3 that the documentation above describes.
         do throws(RoutingError) {
             return try await self.attempt(message)
         } catch {
@@ -35,7 +36,7 @@ public struct Next: ~Copyable, Sendable {
         }
     }
 
-    /// Delivers a message to the rest of the chain, for middlewares that need the typed error.
+    /// Delivers a message to the following middlewares and the handler, and throws a typed error.
     package nonisolated(nonsending) func attempt(
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {

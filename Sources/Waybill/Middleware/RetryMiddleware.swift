@@ -6,10 +6,10 @@ public import WaybillRouting
 /// bus.use(try RetryMiddleware(idempotent: ["app://account/balance", "app://catalog/**"], attempts: 4))
 /// ```
 ///
-/// Only URLs that were declared idempotent are retried, because a failed handler may have done half of its
-/// work. The middleware waits between attempts, longer each time. If the next wait would not end before the
-/// deadline, the last failure is thrown. However many attempts are made, the message counts once in the
-/// statistics.
+/// Only URLs that the program declares idempotent are retried, because a failed handler may have done half of
+/// its work. The middleware waits between attempts, longer each time. If the next wait would end after the
+/// deadline, the middleware throws the last failure. However many attempts are made, the message counts once
+/// in the statistics.
 public struct RetryMiddleware: Middleware {
     private let idempotent: RouteTable<Void>
     private let attempts: Int
@@ -30,7 +30,8 @@ public struct RetryMiddleware: Middleware {
     ///   - clock: The clock that measures the waits, or nil for the bus's clock.
     ///   - conventions: The conventions of the bus, if they are not the default.
     ///   - defaultScheme: The default scheme of the bus.
-    ///   - limits: The limits of the bus, if they are not the default. A URL that exceeds them is not retried.
+    ///   - limits: The limits of the bus, if they are not the default. A URL beyond the limits is not
+    ///     retried.
     /// - Throws: `invalidPattern`, or `conflict` if two patterns match the same URLs.
     public init(
         idempotent: [String],
@@ -51,7 +52,7 @@ public struct RetryMiddleware: Middleware {
         self.clock = clock
     }
 
-    /// Delivers a message, and retries it after a transient failure.
+    /// Delivers a message, and delivers the message again after a transient failure.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,
@@ -84,17 +85,20 @@ public struct Backoff: Sendable {
     /// The wait after the first attempt.
     public var first: Duration
 
-    /// The factor by which each wait is multiplied to get the next.
+    /// The factor by which each wait is multiplied to get the next wait.
     public var factor: Double
 
     /// The longest wait.
     public var longest: Duration
 
-    /// The random part of a wait, from 0 to 1, so that messages that failed together are not retried
-    /// together.
+    /// The random part of a wait, from 0 to 1.
+    ///
+    /// Because of this part, messages that failed together are not retried together.
     public var jitter: Double
 
-    /// Creates a backoff in which every value has a default.
+    /// Creates a backoff.
+    ///
+    /// Every value has a default.
     public init(
         first: Duration = .milliseconds(50),
         factor: Double = 2,
@@ -107,7 +111,7 @@ public struct Backoff: Sendable {
         self.jitter = jitter
     }
 
-    /// Returns the wait after a number of attempts, which is at least one.
+    /// Returns the wait after the given number of attempts, which is at least one.
     public func delay(after attempts: Int) -> Duration {
         let first = self.first / .nanoseconds(1)
         // A first wait of 0 stays 0, even if the power of the factor is infinite.

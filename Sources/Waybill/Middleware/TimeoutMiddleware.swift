@@ -4,10 +4,10 @@
 /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
 /// ```
 ///
-/// A delivery that takes longer fails with `deadlineExceeded`: its handler is cancelled, and its caller
-/// resumes. The limit applies to the rest of the chain. Around a ``RetryMiddleware`` it applies to all
-/// attempts together; inside one, it applies to each attempt separately. The earlier of this limit and the
-/// caller's deadline applies.
+/// A delivery that takes longer fails with `deadlineExceeded`: the handler is cancelled, and the caller
+/// resumes. The limit applies to the following middlewares and the handler. If a ``RetryMiddleware`` follows,
+/// the limit applies to all attempts together. If the `RetryMiddleware` comes first, the limit applies to
+/// each attempt separately. The earlier of this limit and the caller's deadline applies.
 public struct TimeoutMiddleware: Middleware {
     private let limit: Duration
 
@@ -16,7 +16,7 @@ public struct TimeoutMiddleware: Middleware {
     /// - Parameter limit: The maximum duration.
     public init(_ limit: Duration) { self.limit = limit }
 
-    /// Delivers a message with a deadline.
+    /// Delivers a message with a deadline that the limit determines.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

@@ -2,26 +2,27 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Creates a module and registers all of its routes, or none of them when one is in conflict.
+    /// Creates a module and registers its routes: either all of the routes, or none when a route is in
+    /// conflict.
     ///
     /// ```swift
     /// try await bus.install { UserModule() }
     /// ```
     ///
-    /// The module runs on the bus's loop, and the bus holds it until the installation is cancelled.
+    /// The module runs on the bus's loop. The bus holds the module until the installation is cancelled.
     ///
     /// - Parameters:
     ///   - name: The name of the module as a provider of its services, if the services have several
-    ///     providers. The routes of the services are then below this name.
+    ///     providers. The URLs of the services then contain this name.
     ///   - instances: The number of instances, and the rule that selects the instance for a message. The
     ///     default is one instance.
-    ///   - mailbox: The configuration of the module's mailbox, or nil for the bus's defaults.
+    ///   - mailbox: The configuration of the module's mailbox; nil for the bus's defaults.
     ///   - fileID: The source file of the installation, for the message of a conflict.
     ///   - line: The source line of the installation, for the message of a conflict.
-    ///   - make: A closure that creates the module, in the caller's isolation. It is called once for each
-    ///     instance.
-    /// - Returns: The module, and the registration that uninstalls it.
-    /// - Throws: `conflict` naming the other route, and the module if it is already installed;
+    ///   - make: A closure that creates the module, in the caller's isolation. The bus calls the closure once
+    ///     for each instance.
+    /// - Returns: The module, and the registration that uninstalls the module.
+    /// - Throws: `conflict` with the other route, and with the module if it is already installed;
     ///   `invalidPattern`; `shutDown`; or an error that `make` throws.
     @discardableResult
     public nonisolated(nonsending) func install<Module: Waybill.Module>(
@@ -49,9 +50,9 @@ extension MessageBus {
         )
     }
 
-    /// Registers the routes of an existing module, on the loop on which the module runs.
+    /// Registers the routes of an existing module, on the loop of the module.
     ///
-    /// Use this method for a module that was not created for this bus, or that is installed again.
+    /// Use this method for a module that was not created for this bus, or to install a module again.
     @discardableResult
     public func install<Module: Waybill.Module>(
         _ module: Module,
@@ -89,8 +90,8 @@ extension MessageBus {
             let registrations = try self.core.register(targets, fileID: fileID, line: line)
             let provided: [Registration]
             do throws(RoutingError) {
-                // Services are added last, because they may replace the services of another module. If this
-                // step fails, no service has been replaced.
+                // Services are added last, because they may replace the services of another module. When
+                // `offer` fails, it has replaced no service.
                 provided = try self.core.offer(offers, fileID: fileID, line: line)
             } catch {
                 for registration in registrations { registration.cancel() }
@@ -110,7 +111,7 @@ extension MessageBus {
 extension BusCore {
     /// Returns the error for a module that cannot be installed.
     ///
-    /// A conflict mentions if the module is already installed.
+    /// If the module is already installed, the message of a conflict mentions the earlier installation.
     fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"
@@ -123,7 +124,9 @@ extension BusCore {
     }
 }
 
-/// The modules that were installed in a bus, for a simulation that checks their state.
+/// The modules that were installed in a bus.
+///
+/// A simulation checks the state of these modules.
 private final class InstalledModules: Sendable {
     private struct WeakModule {
         weak var module: (any Module)?
@@ -147,13 +150,15 @@ private final class InstalledModules: Sendable {
 }
 
 extension MessageBus {
-    /// Returns the module of a type that was installed last, or nil.
+    /// Returns the latest installed module of a type, or nil when no module of the type exists.
     package func module<Module: Waybill.Module>(of type: Module.Type) -> Module? {
         self.core.attachments.value(of: InstalledModules.self)?.last(of: type)
     }
 }
 
-/// A module that is installed in a bus; keep the value to uninstall the module later.
+/// A module that is installed in a bus.
+///
+/// Keep this value to uninstall the module later.
 public struct Installation<Module: Waybill.Module>: Sendable {
     /// The instances of the module, in the order of the bus's loops.
     public let modules: [Module]

@@ -1,6 +1,8 @@
 #if Macros
 
-/// Turns an actor into a module, whose methods with ``Route()`` handle the URLs below a base URL.
+/// Turns an actor into a module.
+///
+/// The methods with ``Route()`` handle the URLs below a base URL.
 ///
 /// ```swift
 /// @Module("app://user")
@@ -18,18 +20,20 @@
 ///
 /// The macro generates the requirements of ``Module-protocol``, as a person would write them by hand:
 ///
-/// - The context of the actor. The macro does not generate it if the actor has a property `context` of type
-///   ``ModuleContext``. If `context` has another type, the generated property is called `moduleContext`.
-/// - The URL and the routes.
-/// - `urls`, which has a function for each route that makes a ``TypedURL``. The compiler checks the
-///   parameters and the reply of the URL.
-/// - The services: one for each protocol with ``Service(_:)`` in the actor's inheritance clause.
+/// - `context`, the bus and the loop of the actor. The macro does not generate this property if the actor has
+///   a property `context` of type ``ModuleContext``. If `context` has another type, the generated property is
+///   called `moduleContext`.
+/// - `url` and `routes`.
+/// - `urls`, which has a function for each route. The function makes a ``TypedURL``, and the compiler checks
+///   its parameters and its reply type.
+/// - `services`, which has an element for each protocol with ``Service(_:)`` in the actor's inheritance
+///   clause.
 ///
 /// <doc:Modules> shows all of the generated code. Patterns are checked at compile time, with the conventions
 /// of `RoutingConventions.waybill`.
 ///
-/// - Parameter url: The base URL of the routes, for example `app://user`. It is a literal without
-///   interpolation.
+/// - Parameter url: The base URL of the routes, for example `app://user`. The argument must be a literal
+///   without interpolation.
 @attached(
     member,
     names: named(context),
@@ -42,27 +46,28 @@
 @attached(extension, conformances: Module)
 public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
-/// Reports that the URL of a ``Module(_:)`` is missing, and suggests one.
+/// Reports that the URL of a ``Module(_:)`` is missing, and suggests a URL.
 @attached(member)
 public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
 /// Turns a method of a ``Module(_:)`` into a route, whose path is the method's name.
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
-/// parameter is read from the message by its name and type. If a parameter has two names, as in
-/// `of uid: Int`, the second one is used. A parameter of type ``Message`` receives the message itself. The
-/// method cannot be private, because its URL can be reached from everywhere.
+/// parameter is read from the message by its name and type. If a parameter has two names, as in `of uid:
+/// Int`, the second name is used. A parameter of type ``Message`` receives the whole message. The method
+/// cannot be private, because any code can reach its URL.
 ///
-/// The return value of the method is the reply, and an error that it throws is the failure. A method that is
-/// not `async` is called in place, without its own task.
+/// The return value of the method is the reply, and an error that the method throws is the failure. The bus
+/// calls a method that is not `async` in place, without a task.
 @attached(peer)
 public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
 /// Turns a method of a ``Module(_:)`` into a route with the given path.
 ///
 /// - Parameter path: A pattern below the module's URL, for example `/:uid/avatar`, or a complete pattern, for
-///   example `app://other/x`. It is a literal without interpolation. The method must read all captured
-///   values, either with a parameter of that name or with a parameter of type ``Message``.
+///   example `app://other/x`. The argument must be a literal without interpolation. The method must read all
+///   captured values: each value with a parameter of its name, or all values with a parameter of type
+///   ``Message``.
 @attached(peer)
 public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
@@ -70,8 +75,9 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 
 #if Macros
 
-/// Turns a protocol into a service: a module that conforms to the protocol handles its methods, and each call
-/// of a method is a message.
+/// Turns a protocol into a service.
+///
+/// A module that conforms to the protocol handles its methods, and each call of a method is a message.
 ///
 /// ```swift
 /// // In a target that all modules import.
@@ -93,16 +99,16 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 /// ```
 ///
 /// The macro generates a proxy, `TimeServiceProxy` in this example, and an overload of
-/// ``serviceRoutes(of:in:)`` that `@Module` calls. A service must inherit from `Sendable` alone and be
+/// ``serviceRoutes(of:in:)`` that `@Module` calls. The protocol must inherit only from `Sendable` and be
 /// declared at file level. Its methods must be `async throws` and have different names. <doc:Services> shows
 /// all of the generated code.
 ///
-/// - Parameter url: The base URL of the methods, for example `app://time`. It is a literal without
-///   interpolation and without parameters.
+/// - Parameter url: The base URL of the methods, for example `app://time`. The argument must be a literal
+///   without interpolation and without parameters.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))
 public macro Service(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")
 
-/// Reports that the URL of a ``Service(_:)`` is missing, and suggests one.
+/// Reports that the URL of a ``Service(_:)`` is missing, and suggests a URL.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))
 public macro Service() = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")
 

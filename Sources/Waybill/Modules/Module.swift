@@ -1,6 +1,6 @@
 public import WaybillEventLoop
 
-/// An actor that owns a URL prefix and handles the messages to URLs below it.
+/// An actor that owns a URL prefix and handles the messages to URLs below the prefix.
 ///
 /// The macros `@Module` on an actor and `@Route` on its methods generate the conformance:
 ///
@@ -13,9 +13,9 @@ public import WaybillEventLoop
 /// try await bus.install { UserModule() }
 /// ```
 ///
-/// The conformance can also be written by hand, with ``context`` as a stored property, and ``routes``.
+/// You can also write the conformance by hand, with ``context`` as a stored property, and ``routes``.
 ///
-/// A module runs on the loop of the bus in which it is installed. It reaches other modules through ``bus``.
+/// A module runs on a loop of the bus in which it is installed, and reaches other modules through ``bus``.
 public protocol Module: LoopBound {
     /// The base URL of the module's routes.
     static var url: String { get }
@@ -28,8 +28,9 @@ public protocol Module: LoopBound {
     /// `@Module` generates this property for the services in the actor's inheritance clause.
     static var services: [ServiceRoutes<Self>] { get }
 
-    /// The bus and the loop of the module, in a stored property whose initial value is
-    /// ``ModuleContext/current``.
+    /// The bus and the loop of the module.
+    ///
+    /// The conforming type stores this property. Its initial value is ``ModuleContext/current``.
     nonisolated var context: ModuleContext { get }
 }
 
@@ -43,34 +44,36 @@ extension Module {
     /// The loop as the module's executor.
     ///
     /// `LoopBound` declares this property too, but code that imports only `Waybill` cannot see that
-    /// declaration. Without a visible declaration, an actor would get a default executor.
+    /// declaration. If the compiler sees no declaration, it gives the actor a default executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe self.eventLoop.asUnownedSerialExecutor()
     }
 
     /// The bus for which the module was created.
     ///
-    /// A module may keep the bus. A bus ends when its owner releases it, however many modules refer to it.
-    /// Messages that modules route afterwards fail with `shutDown`.
+    /// A module may keep the bus. A bus ends when its owner releases it, even if modules still refer to the
+    /// bus. Messages that the modules route afterwards fail with `shutDown`.
     public nonisolated var bus: MessageBus { self.context.bus }
 }
 
 /// The bus and the loop of a module.
 ///
 /// ``MessageBus/install(named:instances:mailbox:fileID:line:_:)`` provides the context of each module that it
-/// creates. A module that is created elsewhere, for example in a test, runs on the current loop or on a
-/// shared one. It has a separate bus on which nothing is registered.
+/// creates. A module that other code creates, for example a test, runs on the current loop or on a shared
+/// loop. This module has a separate bus without registrations.
 public struct ModuleContext: Sendable {
-    /// The bus, which the module does not keep alive.
+    /// The bus.
+    ///
+    /// The module does not keep the bus alive.
     public let bus: MessageBus
 
-    /// The loop that the module runs on.
+    /// The loop on which the module runs.
     public let eventLoop: EventLoop
 
-    /// The context that `install` provides to the module that is being created.
+    /// The context that `install` provides for the module that it creates.
     @TaskLocal static var installing: ModuleContext?
 
-    /// The context for the module that is being created.
+    /// The context for the module that is being created, for the initial value of the module's `context`.
     public static var current: Self { self.installing ?? self.standalone }
 
     private static var standalone: Self {

@@ -16,9 +16,11 @@ package struct ModuleName {
         self.stem = String(name)
     }
 
-    /// The key that all names of one module share: the first letter may be in either case.
+    /// The key of a module, which is equal for names whose first letters differ only in case.
     var key: String { self.stem.prefix(1).lowercased() + self.stem.dropFirst() }
 
-    /// The key of a name that is a scheme, which may be in any case.
+    /// The key of a module whose name is a scheme.
+    ///
+    /// The scheme may be in any case.
     package var schemeKey: String { self.stem.lowercased() }
 }

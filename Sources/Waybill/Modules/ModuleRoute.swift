@@ -3,7 +3,7 @@ internal import WaybillRouting
 
 /// A route of a module: its description, and the code that handles it.
 ///
-/// `@Route` generates one for each method. You can also write it by hand:
+/// `@Route` generates a `ModuleRoute` for each method. You can also write a route by hand:
 ///
 /// ```swift
 /// static var routes: [ModuleRoute<Greeter>] {
@@ -21,18 +21,20 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     let makeCode: @Sendable (Module) -> HandlerCode
 
-    /// A closure that returns the route with code that cannot suspend, or nil if the given methods do not
-    /// include the route's method.
+    /// A closure that returns the route with code that cannot suspend.
+    ///
+    /// The closure returns nil if the given methods do not include the route's method. The property is nil
+    /// for a route that does not belong to a service.
     private var immediate: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
 
     /// Creates a route whose code cannot suspend.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of the URLs that it handles.
+    ///   - pattern: The pattern of the URLs that the route handles.
     ///   - action: The name of the method.
     ///   - parameters: The parameters that the method reads.
-    ///   - takesMessage: Whether the method takes the whole message, and can therefore read any value of a
-    ///     URL.
+    ///   - takesMessage: Whether the method takes the whole message, and can therefore read any value in the
+    ///     message.
     ///   - documentation: The documentation of the route.
     ///   - body: A closure that turns a message into a value, on the module's loop.
     @inlinable
@@ -44,8 +46,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
-        // loop.
+        // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
+        // of its mailbox, which is the loop of the actor.
         self.init(
             pattern,
             action: action,
@@ -60,7 +62,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// Creates a route whose code may suspend.
     ///
-    /// The parameters are described at the initializer for code that cannot suspend.
+    /// The initializer for code that cannot suspend describes the parameters.
     @inlinable
     public init<Value: Sendable>(
         _ pattern: String,
@@ -82,11 +84,13 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         }
     }
 
-    /// Creates a route of a service's method, which is called in place if the actor's method cannot suspend.
+    /// Creates a route of a service's method.
+    ///
+    /// The bus calls the method in place if the actor's method cannot suspend.
     ///
     /// `@Service` generates the call of this initializer. `method` is the full name of the method, by which
-    /// ``ServiceRoutes/calling(_:)`` finds the actor's method. The other parameters are described at the
-    /// initializer for code that cannot suspend.
+    /// ``ServiceRoutes/calling(_:)`` finds the actor's method. The initializer for code that cannot suspend
+    /// describes the other parameters.
     public init<Value: Sendable>(
         _ pattern: String,
         action: String,
@@ -112,8 +116,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// Creates a route of a service's method, with a result type that `@Service` has declared.
     ///
-    /// `reply` is the declaration of the method's result type. The other parameters are described at the
-    /// initializer for a service's method.
+    /// `reply` is the declaration of the method's result type. The initializer for a service's method
+    /// describes the other parameters.
     public init<Reply: ServiceReply>(
         _ pattern: String,
         action: String,
@@ -133,18 +137,17 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         )
     }
 
-    /// Returns a copy with the errors that a type declares for callers, for use in documents.
+    /// Returns a copy with the errors that a type declares for callers, for documents.
     ///
     /// `@Route` generates a call of this method for a route with a typed throws clause, for example
-    /// `throws(OrderError)`.
-    /// A type that is not a ``/WaybillRouting/ModuleError`` changes nothing.
+    /// `throws(OrderError)`. If the type is not a ``/WaybillRouting/ModuleError``, the copy is unchanged.
     public func throwing(_ type: any Error.Type) -> Self {
         var route = self
         route.description = self.description.throwing(type)
         return route
     }
 
-    /// Returns the route with code that is called in place if one of the given methods is the route's method.
+    /// Returns the route with code that is called in place, if the given methods include the route's method.
     func calling(_ methods: [ModuleMethod<Module>]) -> Self { self.immediate?(methods) ?? self }
 
     @usableFromInline

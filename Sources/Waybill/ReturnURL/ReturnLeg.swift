@@ -1,52 +1,54 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The delivery of a reply's value to the return URL, as the ``Reply`` records it.
+/// The delivery of a reply's value to the return URL.
 ///
-/// The leg begins when the handler has replied, so it ends after the reply. A caller can wait for its
-/// outcome:
+/// The bus sends the value when the handler has replied, so the delivery ends after the reply. A caller can
+/// wait for the outcome of the delivery:
 ///
 /// ```swift
 /// let reply = try await bus.route("app://order/pay?total=42#home/receipt")
 /// if case .failed(let error) = await reply.returnLeg?.outcome { print("the receipt is lost:", error) }
 /// ```
 ///
-/// A failed leg becomes a dead letter. It never fails the request to which it belongs.
+/// If the delivery fails, the value's message becomes a dead letter. The request itself never fails because
+/// of the return URL.
 public struct ReturnLeg: Sendable {
     let path: ReturnPath
 
-    /// The destination of the value, even if the handler has declined to send it.
+    /// The return URL, even if the handler has declined to send a value.
     public var url: String { self.path.url }
 
-    /// The correlation ID of the message on the return URL, which is the ID of the request and also the
-    /// reply's.
+    /// The correlation ID of the message to the return URL.
+    ///
+    /// The reply and the request have the same ID.
     public var correlationID: CorrelationID { self.path.correlationID }
 
-    /// The outcome of the leg.
+    /// The outcome of the delivery.
     @nonexhaustive
     public enum Outcome: Sendable {
-        /// The leg has not ended.
+        /// The delivery has not ended.
         case underway
         /// The handler of the return URL has received the value and returned.
         case delivered
-        /// The leg failed and became a dead letter.
+        /// The delivery failed, and the message became a dead letter.
         case failed(RoutingError)
         /// The handler of the request has declined to send the value.
         case declined
-        /// Another node of a cluster, or a durable store, sends the value.
+        /// Another process of the cluster, or a durable store, sends the value.
         ///
-        /// Only the node or the store knows the outcome.
+        /// Only that process or the store knows the outcome.
         case forwarded
     }
 
     /// The outcome so far.
     public var current: Outcome { self.path.outcome }
 
-    /// The final outcome of the leg.
+    /// The final outcome of the delivery.
     ///
     /// The caller waits in its own isolation until the handler of the return URL has returned. The return URL
-    /// may have a return URL itself. The delivery to that second URL is a separate leg, for which this
-    /// property does not wait. A caller that is cancelled receives ``Outcome/underway``.
+    /// may itself have a return URL. The delivery to that second URL is separate, and this property does not
+    /// wait for it. A caller that is cancelled receives ``Outcome/underway``.
     public var outcome: Outcome {
         get async {
             await EventLoop.yieldIfDue()
@@ -68,12 +70,12 @@ extension ReturnPath {
     }
 }
 
-/// The path of a reply's value to the return URL, and its outcome.
+/// The return URL of a message, and the outcome of the delivery to this URL.
 ///
-/// Only a message with a return URL has one. The value is sent once: by the handler, or when the handler has
-/// replied.
+/// Only a message with a return URL has a return path. One value is sent: by the handler, or by the bus when
+/// the handler has replied.
 final class ReturnPath: Sendable {
-    /// The ID of the message that is answered.
+    /// The ID of the message whose reply goes to the return URL.
     let correlationID: CorrelationID
     private let scheme: String
     private let hops: Int
@@ -89,13 +91,13 @@ final class ReturnPath: Sendable {
         /// The peer that gave the URL; nil for a URL of this process.
         var external: ExternalCaller?
         var outcome = ReturnLeg.Outcome.underway
-        /// The core that can send the value, until the value has been sent or declined.
+        /// The core that can send the value; nil after the value has been sent or declined.
         ///
-        /// A reply that is kept must not keep the bus.
+        /// The property becomes nil so that a reply that a caller keeps does not retain the bus.
         var sender: BusCore?
         var waiting: [Int: Waiter] = [:]
         var lastNumber = 0
-        /// Whether nothing is sent when the handler returns.
+        /// Whether the bus sends no value when the handler returns.
         var isHeld = false
     }
 
@@ -115,22 +117,22 @@ final class ReturnPath: Sendable {
         self.state = Locked(State(url: url, external: external, sender: sender))
     }
 
-    /// The destination of the value, even if the value has been sent or declined.
+    /// The return URL, even if the value has been sent or declined.
     var url: String { self.state.withLock { $0.url } }
 
-    /// The destination of the value, or nil when the value has been sent or declined.
+    /// The return URL; nil when the value has been sent or declined.
     var pendingURL: String? { self.state.withLock { $0.sender == nil ? nil : $0.url } }
 
     var outcome: ReturnLeg.Outcome { self.state.withLock { $0.outcome } }
 
-    /// Whether the value is sent later than when the handler returns.
+    /// Whether the bus sends no value when the handler returns, because other code sends a value later.
     var isHeld: Bool { self.state.withLock { $0.isHeld } }
 
     func hold() { self.state.withLock { $0.isHeld = true } }
 
-    /// Sends a value with the headers of the message that it answers.
+    /// Sends a value to the return URL, with the headers of the message that the value answers.
     ///
-    /// Does nothing when a value has been sent or declined before.
+    /// Returns false and does nothing when a value has been sent or declined before.
     @discardableResult
     func send(_ value: any Sendable, headers: [String: String]) -> Bool {
         let (sender, url, external) = self.state.withLock { ($0.sender.take(), $0.url, $0.external) }
@@ -147,8 +149,8 @@ final class ReturnPath: Sendable {
             isReturnOf: self,
             external: external
         )
-        // No caller waits for this message, so it does not inherit the deadline of the caller that waited for
-        // the reply.
+        // No caller waits for this message. The message therefore does not inherit the deadline of the caller
+        // that waited for the reply.
         let request = Request(url: url, extras: extras, hops: self.hops + 1)
         if let external {
             if external.take(value, at: url, headers) {
@@ -168,7 +170,7 @@ final class ReturnPath: Sendable {
         return self.state.withLock { state in
             guard state.sender != nil else { return false }
             state.url = url
-            // The handler chose this URL, so it may lead to any route.
+            // This process chose the new URL and not the peer, so the URL need not be exposed.
             state.external = nil
             return true
         }
@@ -178,7 +180,7 @@ final class ReturnPath: Sendable {
 
     func forward() -> Bool { self.close(as: .forwarded) }
 
-    /// Ends the leg without sending a value.
+    /// Ends the delivery without a value.
     private func close(as outcome: ReturnLeg.Outcome) -> Bool {
         let sender = self.state.withLock { $0.sender.take() }
         guard sender != nil else { return false }
@@ -186,7 +188,7 @@ final class ReturnPath: Sendable {
         return true
     }
 
-    /// Records the outcome, and resumes the callers that wait for it.
+    /// Records the outcome, and resumes the callers that wait for the outcome.
     func end(_ outcome: ReturnLeg.Outcome) {
         let waiting = self.state.withLock { state in
             defer { state.waiting = [:] }
@@ -206,10 +208,10 @@ extension ReturnPath {
         }
     }
 
-    /// Resumes a waiting caller with the outcome as soon as there is one.
+    /// Resumes a waiting caller when the outcome is known.
     func wait(_ number: Int, _ waiter: Waiter) {
         let outcome = self.state.withLock { state in
-            // A waiter that is already cancelled is resumed at once.
+            // Resume a waiter at once if it is already cancelled.
             if case .underway = state.outcome, !Task.isCancelled {
                 state.waiting[number] = waiter
                 return nil as ReturnLeg.Outcome?
@@ -219,7 +221,7 @@ extension ReturnPath {
         if let outcome { waiter.resume(returning: outcome) }
     }
 
-    /// Resumes a caller that no longer waits.
+    /// Resumes a caller that was cancelled while it waited.
     func giveUp(_ number: Int) {
         let waiter = self.state.withLock { $0.waiting.removeValue(forKey: number) }
         waiter?.resume(returning: .underway)

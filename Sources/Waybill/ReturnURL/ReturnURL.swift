@@ -1,24 +1,28 @@
 internal import WaybillRouting
 
 extension Message {
-    /// The return URL in the fragment, to which the reply's value will be sent when the handler has returned.
+    /// The return URL in the fragment.
+    ///
+    /// The bus sends the reply's value to this URL when the handler has returned.
     ///
     /// A return URL without a scheme gets the message's scheme. A fragment is a return URL if it has a scheme
     /// or more than one segment, or if a route matches it. The handler can read any other fragment in
     /// `address.fragment`. The property is nil for a published message, when the value has been sent or
     /// declined, and when the handler has replied.
     ///
-    /// The idea comes from FTRouter: the fragment names the URL that is called back when the destination is
-    /// done.
+    /// The idea comes from the library FTRouter, where the fragment names the URL that is called when the
+    /// destination has finished.
     public var returnURL: String? { self.extras?.returnPath?.pendingURL }
 
-    /// Sends a value to the return URL now, instead of the reply's value when the handler has returned.
+    /// Sends a value to the return URL now.
     ///
-    /// The value is sent even if the handler fails afterwards. The method can be called from any thread, and
-    /// with a message that was kept.
+    /// The bus then sends no value when the handler has returned.
     ///
-    /// - Parameter value: The payload of the message on the return URL.
-    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
+    /// The value is sent even if the handler fails afterwards. You can call the method from any thread, and
+    /// with a message that you have kept.
+    ///
+    /// - Parameter value: The payload of the message to the return URL.
+    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
     @discardableResult
     public func sendReturn(_ value: some Sendable) -> Bool {
         self.extras?.returnPath?.send(value, headers: self.returnHeaders) ?? false
@@ -26,9 +30,9 @@ extension Message {
 
     /// Replaces the return URL by another URL.
     ///
-    /// - Parameter url: The destination of the reply's value. A URL without a scheme gets the message's
-    ///   scheme. If the text is not a URL, the leg fails.
-    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
+    /// - Parameter url: The new destination of the reply's value. A URL without a scheme gets the message's
+    ///   scheme. If the text is not a URL, the delivery of the value fails.
+    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
     @discardableResult
     public func replaceReturnURL(with url: String) -> Bool {
         self.extras?.returnPath?.replace(with: url) ?? false
@@ -38,32 +42,33 @@ extension Message {
     ///
     /// The caller still receives its reply.
     ///
-    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
+    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
     @discardableResult
     public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
 
-    /// Lets the node that handles the message send the reply's value to the return URL, so that this node
-    /// does not.
+    /// Lets the other process that handles the message send the reply's value to the return URL.
     ///
-    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
+    /// This process then sends no value.
+    ///
+    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
     @discardableResult
     package func forwardReturn() -> Bool { self.extras?.returnPath?.forward() ?? false }
 
-    /// Holds the return URL when the handler returns, so that the reply's value is not sent.
+    /// Makes the bus send no value to the return URL when the handler returns.
     ///
-    /// The code must call ``sendReturn(_:)`` or ``declineReturn()`` later.
+    /// The calling code must call ``sendReturn(_:)`` or ``declineReturn()`` later.
     package func holdReturn() { self.extras?.returnPath?.hold() }
 }
 
 extension BusCore {
-    /// Returns the path of a reply's value to the return URL.
+    /// Returns the return path of a message: its return URL and the outcome of the delivery to this URL.
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the message's URL.
     ///   - id: The message's ID.
-    ///   - hops: The number of routes that led to the message.
-    ///   - extras: The extras of the message, with the peer or the store that sent it.
-    /// - Returns: The path, or nil if the message has no return URL.
+    ///   - hops: The number of routed messages that led to the message.
+    ///   - extras: The extras of the message, which contain the peer or the store that sent it.
+    /// - Returns: The return path; nil when the message has no return URL.
     func returnPath(
         of parameters: borrowing Parameters,
         _ id: CorrelationID,
@@ -74,7 +79,7 @@ extension BusCore {
         return self.makeReturnPath(parameters.address, id, hops: hops, of: extras())
     }
 
-    /// Returns the extras of a message, with the path to its return URL if it has one.
+    /// Returns the extras of a message, and adds the return path if the message has a return URL.
     @inline(never)
     func addingReturnPath(
         to extras: MessageExtras?,
@@ -86,7 +91,9 @@ extension BusCore {
         return path.map { (extras ?? .empty).replacing(returnPath: $0) } ?? extras
     }
 
-    /// Returns a message that reaches no handler with its return path, which otherwise only a delivery adds.
+    /// Returns a message with its return path, for a message that reaches no handler.
+    ///
+    /// The delivery to a handler also adds the return path.
     func addingReturnPath(to message: Message) -> Message {
         let extras = message.extras ?? .empty
         let path = self.returnPath(
@@ -122,13 +129,13 @@ extension BusCore {
         )
     }
 
-    /// Returns the return URL in a message's fragment.
+    /// Returns the return URL in a message's fragment, or nil when the fragment is not a return URL.
     ///
     /// A return URL without a scheme gets the message's scheme.
     ///
     /// A fragment is a return URL if it has a scheme or more than one segment, or if a route matches it. The
-    /// handler can read any other fragment. The fragment may be percent-encoded once for each remaining leg.
-    /// For a peer, only exposed routes exist.
+    /// handler can read any other fragment. A return URL may itself have a return URL, so the fragment may be
+    /// percent-encoded several times. For a peer, only exposed routes count.
     func returnURL(in fragment: String, scheme: String, from audience: Audience? = nil) -> String? {
         self.returnURL(
             in: fragment,
@@ -152,8 +159,8 @@ extension BusCore {
             target.hasScheme || target.segments.count > 1
             || self.matches(url) && (audience.map { self.isExposedForReturns(url, to: $0) } ?? true)
         if isURL { return url }
-        // The fragment may have been percent-encoded as a whole, so that it could be a fragment. Text after a
-        // plain delimiter is not part of the encoded text.
+        // The caller may have percent-encoded the whole return URL, so that it could be a fragment. Text
+        // after a `?` or `#` that is not encoded does not belong to the encoded text.
         let rest = fragment.drop { $0 != "?" && $0 != "#" }
         guard levels > 0, let decoded = target.segments.first, decoded + rest != fragment else { return nil }
         return self.returnURL(
@@ -164,14 +171,13 @@ extension BusCore {
         )
     }
 
-    /// Returns a URL with the given scheme if it has none, or unchanged.
+    /// Returns a URL with the given scheme if the URL has no scheme, or the URL unchanged.
     func complete(_ url: String, scheme: String) -> String {
         let target = try? Address(url, conventions: self.configuration.conventions)
         guard let target, !target.hasScheme else { return url }
         let path = url.drop { $0 == "/" }
         if self.configuration.conventions.host == .isFirstSegment { return "\(scheme)://\(path)" }
-        // A host follows two slashes. A URL without a scheme has no host either, unless it begins with two
-        // slashes.
+        // A host follows two slashes. A URL without a scheme has a host only if it begins with two slashes.
         return url.hasPrefix("//") && !url.hasPrefix("///") ? "\(scheme):\(url)" : "\(scheme):///\(path)"
     }
 

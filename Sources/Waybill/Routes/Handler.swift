@@ -2,14 +2,16 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The code of one registration, and the mailbox in front of it.
+/// The code of one registration, and the mailbox in which messages for the code wait.
 @usableFromInline
 final class Handler: Sendable {
     let code: HandlerCode
     /// The code, if it cannot suspend.
     @usableFromInline let immediate: (any ImmediateCode)?
 
-    /// Whether the code belongs to a connector, whose errors about its messages reach callers unchanged.
+    /// Whether the code belongs to a connector.
+    ///
+    /// Callers receive a connector's errors about their messages unchanged.
     let isConnector: Bool
 
     /// The loop that runs the code.
@@ -18,12 +20,12 @@ final class Handler: Sendable {
     let mailbox: Mailbox
     let core: BusCore
 
-    /// The shard of that loop; nil when the loop is not one of the bus's.
+    /// The state of the bus on `loop`; nil when this loop does not belong to the bus.
     let shard: BorrowedShard?
 
     /// Whether the handler is unregistered or its loop has stopped.
     ///
-    /// Deliveries read this flag without the lock.
+    /// A delivery reads this flag without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
 
@@ -31,11 +33,11 @@ final class Handler: Sendable {
     let counters = RouteCounters()
 
     private struct State {
-        /// The exchanges that wait for the handler.
+        /// The exchanges whose callers wait for the handler.
         var waiting: [CorrelationID: Exchange] = [:]
-        /// The pattern or route that the handler was registered for.
+        /// The registration of the handler: its pattern, or its module's route.
         var description: Description?
-        /// The reason why the handler is unregistered; nil while it is registered.
+        /// The reason why the handler receives no more messages; nil while the handler is registered.
         var reason: (@Sendable (String) -> RoutingError)?
     }
 
@@ -73,7 +75,7 @@ final class Handler: Sendable {
         )
     }
 
-    /// Creates a handler of an actor.
+    /// Creates a handler whose code belongs to an actor.
     convenience init(_ code: HandlerCode, of module: some LoopBound, core: BusCore) {
         self.init(code, mailbox: core.mailbox(of: module), core: core)
     }
@@ -94,7 +96,7 @@ final class Handler: Sendable {
         )
     }
 
-    /// Creates a handler that runs another handler's code, in the same mailbox, for another route.
+    /// Creates a handler that runs the code of another handler, in the same mailbox, for another route.
     convenience init(sharing other: Handler) {
         self.init(other.code, isConnector: other.isConnector, mailbox: other.mailbox, core: other.core)
         self.core.rejoin(self.mailbox)
@@ -105,7 +107,7 @@ final class Handler: Sendable {
     /// Whether the code cannot suspend.
     var isImmediate: Bool { self.immediate != nil }
 
-    /// Sets what the handler is registered for.
+    /// Sets the description of the handler's registration.
     func describe(as description: Description) { self.state.withLock { $0.description = description } }
 
     /// The description of the registration, which is kept after the handler is unregistered.
@@ -123,7 +125,8 @@ final class Handler: Sendable {
     }
 
     func detach(_ exchange: Exchange) {
-        // The caller holds a reference to the exchange, so this is not the last one.
+        // The caller holds a reference to the exchange, so this call does not release the last reference
+        // under the lock.
         _ = self.state.withLock { $0.waiting.removeValue(forKey: exchange.id) }
     }
 
@@ -139,8 +142,8 @@ final class Handler: Sendable {
             return ending
         }
         self.isRetired.store(true, ordering: .releasing)
-        // Remove the messages from the queue first and all at once, since each exchange would search the
-        // queue for its message.
+        // Remove the messages from the queue first, in a single pass. Otherwise each exchange below would
+        // search the queue for its own message.
         self.mailbox.removeUnreachable()
         for exchange in waiting.sorted(by: { $0.id.rawValue > $1.id.rawValue }) {
             exchange.finish(.failed(reason(exchange.url)))
@@ -161,7 +164,7 @@ final class Handler: Sendable {
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 
-    /// Returns the reason why the handler is unregistered.
+    /// Returns the reason why the handler receives no more messages.
     @inline(never)
     func reason(_ url: String) -> RoutingError {
         self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
@@ -192,7 +195,8 @@ extension Handler {
     /// The pattern of the registration, which is kept after the handler is unregistered.
     var pattern: String? { self.description?.pattern }
 
-    /// The description of the module's route that the handler belongs to, or nil when it belongs to none.
+    /// The description of the module's route that the handler belongs to; nil when the handler has no such
+    /// route.
     var routeDescription: RouteDescription? { self.description?.route }
 
     /// Whether the handler receives publications instead of routed messages.
@@ -201,7 +205,8 @@ extension Handler {
         return false
     }
 
-    /// Whether the handler fails every message, because the target of a configuration is not registered.
+    /// Whether the handler fails every message because a configured route has a target that is not
+    /// registered.
     var isUnbound: Bool {
         if case .unbound = self.description { return true }
         return false

@@ -3,15 +3,19 @@ public import WaybillEventLoop
 /// The code that a handler runs.
 @usableFromInline
 enum HandlerCode: Sendable {
-    /// Code that cannot suspend, which is called in place.
+    /// Code that cannot suspend.
+    ///
+    /// The bus calls the code in place.
     case immediate(any ImmediateCode)
-    /// Code that may suspend, which runs in its own task, so that its caller can resume at any time.
+    /// Code that may suspend.
+    ///
+    /// The code runs in its own task, so that its caller can resume at any time.
     case suspending(any SuspendingCode)
 
     /// The code, if it cannot suspend.
     var immediate: (any ImmediateCode)? { if case .immediate(let code) = self { code } else { nil } }
 
-    /// The type of the values that the code returns; nil if it is not known.
+    /// The type of the values that the code returns; nil when the type is not known.
     var replyType: (any Any.Type)? {
         switch self {
         case .immediate(let code): code.replyType
@@ -23,20 +27,22 @@ enum HandlerCode: Sendable {
 /// Code of a handler that cannot suspend, for callers that do not know the type of its value.
 @usableFromInline
 protocol ImmediateCode: AnyObject, Sendable {
-    /// Calls the code and boxes its value.
+    /// Calls the code and returns its value in a box.
     func callBoxed(_ message: Message) throws -> any Sendable
 
-    /// The type of the value; nil if it is not known.
+    /// The type of the value that the code returns; nil when the type is not known.
     var replyType: (any Any.Type)? { get }
 }
 
 /// Code of a handler that may suspend.
 @usableFromInline
 protocol SuspendingCode: AnyObject, Sendable {
-    /// The actor that isolates the code, and that must also isolate the task that runs it.
+    /// The actor that isolates the code.
+    ///
+    /// This actor must also isolate the task that runs the code.
     var isolation: any LoopBound { get }
 
-    /// The type of the value; nil if it is not known.
+    /// The type of the value that the code returns; nil when the type is not known.
     var replyType: (any Any.Type)? { get }
 
     /// Runs the code in the calling task, which is isolated to ``isolation``.
@@ -48,7 +54,7 @@ protocol SuspendingCode: AnyObject, Sendable {
 struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
     @usableFromInline let body: @Sendable (isolated Module, Message) throws -> Value
 
-    /// `body` with `isolated` erased from its type.
+    /// The closure `body`, with `isolated` erased from its type.
     @usableFromInline
     struct Unchecked: Sendable {
         @usableFromInline let body: @Sendable (Module, Message) throws -> Value
@@ -61,9 +67,9 @@ struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
     @unsafe
     @inlinable
     func unisolated(_ module: Module) -> @Sendable (Message) throws -> Value {
-        // The compiler passes an isolated parameter like any other parameter. The cast wraps the functions in
-        // structures, because a cast between function types would call a conversion function with every
-        // message.
+        // The compiler passes an isolated parameter like any other parameter, so the cast is safe. The cast
+        // is between structures that contain the functions. A cast between the function types would add a
+        // conversion function that every message calls.
         let unchecked = unsafe unsafeBitCast(self, to: Unchecked.self)
         return { message in
             assert(

@@ -2,16 +2,18 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The handlers of one route in several instances of a module, one on each loop.
+/// The handlers of one route in the instances of a module.
 ///
-/// A group with one handler represents a configured target with values.
+/// Each instance is on a different loop.
+///
+/// A group with one handler represents a configured target that adds values to messages.
 final class InstanceGroup: Sendable {
     let members: [Handler]
     let choice: ModuleInstances.Choice
-    /// The configured target whose values are added to each message, or nil when the route is not configured.
+    /// The configured target, whose values are added to each message; nil when the route is not configured.
     let configured: ConfiguredTarget?
 
-    /// A counter that selects the next member for callers on threads that run no loop of the bus.
+    /// A counter that selects the next member for a caller whose thread runs no loop of the bus.
     private let turn = Atomic<Int>(0)
 
     private let latestDescription = Locked<Handler.Description?>(nil)
@@ -29,12 +31,12 @@ final class InstanceGroup: Sendable {
         self.latestDescription.withLock { $0 = description }
     }
 
-    /// Returns the member that handles a message, and the message's parameters.
+    /// Returns the member that handles a message, and the parameters of the message.
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the message's URL.
-    ///   - passed: The values that are passed with the call, which take precedence over values of the URL.
-    ///   - loop: The loop that the calling thread runs, or nil when it runs no loop of the bus.
+    ///   - passed: The values passed with the call, which take precedence over the values in the URL.
+    ///   - loop: The loop of the calling thread; nil when the thread runs no loop of the bus.
     /// - Returns: The member and the parameters.
     @inline(never)
     func resolve(
@@ -74,8 +76,8 @@ final class InstanceGroup: Sendable {
 
     /// Returns the FNV-1a hash of a key.
     ///
-    /// Unlike the standard library's hash, it maps a key to the same instance in each run, so that logs can
-    /// be compared.
+    /// The standard library's hash has a different seed in each run. This hash maps a key to the same
+    /// instance in each run, so that the logs of two runs can be compared.
     private static func hash(_ key: String) -> UInt {
         key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt($1)) &* 0x100_0000_01b3 }
     }
@@ -98,17 +100,17 @@ public struct ModuleInstances: Sendable, Hashable {
 
     /// One instance on each loop of the bus.
     ///
-    /// A caller on one of the loops is served by the instance there, without a hop. Callers on other threads
-    /// are distributed over the instances in turn. Use this choice for modules without shared state, for
-    /// example modules that only compute, or whose instances each have their own connection or cache.
+    /// The instance on the caller's loop serves a caller on one of the loops, without a switch of threads.
+    /// Callers on other threads are distributed over the instances in turn. Use this choice for modules
+    /// without shared state, for example modules that only compute, or modules whose instances each have a
+    /// connection or a cache.
     public static let perLoop = Self(choice: .perLoop)
 
-    /// Returns a choice of one instance on each loop, where a parameter's value selects the instance.
+    /// Returns a choice of one instance on each loop, where the value of a parameter selects the instance.
     ///
     /// All messages with the same value of the parameter are delivered to the same instance. Use this choice
-    /// for modules that keep state for each user, order or session. The state is distributed over the loops,
-    /// and the state of one key is never in two places. A message without the parameter is delivered to the
-    /// first instance.
+    /// for modules that keep state for each user, order or session. The state of one user is then in one
+    /// instance only. A message without the parameter is delivered to the first instance.
     ///
     /// - Parameter parameter: The name of the parameter, which may come from the path, the query or the call.
     /// - Returns: The choice.

@@ -5,27 +5,27 @@ public import WaybillRouting
 extension MessageBus {
     /// Registers a closure that cannot suspend.
     ///
-    /// The closure runs on the bus's loop. Because it cannot suspend, the bus calls it in place, which makes
-    /// it the fastest kind of handler. The closure must not block, since it would block all other work on the
-    /// loop.
+    /// The closure runs on the bus's loop. The bus calls the closure in place, because the closure cannot
+    /// suspend. This is the fastest kind of handler. The closure must not block, because it would block all
+    /// other work on the loop.
     ///
     /// A message from another thread waits in the mailbox. The wait ends early when the caller is cancelled,
-    /// when the handler is unregistered, or when the loop or the bus is shut down. The handler is then not
-    /// called, and the caller fails at once.
+    /// when the handler is unregistered, or when the loop or the bus is shut down. The bus then does not call
+    /// the handler, and the caller fails at once.
     ///
-    /// The bus holds a strong reference to the handler. If the handler also holds the bus, neither is ever
-    /// released. A handler that routes messages should capture the bus as `[weak bus]`, or as `[unowned bus]`
-    /// if all of its callers hold the bus.
+    /// The bus holds a strong reference to the handler. If the handler also holds the bus, neither object is
+    /// ever released. A handler that routes messages should capture the bus as `[weak bus]`, or as `[unowned
+    /// bus]` if all of the handler's callers hold the bus.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs that the closure handles, for example `app://user/:uid`.
     ///   - fileID: The source file of the registration, for the message of a conflict.
     ///   - line: The source line of the registration, for the message of a conflict.
-    ///   - handler: The closure, which turns a message into a value. The value is `Void` if there is nothing
-    ///     to return.
-    /// - Returns: A registration that can unregister the handler. The handler stays registered when the
-    ///   registration is dropped.
-    /// - Throws: `invalidPattern`, or `conflict` naming the pattern that matches the same URLs.
+    ///   - handler: The closure, which turns a message into a value. A closure that has nothing to return
+    ///     returns `Void`.
+    /// - Returns: A registration that can unregister the handler. The handler stays registered when you drop
+    ///   the registration.
+    /// - Throws: `invalidPattern`, or `conflict` with the name of the pattern that matches the same URLs.
     @discardableResult
     public func register<Value: Sendable>(
         _ pattern: String,
@@ -40,10 +40,10 @@ extension MessageBus {
     /// Registers a closure that may suspend.
     ///
     /// The closure runs on the bus's loop, in its own task. The task inherits the caller's task-local values.
-    /// It is cancelled when the caller is cancelled or when the deadline passes. Handlers interleave at their
-    /// suspension points, as actor methods do.
+    /// The bus cancels the task when the caller is cancelled or when the deadline passes. While one handler
+    /// is suspended, another handler can run, as with the methods of an actor.
     ///
-    /// Parameters, result and errors are described at the overload for closures that cannot suspend.
+    /// The overload for closures that cannot suspend describes the parameters, the result and the errors.
     @discardableResult
     public func register<Value: Sendable>(
         _ pattern: String,
@@ -63,8 +63,8 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The bus holds the actor while the code is registered. Parameters, result and errors are described at
-    /// the overload for closures without an actor.
+    /// The bus holds the actor while the code is registered. The overload for closures that cannot suspend
+    /// describes the parameters, the result and the errors.
     @inlinable
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(
@@ -74,15 +74,15 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
-        // loop.
+        // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
+        // of its mailbox, which is the loop of the actor.
         let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
         return try self.register(.immediate(code), of: module, pattern, fileID: fileID, line: line)
     }
 
     /// Registers code of an actor that may suspend, on the actor's loop.
     ///
-    /// The code runs in its own task, as a closure that may suspend does.
+    /// The code runs in its own task, like a closure that may suspend.
     @inlinable
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(
@@ -112,7 +112,8 @@ extension MessageBus {
         )
     }
 
-    // The overload is disfavored, because a trailing closure could otherwise be interpreted as the object.
+    // The overload is disfavored, because the compiler could otherwise interpret a trailing closure as the
+    // object.
     /// Binds an object to a URL: a caller that routes the URL receives the object.
     @_disfavoredOverload
     @discardableResult
@@ -137,7 +138,7 @@ extension BusCore {
         return try self.register([.handler(handler)], fileID: fileID, line: line)[0]
     }
 
-    /// Registers targets for the patterns in their descriptions: either all of them or none.
+    /// Registers targets for the patterns in their descriptions: either all of the targets or none.
     func register(
         _ targets: [Target],
         fileID: String,
@@ -145,19 +146,19 @@ extension BusCore {
     ) throws(RoutingError) -> [Registration] {
         let patterns = targets.map { $0.pattern ?? "" }
         if patterns.count > 1 {
-            // An invalid pattern must be found before another pattern has replaced a handler.
+            // Find an invalid pattern before an earlier pattern of the list replaces a handler.
             for pattern in patterns { _ = try self.configuration.pattern(pattern) }
         }
         let (ids, replaced) = try self.registry.change { table, _ throws(RoutingError) in
-            // Check the phase under the lock. A handler is then either rejected here, or found by the
-            // shutdown that empties the table afterwards.
+            // Check the phase under the lock. The target is then either rejected here, or it is in the table
+            // when the shutdown empties the table.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: patterns.first ?? "")
             }
             let replaces = self.configuration.conventions.sameShape == .replaces
-            // If a later pattern fails, the routes that an earlier pattern has replaced are restored with the
-            // same IDs. A single pattern needs no copy, because it replaces nothing unless it can be
-            // inserted.
+            // If a later pattern fails, restore the routes that an earlier pattern has replaced, with the
+            // same IDs. A single pattern needs no copy of the table, because it replaces a route only if its
+            // own insertion succeeds.
             let before = replaces && patterns.count > 1 ? table : nil
             var ids: [RouteID] = []
             var replaced: [Target] = []
@@ -201,9 +202,9 @@ extension BusCore {
 
     /// Removes the route of a registration.
     ///
-    /// A route that a configured route hides is not in the table but in the register of configurations. A
-    /// route that was hidden and then restored has a new ID in the table, which the register maps to its
-    /// registration.
+    /// A configured route can hide another route. The hidden route is in the register of configurations and
+    /// not in the table. When the hidden route is restored, the route gets a new ID in the table, and the
+    /// register maps the ID of the route's registration to the new ID.
     private func removeRoute(_ id: RouteID) {
         guard self.unregister({ table in [table.remove(id)] }) == 0 else { return }
         let hidden = self.configured.withLock { register -> Target? in
@@ -215,7 +216,7 @@ extension BusCore {
         if hidden.routeDescription != nil { self.reconfigure() }
     }
 
-    /// Removes targets from the table, and then fails the callers that wait for them.
+    /// Removes targets from the table, and then fails the callers that wait for these targets.
     @discardableResult
     func unregister(_ body: (inout RouteTable<Target>) -> [Target?]) -> Int {
         let removed = self.registry.change { table, _ in body(&table) }
@@ -231,7 +232,7 @@ extension BusCore {
         self.forget()
     }
 
-    /// Unregisters everything because the bus ends, and fails all waiting exchanges except the exempt ones.
+    /// Unregisters everything because the bus shuts down, and fails waiting exchanges that are not exempt.
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = self.registry.change { table, connections in
@@ -246,13 +247,14 @@ extension BusCore {
         for subscriber in self.topics.close() {
             subscriber.retire(with: RoutingError.shutDown, exempting: exempt)
         }
-        // Exchanges that an earlier call exempted are no longer in any handler's list.
+        // Exchanges that an earlier call exempted are no longer attached to a handler.
         for late in self.exempt.withLock({ $0.exchanges }) where !exempt.contains(where: { $0 === late }) {
             late.finish(.failed(.shutDown(url: late.url)))
         }
         let uncaught = self.uncaught.withLock { $0.take() }
         _ = consume uncaught
-        // Hidden routes are in no table. The rest of the register is released outside of the lock.
+        // Hidden routes are not in the table, so retire them here. The other values are released outside of
+        // the lock.
         let configured = self.configured.withLock { register in
             defer { register = ConfigurationRegister() }
             return register
@@ -267,8 +269,7 @@ extension BusCore {
         self.closeDeadLetters()
     }
 
-    /// Ends traces that do not end by themselves within a second, because a message in flight still holds
-    /// them.
+    /// Ends the traces that are still open after a second, because a message in flight still retains them.
     private func endTraces(_ ends: [@Sendable () -> Void]) {
         guard !ends.isEmpty else { return }
         DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) { for end in ends { end() } }

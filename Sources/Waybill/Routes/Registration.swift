@@ -3,11 +3,12 @@ internal import WaybillRouting
 /// The registration of a handler, a connector, a service, a subscriber, a middleware, or an exposed or shared
 /// pattern.
 ///
-/// Keep the registration if you want to cancel it later. Dropping it leaves everything registered.
+/// Keep the registration if you want to cancel it later. If you drop the registration, its entry stays
+/// registered.
 public struct Registration: Sendable {
     /// The kind of a registration.
     ///
-    /// The set of kinds is open-ended, so that a new kind breaks no program.
+    /// More kinds can be added later, so a `switch` over kinds needs a `default` case.
     public struct Kind: Hashable, Sendable {
         private enum Storage: String {
             case route, connector, service, subscription, middleware, exposure, share
@@ -21,7 +22,7 @@ public struct Registration: Sendable {
         /// A connector for the URLs of a scheme.
         public static let connector = Self(storage: .connector)
 
-        /// A service, found by its protocol.
+        /// A service, which callers find by its protocol.
         public static let service = Self(storage: .service)
 
         /// A subscriber of the messages that are published to a pattern.
@@ -30,10 +31,10 @@ public struct Registration: Sendable {
         /// A middleware around deliveries.
         public static let middleware = Self(storage: .middleware)
 
-        /// A pattern whose URLs are exposed to peers.
+        /// A pattern whose URLs are exposed to peers in other processes.
         public static let exposure = Self(storage: .exposure)
 
-        /// A pattern whose URLs are shared with other nodes of a cluster.
+        /// A pattern whose URLs are shared with the other processes of a cluster.
         public static let share = Self(storage: .share)
     }
 
@@ -53,7 +54,7 @@ public struct Registration: Sendable {
     /// The registration as text.
     ///
     /// The text is a pattern, the scheme of a connector followed by a colon, or the name of a service's
-    /// protocol. A middleware around all deliveries has `**`.
+    /// protocol. The text of a middleware that intercepts all messages is `**`.
     public let pattern: String
 
     let core: BusCore
@@ -65,7 +66,8 @@ public struct Registration: Sendable {
         case connection(Int)
         case service(Int)
         case subscription(Topics.SubscriberID)
-        /// The ID is nil if the bus had already been shut down; there is nothing to remove.
+        /// The number of a middleware; nil when the bus was already shut down, so that no middleware was
+        /// added.
         case middleware(Int?)
         case exposure(ExposureTable.ID)
         case share(ExposureTable.ID)
@@ -74,10 +76,10 @@ public struct Registration: Sendable {
 
     /// Cancels the registration.
     ///
-    /// After this call, no message reaches the handler, connector or subscriber, and callers that wait for it
-    /// fail at once with `noHandler`. A middleware continues to intercept the messages that it has already
-    /// received. A second call has no effect, and neither has a call after another handler has replaced this
-    /// one.
+    /// After this call, no message reaches the handler, connector or subscriber, and callers that wait for a
+    /// reply fail at once with `noHandler`. A middleware continues to intercept the messages that it has
+    /// already received. A second call has no effect. If another handler has replaced this handler, the call
+    /// has no effect either.
     public func cancel() { self.core.unregister(self.target) }
 }
 

@@ -4,20 +4,23 @@ internal import WaybillRouting
 
 /// The routes of a bus, which its loops read without a lock.
 ///
-/// The table is a value behind a lock. A loop reads an immutable ``RouteSnapshot`` of it, and compares
-/// ``generation`` to detect a newer one. The first change after a snapshot copies the table. A program that
-/// alternates registrations and routes would copy a large table each time. A changed table is therefore read
-/// under the lock until the number of reads justifies a copy.
+/// The table is a value behind a lock. A loop reads an immutable copy of the table, a ``RouteSnapshot``, and
+/// compares ``generation`` to detect that a newer copy exists. The first change after a snapshot copies the
+/// table. A program that alternates registrations and messages would copy a large table each time. After a
+/// change, messages therefore read the table under the lock until the number of reads justifies a copy.
 final class RouteRegistry: Sendable {
     /// A number that increases with every change.
     let generation = Atomic<Int>(0)
-    /// Whether no middleware intercepts deliveries, which a plain route and a thread without a snapshot check
-    /// first.
+    /// Whether no middleware intercepts messages.
+    ///
+    /// Each delivery reads this flag first, so that a bus without middlewares does not look for the chain.
     let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
     private let observers = Locked(Observers())
 
-    /// The number of routes in a table for each read under the lock before the table is copied.
+    /// The number of routes that one read under the lock justifies to copy.
+    ///
+    /// A table is copied when its reads, times this number, exceed its number of routes.
     private static let routesPerRead = 256
 
     private struct Observers {
@@ -54,7 +57,7 @@ final class RouteRegistry: Sendable {
 
     /// Changes the routes and the connectors.
     ///
-    /// Readers see either all of the change or none of it.
+    /// Readers see either the whole change or no change.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout RouteTable<Target>, inout Connections) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -78,8 +81,8 @@ final class RouteRegistry: Sendable {
             return observers.count
         }
         return { [weak self] in
-            // Release the observer outside the lock: the deinitializer of an object that it holds may use the
-            // bus.
+            // Release the observer outside the lock. The deinitializer of an object that the observer holds
+            // may use the bus.
             _ = self?.observers.withLock { $0.all.removeValue(forKey: id) }
         }
     }
@@ -91,7 +94,7 @@ final class RouteRegistry: Sendable {
 
     /// Changes the middlewares.
     ///
-    /// Messages that are routed afterwards pass through the new ones.
+    /// Messages that are routed after the change pass through the new middlewares.
     func intercept<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {
         let change = self.state.withLock { state in
             let old = (state.middlewares, state.chain, state.snapshot)
@@ -102,13 +105,15 @@ final class RouteRegistry: Sendable {
                 state.snapshot = state.snapshot(self.generation.load(ordering: .relaxed) + 1)
             }
             self.generation.add(1, ordering: .releasing)
-            // Release the old values outside the lock: the deinitializer of a middleware may use the bus.
+            // Release the old values outside the lock. The deinitializer of a middleware may use the bus.
             return (result: result, old: old)
         }
         return change.result
     }
 
-    /// The current middlewares around deliveries, for any thread.
+    /// The current middlewares that intercept messages.
+    ///
+    /// Any thread may read this property.
     var chain: MiddlewareChain? {
         if self.isPlain.load(ordering: .acquiring) { return nil }
         return self.state.withLock { $0.chain }
@@ -130,7 +135,7 @@ final class RouteRegistry: Sendable {
 
     /// Returns the target of a URL according to the current routes and connectors.
     ///
-    /// Any thread may call it.
+    /// Any thread may call this method.
     func resolve(
         _ url: String,
         _ passed: PassedValues?,
@@ -144,7 +149,7 @@ final class RouteRegistry: Sendable {
 
     /// Returns whether and how a URL can be reached.
     ///
-    /// Any thread may call it.
+    /// Any thread may call this method.
     func reach(_ url: String) -> Reach {
         if let snapshot = self.snapshotIfWorthIt() { return snapshot.reach(url) }
         return self.state.withLock { $0.table.reach(url, $0.connections) }
@@ -159,7 +164,7 @@ final class RouteRegistry: Sendable {
 
     /// Reads the current table.
     ///
-    /// Any thread may call it.
+    /// Any thread may call this method.
     func withTable<Result: Sendable>(
         _ body: (borrowing RouteTable<Target>) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
@@ -167,8 +172,10 @@ final class RouteRegistry: Sendable {
         return try self.state.withLock { state throws(RoutingError) in try body(state.table) }
     }
 
-    /// Returns a snapshot of the current routes, or nil when the table has changed so recently that a copy
-    /// costs more than the lock.
+    /// Returns a snapshot of the current routes.
+    ///
+    /// Returns nil when the table has changed so recently that a copy of the table would cost more than a
+    /// lookup under the lock.
     func snapshotIfWorthIt() -> RouteSnapshot? {
         self.state.withLock { state in
             if let snapshot = state.snapshot { return snapshot }

@@ -8,7 +8,7 @@ final class RouteSnapshot: Sendable {
     let connections: Connections
     let generation: Int
 
-    /// The middlewares around deliveries; nil if there are none.
+    /// The middlewares that intercept messages; nil when the bus has none.
     let chain: MiddlewareChain?
 
     init(

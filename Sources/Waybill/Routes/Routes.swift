@@ -3,7 +3,7 @@ public import WaybillRouting
 extension MessageBus {
     /// Unregisters the handler of a pattern.
     ///
-    /// Handlers of patterns below it stay registered.
+    /// Handlers of longer patterns that begin with this pattern stay registered.
     ///
     /// - Returns: Whether the pattern had a handler.
     @discardableResult
@@ -13,8 +13,8 @@ extension MessageBus {
 
     /// Unregisters all handlers of a scheme, its connector, and the scheme itself.
     ///
-    /// Some conventions refuse URLs whose scheme is not registered. With these conventions, the scheme's URLs
-    /// are `refused` from now on, even if the scheme is the default scheme.
+    /// Some conventions refuse URLs whose scheme is not registered. With these conventions, the bus refuses
+    /// the scheme's URLs (`refused`) after this call, even if the scheme is the default scheme.
     ///
     /// - Parameter scheme: The scheme, in upper or lower case.
     /// - Returns: The number of handlers and connectors that were unregistered.
@@ -31,14 +31,13 @@ extension MessageBus {
 
     /// Returns whether a URL has a handler whose event loop has not been shut down.
     ///
-    /// No code of a handler is run.
-    ///
-    /// If only a connector accepts the URL, the connector is asked with ``Connector/canRoute(_:)``.
+    /// The method does not run a handler's code. If only a connector accepts the URL, the method calls the
+    /// connector's ``Connector/canRoute(_:)``.
     public func canRoute(_ url: String) -> Bool { self.core.registry.reach(url).isPossible }
 
     /// The registered routes, in the order of registration.
     ///
-    /// Connectors have no pattern and are not included: see ``connectedSchemes``.
+    /// Connectors have no pattern and are not included. ``connectedSchemes`` lists the schemes of connectors.
     public var routes: [Route] {
         (try? self.core.registry.withTable { table throws(RoutingError) in table.routes }) ?? []
     }
@@ -85,7 +84,8 @@ extension BusCore {
     }
 }
 
-/// The facts about a route that are known without running it, for tables, documentation and checks.
+/// The properties of a route that are known without running its handler, for tables, documentation and
+/// checks.
 public struct RouteDescription: Sendable, Hashable {
     /// A parameter that a route reads.
     public struct Parameter: Sendable, Hashable {
@@ -101,15 +101,15 @@ public struct RouteDescription: Sendable, Hashable {
 
         private let knownType: DescribedType
 
-        /// The type itself; nil if only its name is known.
+        /// The type; nil if only the name of the type is known.
         package var valueType: (any Any.Type)? { self.knownType.type }
 
-        /// Creates the description of a parameter of which only the type's name is known.
+        /// Creates the description of a parameter from the name of its type alone.
         public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
             self.init(name, type, known: DescribedType(nil), defaultValue: defaultValue)
         }
 
-        /// Creates the description of a parameter whose type is known, as `@Route` does.
+        /// Creates the description of a parameter whose type is known, as the macro `@Route` does.
         ///
         /// - Parameters:
         ///   - name: The name of the parameter in a message.
@@ -146,7 +146,7 @@ public struct RouteDescription: Sendable, Hashable {
 
         /// Whether the type is an array.
         ///
-        /// A dictionary has the same brackets, with a colon inside.
+        /// The text of a dictionary type also has brackets, but it has a colon inside the outer brackets.
         private var isArray: Bool {
             if self.type.hasPrefix("Array<") { return true }
             guard self.type.hasPrefix("["), self.type.hasSuffix("]") else { return false }
@@ -169,25 +169,25 @@ public struct RouteDescription: Sendable, Hashable {
     /// The name of the method, or nil when the handler is a closure.
     public let action: String?
 
-    /// The parameters; for a closure, only the parameters in its pattern.
+    /// The parameters; for a closure, only the parameters in the pattern of its route.
     public let parameters: [Parameter]
 
-    /// The type of the reply's value, as Swift source text; empty if the type is not known.
+    /// The type of the reply's value, as Swift source text; empty when the type is not known.
     public let reply: String
 
-    /// The documentation comment, without its markers.
+    /// The documentation comment of the method, without the comment markers.
     public let documentation: String
 
     /// The errors that the route declares for its callers.
     public private(set) var failures: [Failure] = []
 
-    /// Whether the method takes the whole message, and can therefore read any of its values.
+    /// Whether the method takes the whole message, and can therefore read any value in the message.
     var takesMessage = false
 
     private let knownReply: DescribedType
 
-    /// The type of the reply's value itself; nil if the handler returns nothing, or if only the type's name
-    /// is known.
+    /// The type of the reply's value; nil if the handler returns nothing, or if only the name of the type is
+    /// known.
     package var replyType: (any Any.Type)? { self.knownReply.type }
 
     /// Creates a description of a route.
@@ -236,7 +236,7 @@ extension RouteDescription {
         public let name: String
         /// The kind of the error.
         public let code: String
-        /// The sentence of an example error.
+        /// The text of the error's example, for a person.
         public let message: String
         /// The HTTP status code.
         public let status: Int
@@ -259,7 +259,9 @@ extension RouteDescription {
         }
     }
 
-    /// Returns a copy with the errors of a type if the type declares any, or the unchanged description.
+    /// Returns a copy with the errors that a type declares.
+    ///
+    /// If the type declares no errors, returns the description unchanged.
     func throwing(_ type: any Error.Type) -> Self {
         guard let type = type as? any ModuleError.Type else { return self }
         var description = self
@@ -272,9 +274,11 @@ extension RouteDescription {
     }
 }
 
-/// A type in a description, which all comparisons ignore.
+/// A type in a description.
 ///
-/// Descriptions are compared by their texts alone.
+/// Any two values are equal.
+///
+/// Two descriptions are therefore compared only by their texts.
 struct DescribedType: Sendable, Hashable {
     let type: (any Any.Type)?
 
@@ -299,7 +303,8 @@ extension RouteDescription {
         )
     }
 
-    /// Returns the description for another pattern, without the parameters that a configured target supplies.
+    /// Returns the description of the same handler for another pattern, without the parameters that a
+    /// configured target supplies.
     func described(by pattern: String, target: ConfiguredTarget?) -> Self {
         var parameters = self.parameters
         if case .values(let values) = target {

@@ -2,12 +2,12 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-// The conventions that can change while the program runs.
+// Routing settings that can change while the program runs.
 extension MessageBus {
     /// Registers a scheme, for conventions that refuse URLs of unregistered schemes.
     ///
     /// Registering a pattern also registers its scheme. After ``unregister(scheme:)``, these conventions
-    /// report the scheme's URLs as `refused` instead of unrouted. With other conventions, registering a
+    /// report the scheme's URLs with `refused` instead of `noRoute`. With other conventions, registering a
     /// scheme has no effect.
     ///
     /// - Parameter scheme: The scheme without a colon, which is compared according to the bus's conventions.
@@ -20,14 +20,14 @@ extension MessageBus {
         self.core.registry.change { table, _ in table.register(scheme: scheme) }
     }
 
-    /// The scheme of URLs and patterns that name none.
+    /// The scheme of URLs and patterns that do not name a scheme.
     ///
-    /// It is initially the configuration's default scheme.
+    /// The initial value is the default scheme of the configuration.
     ///
-    /// A new value applies to messages, registrations and subscriptions that follow, from any thread.
-    /// Existing registrations keep their scheme: a pattern without a scheme has the default scheme of the
-    /// time when it was registered. Setting this property takes as long as registering all routes again. A
-    /// value that is not a valid scheme is ignored.
+    /// A new value applies to later messages, registrations and subscriptions, from any thread. Existing
+    /// registrations keep their scheme: a pattern without a scheme keeps the scheme that was the default when
+    /// the pattern was registered. Setting this property takes as long as registering all routes again. The
+    /// bus ignores a value that is not a valid scheme.
     public var defaultScheme: String {
         get { self.core.currentConfiguration.defaultScheme }
         set {
@@ -36,12 +36,12 @@ extension MessageBus {
         }
     }
 
-    /// Whether a URL that no pattern matches falls back to the handler of its longest registered prefix, as
-    /// in YFRouter.
+    /// Whether the handler of the longest registered prefix receives a URL that no pattern matches, as in the
+    /// library YFRouter.
     ///
-    /// The initial value is the configuration's. A new value applies to messages that are routed and sent
-    /// afterwards, from any thread. Setting this property takes as long as registering all routes again.
-    /// Subscriptions do not fall back.
+    /// The initial value is the value in the configuration. A new value applies to later messages, from any
+    /// thread. Setting this property takes as long as registering all routes again. The property has no
+    /// effect on subscriptions.
     public var fallsBack: Bool {
         get {
             let fallsBack = try? self.core.registry.withTable { table throws(RoutingError) in
@@ -63,7 +63,8 @@ extension BusCore {
     }
 
     fileprivate func setDefaultScheme(_ scheme: String) {
-        // When two threads set the default scheme, every table must end with the same one.
+        // When two threads set the default scheme at the same time, every table must end with the same
+        // scheme.
         self.defaultSchemeChange.withLock { _ in
             self.defaultScheme.withLock { $0 = scheme }
             self.registry.change { table, _ in table.defaultScheme = scheme }

@@ -5,20 +5,20 @@ internal import WaybillRouting
 extension MessageBus {
     /// Sets the handler for URLs that no pattern matches.
     ///
-    /// This handler is called the uncaught handler. It replaces an earlier one.
+    /// This handler is called the uncaught handler. It replaces an earlier uncaught handler.
     ///
     /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still receives the error. Without an
     /// uncaught handler, an unmatched message that no caller awaits is logged as a warning.
     ///
-    /// The handler runs on the bus's loop. Its message has the values that can be read from the URL. If a
-    /// pattern matches the beginning of the URL, the message has that pattern's values too.
+    /// The handler runs on the bus's loop. Its message has the values in the URL. If a pattern matches the
+    /// beginning of the URL, the message also has the values that this pattern extracts.
     ///
-    /// ``shutDown(drainingUntil:)`` waits for calls of the handler as it waits for messages. Calls that have
-    /// not begun when the time is up are dropped and logged.
+    /// ``shutDown(drainingUntil:)`` waits for calls of the handler as it waits for messages. When the time
+    /// for the shutdown is over, the bus drops and logs the calls that have not begun.
     ///
     /// - Parameters:
-    ///   - includingPublished: Whether the handler also receives publications without a subscriber, which are
-    ///     not failures of the publisher.
+    ///   - includingPublished: Whether the handler also receives publications without a subscriber. A
+    ///     publisher does not receive a failure when a publication has no subscriber.
     ///   - handler: The closure to call.
     public func setUncaughtHandler(
         includingPublished: Bool = false,
@@ -40,10 +40,10 @@ struct UncaughtHandler: Sendable {
 extension BusCore {
     /// Calls the uncaught handler for a URL that no pattern matches.
     ///
-    /// Does nothing when no handler is set.
+    /// Does nothing when no uncaught handler is set.
     ///
-    /// A message that is not yet counted as ended must be passed to this method before it is counted. A bus
-    /// that is draining then always sees either the message or the call.
+    /// Call this method before the outcome of the message is counted. A bus that is draining then always sees
+    /// either the message or the call.
     ///
     /// - Parameters:
     ///   - message: The unmatched message.
@@ -68,9 +68,10 @@ extension BusCore {
         return true
     }
 
-    /// The number of messages and calls of the uncaught handler that have not ended.
+    /// The number of messages without an outcome, and of calls of the uncaught handler that have not
+    /// returned.
     var unended: Int {
-        // Read the messages first: a call is counted before its message has ended.
+        // Read the messages first, because a call is counted before the outcome of its message is counted.
         let inFlight = self.statistics.current.inFlight
         return max(0, inFlight) + self.uncaughtCalls.load(ordering: .sequentiallyConsistent)
     }

@@ -12,35 +12,35 @@ extension MessageBus {
     /// ```
     ///
     /// The method reports:
-    /// - routes without a handler (`noHandler`): configured routes whose target is not registered or is
-    ///   unknown to its connector, and routes whose loops have been shut down;
-    /// - configured routes that give a value under one name to an action that needs it under another name
-    ///   (`missingParameter`, naming both);
-    /// - patterns that no URL reaches, because another pattern matches all of their URLs (`conflict`, naming
-    ///   the other pattern and a URL);
+    /// - routes without a handler (`noHandler`): routes whose loops have been shut down, and configured
+    ///   routes whose target is not registered or is rejected by its connector;
+    /// - configured routes that supply a value under one name to an action that needs the value under another
+    ///   name (`missingParameter`, with both names);
+    /// - patterns that no URL reaches, because other patterns match all of their URLs (`conflict`, with the
+    ///   other pattern and a URL);
     /// - services that the program needs and no module provides (`noHandler`), services whose methods have no
-    ///   route (`noRoute`), and adapters that need one another in a circle (`infiniteRecursion`, naming all
-    ///   of them);
-    /// - routes that are shared with other nodes of a cluster and declare values that are not `Codable`
-    ///   (`notTransferable`), as far as their types are known;
-    /// - URLs that lead nowhere (`noRoute`, `invalidURL`), among the given URLs and their return URLs.
+    ///   route (`noRoute`), and adapters that need one another in a circle (`infiniteRecursion`, with all of
+    ///   these adapters);
+    /// - routes that are shared with other processes of a cluster and declare values that are not `Codable`
+    ///   (`notTransferable`), as far as the types of the values are known;
+    /// - URLs without a destination (`noRoute`, `invalidURL`), among the given URLs and their return URLs.
     ///
-    /// Each pattern is tried with 16 generated URLs. A pattern that only a very rare value reaches is
+    /// The method tries each pattern with 16 generated URLs. A pattern that only a very rare URL reaches is
     /// therefore reported as a conflict.
     ///
     /// - Parameters:
     ///   - urls: URLs that the program routes or uses as return URLs.
-    ///   - services: The protocols of the services that the program needs, for example
-    ///     `(any TimeService).self`. One provider with any name is sufficient.
-    /// - Returns: The problems; empty if there are none.
+    ///   - services: The protocols of the services that the program needs, for example `(any
+    ///     TimeService).self`. One provider of a service is sufficient, whatever its name.
+    /// - Returns: The problems; empty when the bus has no problems.
     public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
         self.core.routesWithoutHandler() + self.core.problemsWithTargets() + self.core.unreachablePatterns()
             + self.core.problemsWithServices(services) + self.core.problemsWithShares()
             + urls.flatMap { self.core.problems(with: $0) }
     }
 
-    /// Returns the problems with services that are given by the names of their protocols, at most one for
-    /// each service.
+    /// Returns the problems with the services whose protocols have the given names, at most one for each
+    /// service.
     package func validate(serviceNames: [String]) -> [RoutingError] {
         self.core.services.withLock { register in
             serviceNames.compactMap { register.problem(withServiceNamed: $0) }
@@ -78,7 +78,9 @@ extension BusCore {
         let problems = routes.compactMap { entry, bound -> RoutingError? in
             if let url = bound.configured?.connectedURL {
                 guard !self.registry.reach(url).isPossible else { return nil }
-                let message = "the connector does not know its target `\(url.onShortLine)` (\(entry.source))"
+                let message =
+                    "no connector accepts `\(url.onShortLine)`, the target of this route (\(entry.source)): "
+                    + "connect the scheme of the target, or correct the target"
                 return RoutingError(.noHandler, url: entry.pattern, message: message)
             }
             return self.missingParameters(of: entry, bound)
@@ -86,11 +88,11 @@ extension BusCore {
         return problems.sorted { $0.url < $1.url }
     }
 
-    /// Returns an error when an action needs a parameter that the pattern gives under another name.
+    /// Returns an error when an action needs a parameter that the pattern supplies under another name.
     ///
-    /// A parameter that neither the pattern nor the target gives may come with the query, so its absence
-    /// alone is not a problem. A value that the pattern gives and the action does not read was probably meant
-    /// for that parameter.
+    /// A missing parameter alone is not a problem, because the query of a URL can supply it. The method
+    /// reports a missing parameter only if the pattern also supplies a value that the action does not read.
+    /// The author of the configuration probably meant this value for the missing parameter.
     private func missingParameters(
         of entry: RouteConfiguration.Entry,
         _ bound: Configured.Bound
@@ -154,7 +156,8 @@ extension BusCore {
         let (problems, urls) = self.services.withLock { register in
             var problems = register.problemsWithAdapters()
             for service in needed {
-                // A service that its adapter needs is reported with the adapters.
+                // An adapter provides one service with the help of another service. The problem of a needed
+                // service is already in the list if it was reported with the adapters.
                 guard let problem = register.problem(with: ServiceKey(service)),
                     !problems.contains(where: { $0.message == problem.message }),
                     problem.code != .infiniteRecursion || problems.isEmpty

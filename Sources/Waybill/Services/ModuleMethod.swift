@@ -2,10 +2,11 @@ internal import WaybillEventLoop
 
 /// A method of a module that cannot suspend, which a service's route may call in place.
 ///
-/// A service's methods are `async throws`, because a message takes time and may fail. The actor that provides
-/// the service may declare them without `async`. The bus calls these methods in place, as it does for any
-/// route with a method that is not `async`. The protocol does not show which methods these are, so `@Module`
-/// generates a `ModuleMethod` for each method in the actor's body that may belong to a service:
+/// The methods of a service's protocol are `async throws`, because a message takes time and can fail. The
+/// actor that provides the service may declare a method without `async`. The bus calls this method in place,
+/// as it does for any route whose method is not `async`. The protocol does not contain this information.
+/// Therefore `@Module` generates a `ModuleMethod` for each method in the actor's body that can belong to a
+/// service:
 ///
 /// ```swift
 /// static var services: [ServiceRoutes<ClockModule>] {
@@ -27,15 +28,16 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     /// - Parameters:
     ///   - name: The full name, with the argument labels.
     ///   - parameters: The parameters that the method reads, with their types.
-    ///   - body: A closure that calls the method, on the module's loop. The return type need not be
-    ///     `Sendable`, because the route of the service's method requires that its return type is.
+    ///   - body: A closure that calls the method, on the module's loop. Its return type need not be
+    ///     `Sendable`, because the route of the service's method already requires a `Sendable` return type.
     @inlinable
     public init<Value: ~Copyable>(
         _ name: String,
         parameters: [RouteDescription.Parameter] = [],
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        // The bus calls the code only on the loop of the module's mailbox, which is the actor's loop.
+        // The cast in `unisolated(_:)` is safe: the bus calls the code only on the loop of the module's
+        // mailbox, which is the loop of the actor.
         self.init(
             name,
             parameters,
@@ -49,7 +51,8 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
         self.code = code
     }
 
-    /// Returns a function that makes the code for a module, if the method has this signature and return type.
+    /// Returns a function that makes the code for a module, or nil when the method has another signature or
+    /// return type.
     func code<Value: Sendable>(
         of signature: ServiceSignature,
         returning type: Value.Type
@@ -59,10 +62,12 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     }
 }
 
-/// The code of a method, whose type shows the return type.
+/// The code of a method.
 ///
-/// It is created in the program, where both types are known. Generic code would call the method through four
-/// functions that convert its arguments.
+/// The type of this object contains the return type of the method.
+///
+/// The object is created in the program, where the module's type and the return type are known. Generic code
+/// would call the method through four functions that convert its arguments.
 @usableFromInline
 final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
     @usableFromInline let makeBody: @Sendable (Module) -> @Sendable (Message) throws -> Value
@@ -73,9 +78,8 @@ final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
     }
 }
 
-/// The common properties of a service's method and the actor's method behind it.
-///
-/// These are the full name, and the names and types of the parameters.
+/// The properties by which the actor's method is found for a method of a service: the full name, and the
+/// names and types of the parameters.
 struct ServiceSignature: Sendable, Equatable {
     private let name: String
     private let parameters: [String]

@@ -1,10 +1,11 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The destination of a service proxy's messages: a bus, and the base URL of the service's methods.
+/// The destination of the messages that a service proxy sends: a bus, and the base URL of the service's
+/// methods.
 ///
-/// ``MessageBus/service(_:named:timeout:)`` creates an endpoint for the proxy that it returns. Create one
-/// yourself for a service that no module of this process provides:
+/// ``MessageBus/service(_:named:timeout:)`` creates an endpoint for the proxy that it returns. Create an
+/// endpoint yourself for a service that no module of this process provides:
 ///
 /// ```swift
 /// let endpoint = ServiceEndpoint(bus: bus, url: "nats://time", timeout: .seconds(2))
@@ -16,7 +17,7 @@ public struct ServiceEndpoint: Sendable {
     /// The base URL of the methods.
     public let url: String
 
-    /// The maximum duration of a call, or nil for no limit beyond the caller's deadline.
+    /// The maximum duration of a call; nil when only the caller's deadline limits the call.
     public let timeout: Duration?
 
     /// Creates an endpoint.
@@ -24,7 +25,7 @@ public struct ServiceEndpoint: Sendable {
     /// - Parameters:
     ///   - bus: The bus that carries the messages.
     ///   - url: The base URL of the methods.
-    ///   - timeout: The maximum duration of a call, or nil for no limit beyond the caller's deadline.
+    ///   - timeout: The maximum duration of a call; nil when only the caller's deadline limits the call.
     public init(bus: MessageBus, url: String, timeout: Duration? = nil) {
         self.bus = bus
         self.url = url
@@ -39,7 +40,7 @@ public struct ServiceEndpoint: Sendable {
     ///   - as: The type of the result.
     /// - Returns: The value that the provider returned.
     /// - Throws: The error that the provider threw, or a `RoutingError` with the reason why there was no
-    ///   reply. If the provider throws a `RoutingError` about another message, it stays the cause of a
+    ///   reply. If the provider threw a `RoutingError` about another message, this error is the cause of a
     ///   `handlerFailed`.
     public nonisolated(nonsending) func call<Value: Sendable>(
         _ action: String,
@@ -49,8 +50,9 @@ public struct ServiceEndpoint: Sendable {
         try await self.methods(action).call(0, arguments, as: Value.self)
     }
 
-    /// Returns methods of the service, for a proxy that calls them often without building a URL for each
-    /// call.
+    /// Returns methods of the service, for a proxy that calls the methods often.
+    ///
+    /// A call through the result does not build a URL.
     ///
     /// - Parameter names: The names of the methods. ``ServiceMethods/call(_:_:as:)`` takes their indices.
     /// - Returns: The methods.
@@ -61,9 +63,9 @@ public struct ServiceEndpoint: Sendable {
     private func url(of action: String) -> String { "\(self.url)/\(Address.encode(action))" }
 }
 
-/// Methods of a service at an endpoint, each with its URL.
+/// Methods of a service at an endpoint, and the URL of each method.
 ///
-/// ``ServiceEndpoint/methods(_:)`` creates them. The proxies that `@Service` generates hold them.
+/// ``ServiceEndpoint/methods(_:)`` creates this value. The proxies that `@Service` generates hold it.
 public struct ServiceMethods: Sendable {
     @usableFromInline let endpoint: ServiceEndpoint
     @usableFromInline let urls: [String]
@@ -81,7 +83,7 @@ public struct ServiceMethods: Sendable {
     ///   - as: The type of the result.
     /// - Returns: The value that the provider returned.
     /// - Throws: The error that the provider threw, or a `RoutingError` with the reason why there was no
-    ///   reply. If the provider throws a `RoutingError` about another message, it stays the cause of a
+    ///   reply. If the provider threw a `RoutingError` about another message, this error is the cause of a
     ///   `handlerFailed`.
     @inlinable
     @inline(__always)
@@ -120,13 +122,16 @@ public struct ServiceMethods: Sendable {
         try await self.call(index, arguments, as: Reply.Value.self)
     }
 
-    /// Returns the error that a failed call throws, which is the provider's own error if it threw one.
+    /// Returns the error that a failed call throws.
+    ///
+    /// This is the provider's error if the provider threw one.
     @usableFromInline
     @inline(never)
     func error(behind error: RoutingError) -> any Error {
         if error.code == .handlerFailed, let cause = error.cause, !(cause is RoutingError) { return cause }
         guard error.code == .noRoute, self.urls.contains(error.url) else { return error }
-        // The error's suggestions are URLs that resemble this one, but the caller has not written a URL.
+        // Replace the message, because its suggestions are URLs that resemble this URL, but the caller has
+        // not written a URL.
         let message =
             "no module provides the service at \(self.endpoint.url): it was never installed, or was uninstalled"
         return RoutingError(.noRoute, url: error.url, message: message)
@@ -140,7 +145,7 @@ public struct ServiceMethods: Sendable {
 /// let noon = try await endpoint.call("time", ["city": "Oslo", "offset": nil], as: String.self)
 /// ```
 ///
-/// Arguments may have any `Sendable` type, including closures. Arguments that are nil are omitted.
+/// An argument may have any `Sendable` type, including closures. Arguments that are nil are omitted.
 public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
     @usableFromInline let values: PassedValues?
 
@@ -153,7 +158,7 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
 
     /// Creates arguments from a literal.
     ///
-    /// The last argument of a name replaces earlier ones.
+    /// If a name occurs more than once, its last argument is used.
     public init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
         self = elements.reduce(Self()) { $0.with($1.0, $1.1) }
     }
@@ -161,17 +166,17 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
     /// Creates arguments from a dictionary, for names that are not known at compile time.
     public init(_ values: [String: any Sendable]) { self.init(.make(values)) }
 
-    /// Returns the arguments with one more.
+    /// Returns the arguments with one more argument.
     @inlinable
     public func with<Argument: Sendable>(_ name: String, _ value: Argument) -> Self {
-        // The compiler removes this cast where the function is inlined and the type is known.
+        // The compiler removes this cast when the function is inlined and the type is known.
         if Argument.self == Int.self, let number = value as? Int {
             return Self(PassedValues(name, number: number, over: self.values))
         }
         return Self(PassedValues(name, value, over: self.values))
     }
 
-    /// Returns the arguments with one more, or unchanged if the value is nil.
+    /// Returns the arguments with one more argument, or unchanged when the value is nil.
     @inlinable
     public func with<Argument: Sendable>(_ name: String, _ value: Argument?) -> Self {
         guard let value else { return self }
@@ -181,9 +186,9 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
 
 /// The result type of a service's method.
 ///
-/// `@Service` generates a conforming type for each method whose result type is not obviously `Sendable`. It
-/// uses that type in the proxy and in the providers' routes. If the result type is not `Sendable`, the
-/// compiler reports the error only there.
+/// `@Service` generates a conforming type for each method whose result type is not obviously `Sendable`. The
+/// proxy and the providers' routes use the conforming type. If the result type is not `Sendable`, the
+/// compiler reports the error only at the conforming type.
 public protocol ServiceReply {
     /// The type of the method's result.
     associatedtype Value: Sendable

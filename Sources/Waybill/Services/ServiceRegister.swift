@@ -14,10 +14,10 @@ struct ServiceRegister {
 
     /// Adds a service.
     ///
-    /// With conventions that allow it, the service replaces another one.
+    /// With conventions that allow a replacement, the service replaces an existing service.
     ///
     /// - Returns: The ID of the service.
-    /// - Throws: `conflict` naming the file and line of the existing provider.
+    /// - Throws: `conflict` with the file and line of the existing provider.
     mutating func add(
         _ offer: ServiceOffer,
         fileID: String,
@@ -28,7 +28,7 @@ struct ServiceRegister {
             throw RoutingError(
                 .conflict,
                 message: "`\(offer.key)` is already provided (\(rival.fileID):\(rival.line)): "
-                    + "give one of the two a name"
+                    + "give one of the two providers a name"
             )
         }
         self.lastID += 1
@@ -48,7 +48,7 @@ struct ServiceRegister {
 
     /// Returns the provider of a service.
     ///
-    /// An adapter provides its service under any name.
+    /// An adapter provides its service under every name.
     func offer(for key: ServiceKey) -> ServiceOffer? {
         if let entry = self.entries[key] { return entry.offer }
         guard key.name != nil, let offer = self.entries[key.named(nil)]?.offer,
@@ -62,8 +62,8 @@ struct ServiceRegister {
 }
 
 extension ServiceRegister {
-    /// Returns the problem with a service that the program needs, under any name, or nil if it can be
-    /// provided.
+    /// Returns the problem with a service that the program needs, or nil when the service can be provided
+    /// under any name.
     func problem(with key: ServiceKey) -> RoutingError? {
         self.problem(with: key) { $0.isOfSameType(as: key) }
     }
@@ -79,19 +79,19 @@ extension ServiceRegister {
     ) -> RoutingError? {
         let ways = self.offers.filter { isMeant($0.key) }
         if ways.isEmpty { return .noService(key, provided: self.keys) }
-        // One provider is enough. If none can be made, the problem of the first provider is returned.
+        // One provider is enough. If no provider can be made, return the problem of the first provider.
         let problems = ways.map { self.problem(along: [$0.key], at: $0) }
         return problems.contains { $0 == nil } ? nil : problems.first ?? nil
     }
 
-    /// Returns the problems with the adapters, each once.
+    /// Returns the problems with the adapters, and each problem once.
     func problemsWithAdapters() -> [RoutingError] {
         var seen: Set<ServiceKey> = []
         var problems: [RoutingError] = []
         for offer in self.offers where !seen.contains(offer.key) {
             guard let problem = self.problem(along: [offer.key], at: offer) else { continue }
             if problem.code == .infiniteRecursion { seen.formUnion(self.chain(from: offer)) }
-            // An adapter of an adapter has the same problem as the inner one.
+            // An adapter that needs another adapter has the same problem as that adapter.
             if !problems.contains(where: { $0.message == problem.message }) { problems.append(problem) }
         }
         return problems
@@ -108,7 +108,7 @@ extension ServiceRegister {
         return self.problem(along: chain + [key], at: next)
     }
 
-    /// Returns the services that an adapter needs, up to the first repetition.
+    /// Returns the services that an adapter needs, one after the other, up to the first repetition.
     private func chain(from offer: ServiceOffer) -> [ServiceKey] {
         var chain = [offer.key]
         var next: ServiceOffer? = offer
@@ -120,7 +120,9 @@ extension ServiceRegister {
     }
 }
 
-/// Adapts an object that makes a service on demand.
+/// Makes a copy of an object that makes a service on demand.
+///
+/// The copy also adapts the service.
 ///
 /// Returns nil if the object makes another service.
 typealias AdaptMaker = @Sendable (any AdaptableMaker) -> (any Sendable)?
@@ -130,9 +132,9 @@ struct ServiceOffer: Sendable {
     enum Source: Sendable {
         /// A ``ServiceMaker`` for the service's type.
         case maker(any Sendable)
-        /// A ``ServiceMaker`` that first requests another service, of any name.
+        /// A ``ServiceMaker`` that first requests another service, with the name of the caller's request.
         case adapter(any Sendable, from: ServiceKey, adapt: AdaptMaker)
-        /// An object of another product that makes the service each time that it is requested.
+        /// An object of another product that makes the service anew for each request.
         case onDemand(any Sendable)
     }
 
@@ -159,7 +161,7 @@ struct ServiceOffer: Sendable {
     }
 }
 
-/// The key of a service: its protocol, and the name of the provider if there are several.
+/// The key of a service: its protocol, and the name of the provider if the service has several providers.
 struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
     private let id: ObjectIdentifier
     let typeName: String
@@ -207,7 +209,7 @@ final class ServiceMaker<Service: Sendable>: Sendable {
     }
 }
 
-/// A caller's request for a service, and the services whose adapters led to it.
+/// A caller's request for a service, and the services whose adapters led to the request.
 struct ServiceWish: Sendable {
     let name: String?
     let timeout: Duration?
@@ -215,8 +217,8 @@ struct ServiceWish: Sendable {
     var chain: [ServiceKey] = []
 }
 
-// These errors contain the service instead of a URL. An error without a URL would be attributed to the
-// message whose handler requested the service.
+// The URL of these errors is the name of the service. Otherwise the bus would add the URL of the message
+// whose handler requested the service.
 extension RoutingError {
     /// Returns the error for a service that no module provides.
     static func noService(
@@ -230,7 +232,7 @@ extension RoutingError {
         return Self(
             .noHandler,
             url: "\(key)",
-            message: "no module provides the service `\(key)`\(why); install one that conforms to it "
+            message: "no module provides the service `\(key)`\(why); install a module that conforms to it "
                 + "(\(known))"
         )
     }
@@ -254,7 +256,7 @@ extension RoutingError {
         )
     }
 
-    /// Returns the error for adapters that need one another.
+    /// Returns the error for adapters that need one another in a circle.
     static func cycle(_ chain: [ServiceKey], _ key: ServiceKey) -> Self {
         let from = chain.firstIndex(of: key) ?? 0
         let names = (chain[from...] + [key]).map { "`\($0)`" }.joined(separator: " from ")

@@ -3,8 +3,8 @@ internal import WaybillRouting
 /// The routes of a service's methods in the module that provides the service, and the service's registration.
 ///
 /// `@Service` generates the function that creates a value of this type. `@Module` calls the function for the
-/// protocols that follow the colon of the actor's declaration. A module that conforms to a service in another
-/// place declares it:
+/// protocols in the actor's inheritance clause. If the module conforms to a service in another place, for
+/// example in an extension, declare the service in the module:
 ///
 /// ```swift
 /// static var services: [ServiceRoutes<ClockModule>] {
@@ -23,8 +23,8 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
     ///   - service: The protocol.
     ///   - url: The base URL of the service's methods.
     ///   - proxy: A closure that makes the proxy that callers receive.
-    ///   - routes: A closure that makes the routes below a URL, which contains the provider's name if it has
-    ///     one.
+    ///   - routes: A closure that makes the routes below a URL. If the provider has a name, the URL contains
+    ///     the name.
     public init<Service: Sendable>(
         _ service: Service.Type,
         at url: String,
@@ -39,8 +39,8 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         }
     }
 
-    /// Returns a copy whose routes call methods of the module in place where the module declares them without
-    /// `async`.
+    /// Returns a copy whose routes call methods of the module in place, if the module declares these methods
+    /// without `async`.
     ///
     /// - Parameter methods: Methods of the module. Methods that do not belong to the service are ignored.
     /// - Returns: The service.
@@ -50,9 +50,10 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         return service
     }
 
-    /// Returns the error for a module with `@Route` on a method that the service already makes a route.
+    /// Returns the error for a module that has `@Route` on a method of the service, which already has a
+    /// route.
     ///
-    /// Returns nil when the module has no method with two routes.
+    /// Returns nil when each method of the module has one route.
     func conflict(with own: [ModuleRoute<Provider>], named name: String?) -> RoutingError? {
         let url = self.url(named: name)
         let patterns = Set(self.routes(url).map(\.description.pattern))
@@ -74,10 +75,10 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
     }
 }
 
-/// Returns no services, for a type that is not a service.
+/// Returns an empty list, for a type that is not a service.
 ///
-/// `@Module` calls this function with each type in the actor's inheritance clause. The compiler prefers the
-/// overloads that `@Service` generates.
+/// `@Module` calls this function with each type in the actor's inheritance clause. For the protocol of a
+/// service, the compiler prefers the overload that `@Service` generates.
 @_disfavoredOverload
 public func serviceRoutes<Service, Provider: Module>(
     of service: Service.Type,

@@ -3,24 +3,26 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Returns a proxy for the provider of a service, which is found by its protocol.
+    /// Returns a proxy for the provider of a service.
+    ///
+    /// The protocol of the service identifies the provider.
     ///
     /// ```swift
     /// let clock = try bus.service((any TimeService).self)
     /// let noon = try await clock.time(in: "Oslo")
     /// ```
     ///
-    /// Calls of the proxy are messages: they pass through middlewares and mailboxes, have deadlines, and are
-    /// counted. The proxy is cheap, and may be kept and used on any thread. Once the provider is uninstalled,
-    /// calls fail with `noRoute`. The proxy does not keep the bus alive.
+    /// A call of the proxy is a message: it passes through middlewares and mailboxes, has a deadline, and is
+    /// counted. The proxy is cheap, and you can keep it and use it on any thread. After the provider is
+    /// uninstalled, calls fail with `noRoute`. The proxy does not keep the bus alive.
     ///
     /// - Parameters:
     ///   - service: The protocol.
-    ///   - name: The name of the provider, if the service has several.
-    ///   - timeout: The maximum duration of each call, or nil for no limit beyond the caller's deadline.
+    ///   - name: The name of the provider, if the service has several providers.
+    ///   - timeout: The maximum duration of each call; nil when only the caller's deadline limits the call.
     /// - Returns: A proxy for the provider, or the result of an adapter.
-    /// - Throws: `noHandler` naming the existing services, `infiniteRecursion` for adapters that need one
-    ///   another, or `shutDown`.
+    /// - Throws: `noHandler` with the names of the existing services, `infiniteRecursion` for adapters that
+    ///   need one another, or `shutDown`.
     public func service<Service: Sendable>(
         _ service: Service.Type,
         named name: String? = nil,
@@ -29,8 +31,9 @@ extension MessageBus {
         try self.core.service(service, ServiceWish(name: name, timeout: timeout))
     }
 
-    /// Registers a service whose provider is not a module of this bus, for example in another process, behind
-    /// a connector.
+    /// Registers a service whose provider is not a module of this bus.
+    ///
+    /// The provider is, for example, in another process that a connector reaches.
     ///
     /// ```swift
     /// try bus.connect("memo", to: WorldClock())
@@ -40,7 +43,7 @@ extension MessageBus {
     /// - Parameters:
     ///   - service: The protocol.
     ///   - url: The base URL of the service's methods.
-    ///   - name: The name of the provider, if the service has several.
+    ///   - name: The name of the provider, if the service has several providers.
     ///   - fileID: The source file of the registration, for the message of a conflict.
     ///   - line: The source line of the registration, for the message of a conflict.
     ///   - proxy: A closure that makes the proxy that callers receive.
@@ -59,27 +62,27 @@ extension MessageBus {
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
-    /// Provides one service by adapting the provider of another service.
+    /// Provides a service by adapting the provider of another service.
     ///
-    /// The two protocols need not know each other.
+    /// Neither of the two protocols needs to know the other protocol.
     ///
     /// ```swift
     /// try bus.adapt((any Clock).self, from: (any TimeService).self) { time in ClockAdapter(time) }
     /// ```
     ///
-    /// Adapters may be chained. An adapter serves all names: a request for a provider by name returns the
-    /// adapted provider of that name.
+    /// The provider can itself be the result of an adapter. An adapter serves all names: a request for a
+    /// provider by name returns the adapted provider of that name.
     ///
     /// - Parameters:
     ///   - required: The protocol that callers request.
     ///   - provided: The protocol that a module provides, now or later.
     ///   - fileID: The source file of the registration, for the message of a conflict.
     ///   - line: The source line of the registration, for the message of a conflict.
-    ///   - adapter: A closure that makes a `Required` from a `Provided`, each time that the service is
-    ///     requested, on the caller's thread.
+    ///   - adapter: A closure that makes a `Required` from a `Provided`. The bus calls the closure for each
+    ///     request of the service, on the caller's thread.
     /// - Returns: A registration that can remove the adapter.
-    /// - Throws: `conflict` if the protocol already has a provider, or `shutDown`. Adapters that need one
-    ///   another are detected when a service is requested, and by ``validate(urls:services:)``.
+    /// - Throws: `conflict` if the protocol already has a provider, or `shutDown`. The bus detects adapters
+    ///   that need one another when a service is requested, and in ``validate(urls:services:)``.
     @discardableResult
     public func adapt<Required: Sendable, Provided: Sendable>(
         _ required: Required.Type,
@@ -100,7 +103,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Adds services: either all of them or none.
+    /// Adds services: either all of the services or none.
     func offer(
         _ offers: [ServiceOffer],
         fileID: String,
@@ -109,8 +112,8 @@ extension BusCore {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
         let ids = try self.services.withLock { register throws(RoutingError) in
-            // Check the phase under the lock. The services are then either rejected here, or found by the
-            // shutdown that empties the register afterwards.
+            // Check the phase under the lock. The services are then either rejected here, or they are in the
+            // register when the shutdown empties the register.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: "")
             }
@@ -131,7 +134,7 @@ extension BusCore {
     }
 
     func endOffer(_ id: Int) {
-        // Release the offer outside the lock: the deinitializer of an object that an adapter holds may use
+        // Release the offer outside of the lock. The deinitializer of an object that an adapter holds may use
         // the bus.
         let withdrawn = self.services.withLock { $0.remove(id) }
         _ = consume withdrawn
@@ -154,7 +157,7 @@ extension BusCore {
         switch offer.source {
         case .maker(let maker), .adapter(let maker, from: _, adapt: _):
             guard let maker = maker as? ServiceMaker<Service> else {
-                throw .typeMismatch(url: "", wanted: type, found: maker, origin: "its provider is")
+                throw .typeMismatch(url: "", wanted: type, found: maker, origin: "the provider is")
             }
             return try maker.make(self, wish)
         case .onDemand: throw .madeOnDemand(key)

@@ -1,13 +1,13 @@
 package import WaybillRouting
 
-// The interface for the product that makes services on demand and releases them again.
+// The interface for `WaybillPerformances`, which makes services on demand and releases them again.
 extension MessageBus {
-    /// Registers a service that is made on demand.
+    /// Registers a service that is made anew for each request.
     ///
     /// - Parameters:
     ///   - service: The protocol.
-    ///   - name: The name of the provider, if the service has several.
-    ///   - maker: The object that makes the service. ``maker(of:named:as:)`` returns it.
+    ///   - name: The name of the provider, if the service has several providers.
+    ///   - maker: The object that makes the service. ``maker(of:named:as:)`` returns this object.
     ///   - fileID: The source file of the registration, for the message of a conflict.
     ///   - line: The source line of the registration, for the message of a conflict.
     /// - Returns: A registration that can remove the service.
@@ -23,7 +23,9 @@ extension MessageBus {
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
-    /// Returns the object that makes a service on demand, adapted if an adapter provides the service.
+    /// Returns the object that makes a service on demand.
+    ///
+    /// If an adapter provides the service, the object also adapts it.
     ///
     /// - Throws: `noHandler` if no object makes the service, or `infiniteRecursion` for adapters that need
     ///   one another.
@@ -40,8 +42,9 @@ extension MessageBus {
 
 /// An object that makes services on demand and can adapt them to another protocol.
 package protocol AdaptableMaker: Sendable {
-    /// Returns an object that makes the same service and adapts it, or nil if this object does not make
-    /// `Provided`.
+    /// Returns an object that makes the same service and adapts the service to another protocol.
+    ///
+    /// Returns nil if this object does not make a `Provided`.
     func adapted<Provided: Sendable, Required: Sendable>(
         by adapter: @escaping @Sendable (Provided) -> Required
     ) -> (any Sendable)?

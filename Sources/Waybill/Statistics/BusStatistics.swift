@@ -10,35 +10,35 @@ public struct BusStatistics: Sendable, Equatable {
     public var sent = 0
     /// The number of messages whose handler returned.
     public var replied = 0
-    /// The number of messages whose handler threw, or whose values did not have the types that the handler
-    /// needs.
+    /// The number of messages whose handler threw an error, or whose values did not have the types that the
+    /// handler needs.
     ///
-    /// All other failures without their own counter are included, for example refusals.
+    /// The number includes all other failures that have no counter here, for example refusals.
     public var failed = 0
-    /// The number of messages whose deadline passed before they ended.
+    /// The number of messages whose deadline passed before they had an outcome.
     public var expired = 0
-    /// The number of messages whose caller was cancelled before they ended.
+    /// The number of messages whose caller was cancelled before they had an outcome.
     public var cancelled = 0
-    /// The number of messages that reached no handler, or whose handler was unregistered or whose bus shut
-    /// down before a reply.
+    /// The number of messages that received no reply because they reached no handler, their handler was
+    /// unregistered, or the bus was shut down.
     ///
-    /// Failed messages that no caller awaited are included.
+    /// The number includes failed messages that no caller awaited.
     public var deadLettered = 0
-    /// The number of replies that were dropped because their messages had already ended.
+    /// The number of replies that were dropped because their messages already had an outcome.
     ///
-    /// Those messages are counted by their own outcome.
+    /// These messages are counted by the outcome that they already had.
     public var lateReplies = 0
-    /// The number of messages that have not ended.
+    /// The number of messages that have no outcome yet.
     ///
-    /// If messages end while it is read, it may include them.
+    /// If messages end while the statistics are read, the number may include these messages.
     public var inFlight: Int { self.sent - self.ended }
 
-    /// The number of messages that have ended, with any outcome.
+    /// The number of messages that have an outcome.
     var ended: Int { self.replied + self.failed + self.expired + self.cancelled + self.deadLettered }
 
     mutating func include(_ counters: borrowing OutcomeCounters) {
-        // Read the ended messages before the sent ones. A message in between then counts as in flight, and
-        // the number is never negative.
+        // Read the outcomes before the sent messages. A message that ends between the two reads then counts
+        // as in flight, and the number of messages in flight is never negative.
         self.replied += counters.replied.load(ordering: .acquiring)
         self.failed += counters.failed.load(ordering: .acquiring)
         self.expired += counters.expired.load(ordering: .acquiring)
@@ -69,7 +69,7 @@ extension BusStatistics: CustomStringConvertible {
 
     /// One readable line with every count.
     ///
-    /// Late replies are last, and are omitted if there are none.
+    /// Late replies are last. They are omitted when their number is 0.
     public var description: String {
         """
         \(self.sent) sent: \(self.replied) replied, \(self.failed) failed, \(self.expired) expired, \
@@ -84,7 +84,7 @@ public struct RouteStatistics: Sendable, Equatable, CustomStringConvertible {
     /// The registered pattern, or a connector's scheme followed by a colon.
     public let pattern: String
 
-    /// The file of the registration, as `#fileID` names it.
+    /// The file of the registration, in the form of `#fileID`.
     public let fileID: String
 
     /// The line of the registration.
@@ -111,20 +111,20 @@ extension MessageBus {
     /// for route in bus.routeStatistics where route.counts.failed > 0 { print(route) }
     /// ```
     ///
-    /// A message counts for its route once its handler has received it. A message that no caller awaits does
-    /// not count while it waits in a mailbox. A message whose handler is called in place counts when it has
-    /// ended.
+    /// A message counts for its route when its handler has received it. A message that no caller awaits
+    /// therefore does not count while it waits in a mailbox. A message whose handler is called in place
+    /// counts when the handler has returned.
     ///
-    /// Some messages are counted in ``statistics`` but for no current route. They reached no route or a
-    /// subscriber, or their route has been unregistered:
+    /// Some messages are counted in ``statistics`` but not for a current route. These messages reached no
+    /// route, reached a subscriber, or reached a route that has been unregistered since:
     ///
     /// ```swift
     /// let elsewhere = bus.routeStatistics.reduce(bus.statistics) { $0 - $1.counts }
     /// print(elsewhere.deadLettered, "messages led nowhere")
     /// ```
     ///
-    /// The numbers are read one after the other, so they balance exactly only while no message is delivered.
-    /// Reading them visits all routes, so do not read them with every message.
+    /// The numbers are read one after the other, so their sums are exact only while no message is delivered.
+    /// Reading the property visits all routes, so do not read it with every message.
     public var routeStatistics: [RouteStatistics] {
         let routes = try? self.core.registry.withTable { table throws(RoutingError) in
             table.routes.compactMap { route in

@@ -3,23 +3,24 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The number of messages of each outcome.
+/// The number of messages with each outcome.
 ///
-/// Either one thread counts, with `increment()`, or any number of threads count, with `incrementShared()`.
+/// Either a single thread writes the counters with `increment()`, or any number of threads write them with
+/// `incrementShared()`.
 struct OutcomeCounters: ~Copyable, Sendable {
     let replied = Atomic<Int>(0)
     let failed = Atomic<Int>(0)
     let expired = Atomic<Int>(0)
     let cancelled = Atomic<Int>(0)
     let deadLettered = Atomic<Int>(0)
-    /// The number of replies to messages that had already ended.
+    /// The number of replies to messages that already had an outcome.
     let lateReplies = Atomic<Int>(0)
 
     /// Counts the outcome of a message.
     ///
     /// - Parameters:
     ///   - kind: The kind of the outcome.
-    ///   - increment: Increments the counter of that kind.
+    ///   - increment: A closure that increments the counter of this kind.
     @inline(__always)
     func count(_ kind: Outcome.Kind, _ increment: (borrowing Atomic<Int>) -> Void) {
         switch kind {
@@ -33,32 +34,36 @@ struct OutcomeCounters: ~Copyable, Sendable {
 }
 
 extension Atomic where Value == Int {
-    /// Adds 1, on the only thread that may write the number.
+    /// Adds 1.
+    ///
+    /// Only one thread may write the number.
     @inline(__always)
     borrowing func increment() { self.store(self.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 
-    /// Adds 1, on any thread.
+    /// Adds 1.
+    ///
+    /// Any thread may write the number.
     borrowing func incrementShared() { self.add(1, ordering: .sequentiallyConsistent) }
 }
 
 /// A set of counters: the number of messages that were sent, and the number of each outcome.
 ///
-/// Each loop has its own set, so that counting is a load and a store in the loop's own cache. All other
-/// threads share one set.
+/// Each loop has its own set, so that counting a message is a load and a store in the loop's own cache. All
+/// other threads share one set.
 final class Counters: Sendable {
     let sent = Atomic<Int>(0)
     let ended = OutcomeCounters()
 }
 
-/// The counters of one route, in its handler.
+/// The counters of one route, which its handler holds.
 ///
-/// A message whose handler is called in place counts when it has ended. Any other message counts from the
-/// moment when its handler has received it. A message that is called in place therefore needs only one
-/// counter, which only its loop writes.
+/// A message whose handler is called in place counts when the handler has returned, so it needs only one
+/// counter, and only the loop writes this counter. Any other message counts from the moment when its handler
+/// has received it.
 struct RouteCounters: ~Copyable, Sendable {
     /// The number of messages whose handler was called in place and returned.
     ///
-    /// Only the handler's loop writes it.
+    /// Only the handler's loop writes this number.
     private let repliedInPlace = Atomic<Int>(0)
 
     private let inFlight = Atomic<Int>(0)
@@ -67,7 +72,7 @@ struct RouteCounters: ~Copyable, Sendable {
     /// Counts a message as in flight.
     func begin() { self.inFlight.incrementShared() }
 
-    /// Reverts ``begin()`` for a message that has ended in the meantime.
+    /// Reverts ``begin()`` for a message that has its outcome already.
     func revertBegin() { self.inFlight.subtract(1, ordering: .releasing) }
 
     /// Counts the outcome of a message.
@@ -91,12 +96,12 @@ struct RouteCounters: ~Copyable, Sendable {
         if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
-    /// Counts a reply to a message that had already ended.
+    /// Counts a reply to a message that already had an outcome.
     func countLateReply() { self.ended.lateReplies.incrementShared() }
 
     var statistics: BusStatistics {
-        // Read the messages in flight first. A message that ends in between is counted twice for a moment,
-        // but is never missing.
+        // Read the messages in flight first. A message that ends between the two reads is counted twice for a
+        // moment, but is never missing.
         let inFlight = self.inFlight.load(ordering: .acquiring)
         var statistics = BusStatistics()
         statistics.include(self.ended)
@@ -106,7 +111,7 @@ struct RouteCounters: ~Copyable, Sendable {
     }
 }
 
-/// The statistics of a bus, from the counters of all threads.
+/// The statistics of a bus: the sum of the counters of all threads.
 final class Statistics: Sendable {
     /// The counters of all threads that run no loop of the bus.
     let shared = Counters()
@@ -133,17 +138,19 @@ final class Statistics: Sendable {
 extension CorrelationID {
     private static let blocks = Atomic<UInt64>(0)
 
-    /// Returns the number before a block of 2^40 numbers that no other code in this process uses.
+    /// Returns the number before a block of 2^40 numbers.
+    ///
+    /// No other code in this process uses these numbers.
     static func newBlock() -> UInt64 {
         Self.blocks.add(1, ordering: .relaxed).newValue << 40
     }
 }
 
 extension BusCore {
-    /// Returns an ID for a message that is not counted.
+    /// Returns an ID for a message that is not counted as sent.
     func nextID() -> CorrelationID { self.currentShard?.with { $0.nextID() } ?? self.statistics.nextID() }
 
-    /// Counts a reply to a message that had already ended.
+    /// Counts a reply to a message that already had an outcome.
     func countLateReply(at handler: Handler?) {
         handler?.counters.countLateReply()
         self.statistics.shared.ended.lateReplies.incrementShared()

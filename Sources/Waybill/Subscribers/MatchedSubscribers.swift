@@ -4,16 +4,16 @@ internal import WaybillRouting
 struct MatchedSubscribers: Sendable {
     private(set) var subscribers: [Subscriber] = []
 
-    /// The parameters of the URL for each pattern that matched.
+    /// The parameters of the URL, once for each pattern that matches.
     private(set) var parameters: [Parameters] = []
 
-    /// The index in ``parameters`` for each subscriber; empty if there is only one pattern.
+    /// The index in ``parameters`` for each subscriber; empty when only one pattern matches.
     private(set) var patterns: [Int] = []
     private var ids: [Int] = []
 
     var isEmpty: Bool { self.subscribers.isEmpty }
 
-    /// Adds the subscribers of one more pattern.
+    /// Adds the subscribers of another pattern.
     mutating func append(_ subscribers: [Subscriber], ids: [Int], _ parameters: Parameters) {
         self.parameters.append(parameters)
         if self.parameters.count == 1 {
@@ -30,7 +30,7 @@ struct MatchedSubscribers: Sendable {
     /// Sorts the subscribers of several patterns in the order of subscription.
     mutating func sort() {
         guard self.parameters.count > 1 else { return }
-        // The subscribers of each pattern are already in order, which makes the library's sort faster.
+        // The subscribers of each pattern are already in order, so the sort of the standard library is fast.
         let order = self.ids.indices.sorted { self.ids[$0] < self.ids[$1] }
         self.subscribers = order.map { self.subscribers[$0] }
         self.patterns = order.map { self.patterns[$0] }

@@ -3,12 +3,12 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Delivers a request to all subscribers at once, and returns the number of subscribers that accepted it.
+    /// Delivers a request to all subscribers concurrently, and returns the number of accepting subscribers.
     ///
     /// - Parameters:
     ///   - request: The request to publish.
-    ///   - isExternal: Whether a peer publishes the request. A peer's passed values cannot replace values of
-    ///     the path.
+    ///   - isExternal: Whether a peer publishes the request. Values that a peer passes cannot replace values
+    ///     of the path.
     /// - Returns: The number of subscribers that accepted the request.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
     nonisolated(nonsending) func publish(
@@ -30,15 +30,16 @@ extension BusCore {
         }
         while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
         if publication.isAwaited { return await self.finish(publication) }
-        // Yield even if no subscriber suspends. A publisher that publishes in a loop would otherwise hold a
-        // thread of the global pool.
+        // Yield even if no subscriber suspends. Otherwise code that publishes in a loop would never release
+        // its thread of the global pool.
         await self.yieldThread()
         return publication.acceptedCount
     }
 
-    /// Finds the subscribers of a request, and publishes the request to other nodes.
+    /// Finds the subscribers of a request, and publishes the request to other processes of the cluster.
     ///
-    /// - Returns: The publication to the subscribers of this process, or nil if it has none.
+    /// - Returns: The publication to the subscribers of this process; nil when this process has no
+    ///   subscribers.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
     func beginPublishing(
         _ request: consuming Request,
@@ -64,7 +65,7 @@ extension BusCore {
         return Publication(request, for: matched, around: chain)
     }
 
-    /// Continues a publication that its publisher could not finish at once.
+    /// Continues a publication that could not be finished without suspending.
     nonisolated(nonsending) func resume(_ publication: consuming Publication) async -> Int {
         var publication = publication
         while !publication.isDelivered {
@@ -85,7 +86,7 @@ extension BusCore {
         return publication.acceptedCount
     }
 
-    /// Returns the subscribers of a URL, and the URL's address if it has none.
+    /// Returns the subscribers of a URL, and the address of a URL that has no subscribers.
     private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         if let shard = self.currentShard { return try shard.retained.matched(of: url) }
         let matched = try self.topics.matched(of: url)
@@ -94,14 +95,14 @@ extension BusCore {
 
     /// Delivers the message to the subscribers, one after the other.
     ///
-    /// No subscriber can suspend the caller.
+    /// The caller does not suspend for a subscriber.
     ///
-    /// - Returns: Whether the message has been delivered to all subscribers. If not, the loop must poll
-    ///   first.
+    /// - Returns: true when the message has been delivered to all subscribers; false when the loop must poll
+    ///   before the next subscriber.
     func deliver(_ publication: inout Publication) -> Bool {
         let shard = self.currentShard
         let matched = publication.matched
-        // All subscribers receive the same message, which differs only in its ID.
+        // All subscribers of a pattern receive the same message. Only the ID is different.
         var pattern = matched.pattern(of: publication.next)
         var message = publication.message(to: pattern)
         while publication.next < matched.subscribers.count {
@@ -112,7 +113,8 @@ extension BusCore {
             let subscriber = matched.subscribers[publication.next]
             publication.next += 1
             self.deliver(&message, to: subscriber, of: &publication, on: shard)
-            // The publisher was admitted for one delivery, so each further subscriber is admitted here.
+            // The bus has admitted the publisher for one delivery only, so admit each further subscriber
+            // here.
             if let shard, publication.next < matched.subscribers.count, !shard.admitsDelivery() {
                 return false
             }
@@ -169,14 +171,14 @@ extension BusCore {
     }
 }
 
-/// One message on its way to its subscribers, and the progress of its delivery.
+/// A published message, and the progress of its delivery to the subscribers.
 struct Publication: Sendable {
     let request: Request
     let matched: MatchedSubscribers
 
-    /// The middlewares around each subscriber's delivery.
+    /// The middlewares that intercept the message for each subscriber.
     ///
-    /// For a buffer they are called when the message is read.
+    /// The middlewares of a buffered message are called when the reader takes the message from the buffer.
     let chain: MiddlewareChain?
 
     /// The index of the next subscriber.
@@ -188,7 +190,9 @@ struct Publication: Sendable {
     /// The exchanges with subscribers that could not be called in place.
     var exchanges: [Exchange] = []
 
-    /// The messages whose buffers are full, for which the publisher waits.
+    /// The messages that wait for room in full buffers.
+    ///
+    /// The publisher waits for these messages.
     var queued: [QueuedMessage] = []
 
     /// Whether the message has been delivered to all subscribers.
@@ -205,7 +209,7 @@ struct Publication: Sendable {
 
     /// Returns the message for the subscribers of a pattern.
     ///
-    /// Each subscriber receives it with its own ID.
+    /// Each subscriber receives a copy of this message with a new ID.
     func message(to pattern: Int) -> Message {
         self.request.message(id: CorrelationID(rawValue: 0), parameters: self.matched.parameters[pattern])
     }

@@ -7,13 +7,13 @@ extension MessageBus {
     ///
     /// A pattern may have any number of subscribers.
     ///
-    /// The closure runs on the bus's loop, as a handler does.
+    /// The closure runs on the bus's loop, like a handler that is a closure.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs to subscribe to.
     ///   - handler: The closure, which cannot suspend.
-    /// - Returns: A registration that can end the subscription. The subscription continues when the
-    ///   registration is dropped.
+    /// - Returns: A registration that can end the subscription. The subscription continues when you drop the
+    ///   registration.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
     public func subscribe(
@@ -34,15 +34,15 @@ extension MessageBus {
 
     /// Subscribes code of an actor that cannot suspend, on the actor's loop.
     ///
-    /// The bus holds the actor while it is subscribed.
+    /// The bus holds the actor while the actor is subscribed.
     @discardableResult
     public func subscribe<Module: LoopBound>(
         _ pattern: String,
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Void
     ) throws(RoutingError) -> Registration {
-        // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
-        // loop.
+        // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
+        // of its mailbox, which is the loop of the actor.
         try self.core.subscribe(
             immediate: unsafe IsolatedBody(handler).unisolated(module),
             self.core.mailbox(of: module),
@@ -74,17 +74,16 @@ extension MessageBus {
     /// ```
     ///
     /// The reader may run on any thread, and may be slower than the publishers. A message that waits to be
-    /// read counts as in flight. ``publish(_:parameters:headers:deadline:timeout:)`` does not wait until it
-    /// is read.
+    /// read counts as in flight. ``publish(_:parameters:headers:deadline:timeout:)`` does not wait until a
+    /// message is read.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs to subscribe to.
-    ///   - limit: The maximum number of waiting messages, at least one. Nil means the bus's limit for
-    ///     mailboxes.
+    ///   - limit: The maximum number of waiting messages, at least one; nil for the mailbox limit of the bus.
     ///   - whenFull: The policy for a message that arrives when the buffer is full. With `fail`, this
-    ///     subscriber does not receive it. With `suspend`, its publisher waits for room, so a reader that
-    ///     publishes to its own subscription may wait for itself. With `dropOldest`, the oldest waiting
-    ///     message becomes a dead letter.
+    ///     subscriber does not receive the message. With `suspend`, the publisher of the message waits for
+    ///     room, so a reader that publishes to its own subscription may wait for itself. With `dropOldest`,
+    ///     the oldest waiting message becomes a dead letter.
     /// - Returns: The messages that are published after this call.
     /// - Throws: `invalidPattern`, or `shutDown`.
     public func subscription(
@@ -97,19 +96,20 @@ extension MessageBus {
         return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: pattern))
     }
 
-    /// Publishes a message to all subscribers of a URL concurrently, and waits until the last one has
+    /// Publishes a message to all subscribers of a URL concurrently, and waits until all subscribers have
     /// finished.
     ///
-    /// A subscriber that throws does not affect the others, and its error is logged as a warning. A
-    /// publication has no single reply, so a fragment is not a return URL; the subscribers may read it.
+    /// An error of one subscriber does not affect the other subscribers, and the bus logs the error as a
+    /// warning. A publication does not have a single reply, so the fragment of the URL is not a return URL.
+    /// The subscribers may read the fragment.
     ///
     /// - Parameters:
     ///   - url: The URL to publish to. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. They may
-    ///     have any `Sendable` type, including closures.
+    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
+    ///     can have any `Sendable` type, including closures.
     ///   - headers: Text for the infrastructure, separate from the parameters.
     ///   - deadline: The time at which to stop waiting and to cancel the subscribers that have not finished.
-    ///     Inside a handler, the deadline of its message applies too.
+    ///     Inside a handler, the deadline of the handler's message applies too.
     ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
     ///     timeout that is not positive expires at once.
     /// - Returns: The number of subscribers that accepted the message.

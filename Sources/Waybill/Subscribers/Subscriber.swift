@@ -2,7 +2,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A subscriber: code, or a buffer that a sequence reads.
+/// A subscriber: code, or a buffer from which a sequence reads.
 final class Subscriber: Sendable {
     /// The receiver of the messages.
     enum Receiver: Sendable {
@@ -21,10 +21,10 @@ final class Subscriber: Sendable {
         if case .handler(let handler) = self.receiver { handler } else { nil }
     }
 
-    /// Whether the subscriber accepts no more messages.
+    /// Whether the subscriber has been unsubscribed and accepts no more messages.
     var isGone: Bool { self.isUnsubscribed.load(ordering: .acquiring) }
 
-    /// Ends the messages that wait for the subscriber, and rejects later ones.
+    /// Fails the messages that wait for the subscriber, and rejects later messages.
     func retire(with reason: @escaping @Sendable (String) -> RoutingError, exempting exempt: [Exchange] = [])
     {
         self.isUnsubscribed.store(true, ordering: .releasing)

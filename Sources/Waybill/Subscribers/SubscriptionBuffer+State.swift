@@ -1,19 +1,21 @@
 internal import DequeModule
 internal import WaybillRouting
 
-/// The state of a buffer, which decides about its messages; ``SubscriptionBuffer`` carries the decisions out.
+/// The state of a buffer.
+///
+/// The state decides about each message, and ``SubscriptionBuffer`` performs the decision.
 struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow
 
     private var buffer: Deque<UnreadMessage> = []
-    /// The messages whose publishers wait.
+    /// The messages whose publishers wait for room.
     ///
-    /// The queue is empty unless the buffer is full.
+    /// This queue is empty unless the buffer is full.
     private var publishers: Deque<QueuedMessage> = []
     /// The readers that wait for a message.
     ///
-    /// The queue is empty unless the buffer is empty.
+    /// This queue is empty unless the buffer is empty.
     private var readers: Deque<SubscriptionBuffer.Reader> = []
     private var reason: (@Sendable (String) -> RoutingError)?
 
@@ -55,7 +57,8 @@ struct SubscriptionBufferState {
 
     /// The result of a read.
     enum Reading {
-        /// A message, and the queued message that was moved into the buffer, or nil when none was queued.
+        /// The message that was read, and the message that took its place in the buffer; nil when no
+        /// publisher waited.
         case message(UnreadMessage, QueuedMessage?)
         case end
         case none
@@ -70,23 +73,23 @@ struct SubscriptionBufferState {
 
     /// Reads a message.
     ///
-    /// Adds the reader to the waiting readers when the buffer is empty and has not ended.
+    /// When the buffer is empty and has not ended, the reader joins the readers that wait for a message.
     mutating func read(_ reader: SubscriptionBuffer.Reader) -> Reading {
         let reading = self.read()
         if case .none = reading { self.readers.append(reader) }
         return reading
     }
 
-    /// Removes a message from the queue.
+    /// Removes a message from the queue of messages whose publishers wait.
     ///
-    /// Returns false when it is no longer in the queue.
+    /// Returns false when the message is not in the queue.
     mutating func withdraw(_ queued: QueuedMessage) -> Bool {
         guard let index = self.publishers.firstIndex(where: { $0 === queued }) else { return false }
         self.publishers.remove(at: index)
         return true
     }
 
-    /// The contents of a buffer when it ends.
+    /// The messages, publishers and readers that are left when a buffer ends.
     struct Leftovers {
         var messages: Deque<UnreadMessage> = []
         var publishers: Deque<QueuedMessage> = []

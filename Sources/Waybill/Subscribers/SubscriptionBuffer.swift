@@ -3,17 +3,18 @@ internal import Logging
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The messages between their publishers and the loop that reads them.
+/// The published messages that a sequence has not read yet.
 ///
 /// A message in the buffer is in flight until it is read. ``SubscriptionBufferState`` decides about each
-/// message, and this class carries the decision out, outside of the lock. A buffer belongs to no event loop:
-/// publishers add their messages on their own threads.
+/// message, and this class performs the decision outside of the lock. A buffer does not belong to an event
+/// loop: publishers add their messages on their own threads.
 final class SubscriptionBuffer: Sendable {
     typealias Reader = LoopContinuation<UnreadMessage?>
 
     let core: BusCore
     private let pattern: String
-    /// A closure that returns whether the buffer accepts messages to a URL; nil if it accepts all.
+    /// A closure that returns whether the buffer accepts messages to a URL; nil when the buffer accepts all
+    /// messages.
     private let accepts: (@Sendable (String) -> Bool)?
     private let state: Locked<SubscriptionBufferState>
 
@@ -40,9 +41,9 @@ final class SubscriptionBuffer: Sendable {
         return offer
     }
 
-    /// Removes and returns the next message, or nil when the buffer is empty.
+    /// Removes and returns the next message.
     ///
-    /// The result's `isOver` is true when the buffer has ended.
+    /// Returns nil when the buffer is empty. `isOver` is true when the buffer has ended.
     func take() -> (message: UnreadMessage?, isOver: Bool) {
         switch self.state.withLock({ $0.read() }) {
         case .message(let message, let queued):
@@ -53,7 +54,8 @@ final class SubscriptionBuffer: Sendable {
         }
     }
 
-    /// Resumes a reader with the next message as soon as one arrives, or with nil when the buffer has ended.
+    /// Resumes a reader with the next message when a message is available, or with nil when the buffer has
+    /// ended.
     func read(_ reader: Reader) {
         switch self.state.withLock({ $0.read(reader) }) {
         case .message(let message, let queued):
@@ -64,18 +66,18 @@ final class SubscriptionBuffer: Sendable {
         }
     }
 
-    /// Removes a message from the queue.
+    /// Removes a message from the queue of messages whose publishers wait.
     ///
-    /// Returns false when it is no longer in the queue.
+    /// Returns false when the message is not in the queue.
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
-    /// Ends a message that will not be read.
+    /// Settles a message that will not be read.
     func drop(_ unread: UnreadMessage, _ error: RoutingError, isLogged: Bool = true) {
         let error = error.at(route: self.pattern, module: nil)
         self.core.settle(unread, as: .failed(error), for: .subscriber(isLogged: isLogged))
     }
 
-    /// Ends the buffer, which rejects later messages.
+    /// Ends the buffer, which then rejects all messages.
     ///
     /// Messages that have not been read become dead letters.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
@@ -92,7 +94,7 @@ final class SubscriptionBuffer: Sendable {
 }
 
 extension BusCore {
-    /// Adds a message to a buffer, or to the queue of waiting publishers.
+    /// Adds a message to a buffer, or to the queue of messages whose publishers wait.
     func offer(
         _ message: inout Message,
         to buffer: SubscriptionBuffer,
@@ -115,7 +117,7 @@ extension BusCore {
         }
     }
 
-    /// Ends a message that was in a buffer.
+    /// Settles a message that was in a buffer.
     func settle(
         _ unread: UnreadMessage,
         as outcome: Outcome,
@@ -133,7 +135,8 @@ extension BusCore {
         )
     }
 
-    /// Logs all unread messages of a buffer in one warning, because code that leaves a loop expects them.
+    /// Logs all unread messages of a buffer in a single warning, because code often ends a loop on purpose
+    /// while messages are unread.
     func logUnread(_ count: Int, from first: Message, _ reason: (String) -> RoutingError) {
         let url = first.parameters.url
         self.logger.warning(
@@ -142,9 +145,10 @@ extension BusCore {
         )
     }
 
-    /// Waits until a message is in its buffer.
+    /// Waits until a message has a place in its buffer.
     ///
-    /// - Returns: false if the deadline passes, the publisher is cancelled or the buffer ends.
+    /// - Returns: true when the message is in the buffer; false when the deadline passes, the publisher is
+    ///   cancelled, or the buffer ends.
     nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Bool {
         let message = queued.unread.message
         let url = message.parameters.url
@@ -167,10 +171,10 @@ extension BusCore {
     }
 }
 
-/// A message that has not been read, and the obligation to end it.
+/// A message that has not been read, and the obligation to settle the message.
 final class UnreadMessage: Sendable {
     let message: Message
-    /// The middlewares to call when the message is read, or nil when there are none.
+    /// The middlewares to call when the message is read; nil when the bus has none.
     let chain: MiddlewareChain?
     private let ticket: Locked<MessageTicket?>
 
@@ -180,13 +184,13 @@ final class UnreadMessage: Sendable {
         self.ticket = Locked(ticket)
     }
 
-    /// Takes the obligation to end the message.
+    /// Takes the obligation to settle the message.
     func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
 }
 
 /// A message whose publisher waits for room in a full buffer.
 final class QueuedMessage: Sendable {
-    /// The result of the wait.
+    /// The result of the wait for room in the buffer.
     enum End: Sendable {
         /// The message is in the buffer.
         case placed
@@ -211,7 +215,7 @@ final class QueuedMessage: Sendable {
 
     /// Ends the wait.
     ///
-    /// The code that removed the message from the queue calls it once.
+    /// The code that removes the message from the queue calls this method, so it is called only once.
     func end(_ end: End) {
         let publisher = self.state.withLock { state in
             state.end = end
@@ -220,7 +224,7 @@ final class QueuedMessage: Sendable {
         publisher?.resume(returning: end)
     }
 
-    /// Resumes the publisher when the wait ends.
+    /// Stores the publisher, and resumes it when the wait ends.
     func wait(_ publisher: Publisher) {
         let end = self.state.withLock { state in
             if state.end == nil { state.publisher = publisher }
@@ -229,7 +233,7 @@ final class QueuedMessage: Sendable {
         if let end { publisher.resume(returning: end) }
     }
 
-    /// Ends the wait if the message is still queued.
+    /// Ends the wait with an error if the message is still in the queue.
     func giveUp(_ error: RoutingError) {
         if self.buffer.withdraw(self) { self.end(.failed(error)) }
     }

@@ -1,16 +1,18 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The messages that are published to a pattern, to be read one by one.
+/// The messages that are published to a pattern, which a loop reads one by one.
 ///
-/// The subscription begins when the sequence is created. It ends when the loop over the sequence is left, its
-/// task is cancelled, the bus is shut down, or ``cancel()`` is called. Messages that have not been read by
-/// then become dead letters.
+/// The subscription begins when the sequence is created. The subscription ends when the loop over the
+/// sequence ends, the loop's task is cancelled, the bus is shut down, or ``cancel()`` is called. Messages
+/// that have not been read then become dead letters.
 ///
-/// Iterate over a sequence only once. Several loops would each receive some of the messages, and the first
-/// loop that is left would end all of them.
+/// Iterate over a sequence only once. Several loops would each receive only some of the messages, and the
+/// first loop that ends would end the subscription for all loops.
 public struct SubscriptionSequence: AsyncSequence, Sendable {
-    /// The sequence never fails: a subscription can only end.
+    /// The sequence cannot fail.
+    ///
+    /// A subscription can only end.
     public typealias Failure = Never
 
     private let owner: SubscriptionReader
@@ -27,13 +29,14 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     /// A second call has no effect.
     public func cancel() { self.owner.subscription.cancel() }
 
-    /// Returns an iterator over the messages.
+    /// Returns an iterator, which reads the messages of the subscription.
     public func makeAsyncIterator() -> Iterator { Iterator(self.owner) }
 
-    /// One reader of the messages.
+    /// A reader of the subscription's messages.
     public struct Iterator: AsyncIteratorProtocol {
         private let owner: SubscriptionReader
-        /// Ends the subscription when the iterator is released, even if the sequence still exists.
+        /// When the iterator is released, this property ends the subscription, even if the sequence still
+        /// exists.
         private let end: SubscriptionReader
 
         init(_ owner: SubscriptionReader) {
@@ -51,7 +54,9 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     }
 }
 
-/// The shared owner of a subscription, which ends it when all sequences and iterators are released.
+/// The owner of a subscription.
+///
+/// When the owner is released, the subscription ends.
 final class SubscriptionReader: Sendable {
     let buffer: SubscriptionBuffer
     let subscription: Registration
@@ -86,10 +91,10 @@ final class SubscriptionReader: Sendable {
         }
     }
 
-    /// Passes a message through the middlewares around its delivery, in the reader's isolation.
+    /// Passes a message through the middlewares that intercept it, in the reader's isolation.
     ///
-    /// - Returns: The message that the last middleware passed on. It is nil if a middleware refused the
-    ///   message or answered it instead of the reader.
+    /// - Returns: The message that the last middleware passed on; nil when a middleware refused the message
+    ///   or answered the message itself.
     private nonisolated(nonsending) func pass(
         _ unread: UnreadMessage,
         through chain: MiddlewareChain
@@ -102,7 +107,7 @@ final class SubscriptionReader: Sendable {
             core: core
         )
         end.describe(as: .subscription(self.subscription.pattern))
-        // The interception has no deadline yet, because a reader does not watch the message's deadline.
+        // Set no deadline for the interception, because no timer watches the message's deadline for a reader.
         let interception = Interception(
             unread.message,
             by: chain,

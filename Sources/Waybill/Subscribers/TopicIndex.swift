@@ -1,14 +1,18 @@
 internal import WaybillRouting
 
-/// The subscribers by pattern, as a value like a route table.
+/// The subscribers by pattern.
 ///
-/// A topic is a pattern with its subscribers. Topics whose patterns differ only in the names of their values
-/// share a shape, and a table has one route for each shape. The table finds all shapes that match a URL in
-/// one walk, independently of the number of topics. A pattern with optional groups has one shape for each
-/// combination of omitted groups.
+/// The type is a value, like a route table.
+///
+/// A topic is a pattern with its subscribers. Patterns that differ only in the names of their values have the
+/// same shape, and a table has one route for each shape. The table finds all shapes that match a URL in a
+/// single search, whose cost does not depend on the number of topics. A pattern with optional groups has one
+/// shape for each combination of omitted groups.
 struct TopicIndex: Sendable {
-    /// A single table, or one table for each pattern where the conventions make a match depend on other
-    /// patterns.
+    /// The tables.
+    ///
+    /// There is one table for all patterns, unless the conventions make the match of a pattern depend on
+    /// other patterns. With these conventions, each pattern has its own table.
     private var tables: [RouteTable<Int>] = []
     private var shapes = NumberedValues<Shape>()
     private var topics = NumberedValues<Topic>()
@@ -19,7 +23,7 @@ struct TopicIndex: Sendable {
         var members: [Member] = []
     }
 
-    /// A topic as one of the topics that share a shape.
+    /// A topic in the list of topics that share a shape.
     private struct Member {
         let topic: Int
         let names: CaptureNames
@@ -70,7 +74,9 @@ struct TopicIndex: Sendable {
         return topic
     }
 
-    /// Returns the number of a pattern's shape, and adds the shape if it is new.
+    /// Returns the number of a pattern's shape.
+    ///
+    /// Adds the shape when no other pattern has it.
     private mutating func shape(
         of pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
@@ -98,7 +104,7 @@ struct TopicIndex: Sendable {
 
     /// Removes a subscriber.
     ///
-    /// Removes the topic too when it has no more subscribers.
+    /// When the topic has no more subscribers, removes the topic too.
     mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, isLast: Bool)? {
         guard self.topics.has(topic), let index = self.index(of: id, in: topic) else { return nil }
         self.topics[topic].ids.remove(at: index)
@@ -118,7 +124,9 @@ struct TopicIndex: Sendable {
         _ = self.topics.take(topic)
     }
 
-    /// Returns the index of a subscriber by binary search, because the IDs are in ascending order.
+    /// Returns the index of a subscriber.
+    ///
+    /// The IDs are in ascending order, so a binary search finds the index.
     private func index(of id: Int, in topic: Int) -> Int? {
         let ids = self.topics[topic].ids
         var (low, high) = (0, ids.count)
@@ -151,8 +159,9 @@ struct TopicIndex: Sendable {
         return matched
     }
 
-    /// Keeps one hit of each topic that was reached through several shapes, which is the hit with the most
-    /// literal segments.
+    /// Removes duplicates: keeps one hit for each topic that several shapes have matched.
+    ///
+    /// The kept hit is the hit with the most literal segments.
     private func bestOfEachTopic(_ hits: [Hit]) -> [Hit] {
         guard hits.contains(where: { self.topics[$0.member.topic].shapes.count > 1 }) else { return hits }
         var best: [Int: Int] = [:]
@@ -165,7 +174,9 @@ struct TopicIndex: Sendable {
     }
 }
 
-/// An array of values under numbers that are reused.
+/// An array of values with a number for each value.
+///
+/// The number of a removed value is used again.
 private struct NumberedValues<Value: Sendable>: Sendable {
     private var values: [Value?] = []
     private var free: [Int] = []
@@ -174,7 +185,7 @@ private struct NumberedValues<Value: Sendable>: Sendable {
 
     var all: [Value] { self.values.compactMap(\.self) }
 
-    /// The number of the next value that is inserted.
+    /// The number that the next inserted value will have.
     var nextNumber: Int { self.free.last ?? self.values.count }
 
     func has(_ number: Int) -> Bool { self.values.indices.contains(number) && self.values[number] != nil }

@@ -4,14 +4,16 @@ internal import WaybillRouting
 
 /// The subscribers of a bus, which its loops read without a lock.
 ///
-/// As in ``RouteRegistry``, the index is a value behind a lock. A loop reads a snapshot of it, and compares
-/// ``generation`` to detect a newer one.
+/// As in ``RouteRegistry``, the index is a value behind a lock. A loop reads a snapshot of the index, and
+/// compares ``generation`` to detect that a newer snapshot exists.
 final class Topics: Sendable {
     /// A number that increases with every change.
     let generation = Atomic<Int>(0)
     private let state: Locked<State>
 
-    /// The number of patterns in an index for each read under the lock before the index is copied.
+    /// The number of patterns that one read under the lock justifies to copy.
+    ///
+    /// An index is copied when its reads, times this number, exceed its number of patterns.
     private static let patternsPerRead = 256
 
     private struct State {
@@ -23,14 +25,16 @@ final class Topics: Sendable {
         var lastID = 0
         var isClosed = false
 
-        /// Discards the snapshot, as every change must do.
+        /// Discards the snapshot.
+        ///
+        /// Every change must call this method.
         mutating func outdate() -> TopicSnapshot? {
             self.reads = 0
             return self.snapshot.take()
         }
     }
 
-    /// The keys of a subscriber in the index.
+    /// The topic and the ID by which the index finds a subscriber.
     struct SubscriberID: Sendable {
         let topic: Int
         let id: Int
@@ -38,7 +42,9 @@ final class Topics: Sendable {
 
     init() { self.state = Locked(State()) }
 
-    /// The snapshot with which a loop begins, which has no subscribers.
+    /// The snapshot that a loop has at first.
+    ///
+    /// The snapshot has no subscribers.
     static let empty = TopicSnapshot(TopicIndex(), generation: 0)
 
     /// Adds a subscriber to a pattern, or returns nil when the bus accepts no more subscribers.
@@ -65,7 +71,9 @@ final class Topics: Sendable {
         }
     }
 
-    /// Removes a subscriber, or returns nil when it has been removed already.
+    /// Removes and returns a subscriber.
+    ///
+    /// Returns nil when the subscriber has been removed already.
     func unsubscribe(_ subscriber: SubscriberID) -> Subscriber? {
         self.state.withLock { state in
             guard let removed = state.index.remove(id: subscriber.id, from: subscriber.topic) else {
@@ -82,7 +90,7 @@ final class Topics: Sendable {
 
     /// Sets the default scheme of URLs.
     ///
-    /// Patterns without a scheme keep their earlier scheme.
+    /// A pattern without a scheme keeps the default scheme that applied when the pattern was subscribed.
     func setDefaultScheme(_ scheme: String) {
         self.state.withLock { state in
             _ = state.outdate()
@@ -91,9 +99,9 @@ final class Topics: Sendable {
         }
     }
 
-    /// Removes all subscribers.
+    /// Removes and returns all subscribers.
     ///
-    /// No subscriber can be added afterwards.
+    /// No subscriber can be added after this call.
     func close() -> [Subscriber] {
         self.state.withLock { state in
             let subscribers = state.index.subscribers
@@ -111,14 +119,16 @@ final class Topics: Sendable {
 
     /// Returns the subscribers whose patterns currently match a URL.
     ///
-    /// Any thread may call it.
+    /// Any thread may call this method.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         if let snapshot = self.snapshotIfWorthIt() { return try snapshot.matched(of: url) }
         return try self.state.withLock { state throws(RoutingError) in try state.index.matched(of: url) }
     }
 
-    /// Returns a snapshot of the current index, or nil when the index has changed so recently that a copy
-    /// costs more than the lock.
+    /// Returns a snapshot of the current index.
+    ///
+    /// Returns nil when the index has changed so recently that a copy of the index would cost more than a
+    /// lookup under the lock.
     func snapshotIfWorthIt() -> TopicSnapshot? {
         self.state.withLock { state in
             if let snapshot = state.snapshot { return snapshot }

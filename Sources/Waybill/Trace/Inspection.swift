@@ -1,8 +1,8 @@
 package import WaybillEventLoop
 package import WaybillRouting
 
-// The interface for a console and its operator, for sibling targets: the state of a bus, and messages that
-// the operator sends.
+// The state of a bus, and messages that an operator sends. Sibling targets, such as a console, use this
+// interface.
 extension MessageBus {
     /// The loops of the bus.
     package var eventLoops: [EventLoop] { self.core.eventLoops }
@@ -23,9 +23,9 @@ extension MessageBus {
         return loads ?? []
     }
 
-    /// Explains how a URL is matched by the current routes.
+    /// Explains how the current routes match a URL.
     ///
-    /// It calls no handler.
+    /// The method calls no handler.
     package func explain(_ url: String) -> Explanation {
         let explanation = try? self.core.registry.withTable { table throws(RoutingError) in
             table.explain(url)
@@ -33,7 +33,7 @@ extension MessageBus {
         return explanation ?? self.core.currentConfiguration.table(of: Void.self).explain(url)
     }
 
-    /// The cluster that the bus has joined, from the perspective of its node; nil if the bus has joined none.
+    /// The state of the cluster that the bus has joined; nil when the bus has not joined a cluster.
     package var cluster: ClusterView? {
         self.core.registry.cluster?.view
     }
@@ -51,32 +51,33 @@ extension MessageBus {
     }
 }
 
-/// The number of messages that wait for a route.
+/// The number of messages in the mailbox of a route.
 package struct RouteLoad: Sendable {
     package let pattern: String
-    /// The number of messages that wait or are in progress in the route's mailbox, which other routes may
-    /// share.
+    /// The number of messages that wait or are in progress in the route's mailbox.
+    ///
+    /// Other routes may share the mailbox.
     package let waiting: Int
     /// The limit of the mailbox.
     package let limit: Int
 }
 
-/// A message that an operator of the program sends, which is a call or a replay of a dead letter.
+/// A message that an operator of the program sends: a new message, or a dead letter that is sent again.
 package struct OperatorRequest: Sendable {
     fileprivate let content: Request
     fileprivate let timeout: Duration
 
-    /// Creates a call.
+    /// Creates a new message.
     package init(_ url: String, parameters: [String: any Sendable], timeout: Duration) {
         self.content = Request(url: url, passed: .make(parameters))
         self.timeout = timeout
     }
 
-    /// Creates a replay of a message, with its parameters, headers, payload and origin, but without its
-    /// deadline.
+    /// Creates a message that repeats a given message, with the parameters, headers, payload and origin of
+    /// the given message, but without its deadline.
     ///
     /// - Parameters:
-    ///   - message: The message, which is the cause of the new one.
+    ///   - message: The message to repeat. It is recorded as the cause of the new message.
     ///   - headers: Additional headers.
     ///   - timeout: The duration to wait for the reply.
     package init(replaying message: Message, headers: [String: String], timeout: Duration) {

@@ -1,17 +1,19 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// The way in which a message was given to an observed bus, and the message whose handler sent it.
+/// The kind of a message, and the message whose handler sent it.
 ///
-/// A sent message is delivered later than its sender's code runs, so the provenance is recorded when the
+/// Only an observed bus records the provenance.
+///
+/// A sent message is delivered after its sender's code has run, so the provenance is recorded when the
 /// message is created.
 struct MessageProvenance: Sendable {
     let kind: DeliveryKind
-    /// The message whose handler sent this one, or nil if no handler did.
+    /// The message whose handler sent this message; nil when no handler sent it.
     let cause: CorrelationID?
 }
 
-/// The way in which a message was given to a bus.
+/// The operation that created a message.
 package enum DeliveryKind: String, Sendable {
     /// A request, whose caller awaits the reply.
     case request
@@ -22,15 +24,16 @@ package enum DeliveryKind: String, Sendable {
 }
 
 extension Message {
-    /// The way in which the message was given to the bus.
+    /// The operation that created the message.
     ///
-    /// It is `request` if the bus was not observed then.
+    /// The value is `request` if the bus was not observed when the message was created.
     package var deliveryKind: DeliveryKind {
         if self.extras?.isReturnOf != nil { return .returnLeg }
         return self.extras?.provenance?.kind ?? .request
     }
 
-    /// The message that led to this one: the message that it answers, or the message whose handler sent it.
+    /// The message that led to this message: the message that it answers, or the message whose handler sent
+    /// it.
     package var cause: CorrelationID? {
         if self.extras?.isReturnOf != nil { return self.correlationID }
         return self.extras?.provenance?.cause
@@ -40,7 +43,7 @@ extension Message {
 extension Request {
     /// Returns the request with its provenance for observers.
     ///
-    /// It is called by the sender's code.
+    /// The method must run in the sender's code, because it reads the message that this code handles.
     func noting(_ kind: DeliveryKind, on core: BusCore) -> Request {
         let cause = core.handledMessage ?? self.extras?.provenance?.cause
         guard kind != .request || cause != nil else { return self }
@@ -52,15 +55,16 @@ extension Request {
 }
 
 extension BusCore {
-    /// The message that the calling code is handling, or nil when it is not known.
+    /// The message that the calling code handles; nil when the message is not known.
     fileprivate var handledMessage: CorrelationID? {
         guard let shard = self.currentShard, shard.isCalling else { return DeliveryContext.current?.id }
         return shard.handledMessage
     }
 
-    /// Returns the provenance of a sent message for observers, or nil when the bus is not observed.
+    /// Returns the provenance of a sent message for observers; nil when the bus is not observed.
     func provenance(of request: borrowing Request, in chain: MiddlewareChain) -> MessageProvenance? {
-        // A return leg already stores the message that it answers.
+        // A message to a return URL already stores the ID of the message that it answers, so it needs no
+        // provenance.
         guard chain.isObserved, request.extras?.isReturnOf == nil else { return nil }
         return MessageProvenance(kind: .send, cause: self.handledMessage)
     }

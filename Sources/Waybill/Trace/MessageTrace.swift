@@ -10,12 +10,12 @@ extension MessageBus {
     /// ```
     ///
     /// Without a trace, this feature costs nothing. With a trace, every delivery of the bus becomes slightly
-    /// slower, because it takes the path of deliveries with middlewares. The trace is outside of all
-    /// middlewares, so its events show the same results that callers receive.
+    /// slower, because the delivery takes the path of deliveries with middlewares. The trace runs before all
+    /// middlewares, so its events contain the results that callers receive.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of the URLs to trace, or nil for all URLs, including URLs without a handler.
-    ///   - bufferLimit: The maximum number of unread events. When it is exceeded, the oldest events are
+    ///   - pattern: The pattern of the URLs to trace; nil for all URLs, including URLs without a handler.
+    ///   - bufferLimit: The maximum number of unread events. Beyond this number, the oldest events are
     ///     dropped and counted.
     /// - Returns: The events that follow this call.
     /// - Throws: `invalidPattern`.
@@ -35,21 +35,21 @@ extension MessageBus {
     }
 }
 
-/// The traffic of a bus as a sequence of events: messages, replies, and failures.
+/// The messages, replies and failures of a bus as a sequence of events.
 ///
 /// ```swift
 /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
 /// ```
 ///
-/// The trace begins with the call of ``MessageBus/trace(matching:bufferLimit:)``. It ends when the sequence
-/// and its iterators are released, or when the bus ends. Unread events are kept up to a limit; then the
-/// oldest events are dropped and counted. Deliveries do not wait for the reader.
+/// The trace begins with the call of ``MessageBus/trace(matching:bufferLimit:)``. The trace ends when the
+/// sequence and its iterators are released, or when the bus ends. Unread events are kept up to a limit.
+/// Beyond the limit, the oldest events are dropped and counted. Deliveries do not wait for the reader.
 ///
-/// The trace does not contain messages that end before their delivery begins, because their deadline has
-/// passed, the hop limit is exceeded or the mailbox is full. ``MessageBus/deadLetters`` contains such
+/// The trace does not contain messages that fail before their delivery begins, because their deadline has
+/// passed, the hop limit is exceeded or the mailbox is full. ``MessageBus/deadLetters`` contains these
 /// messages if no caller awaited them.
 public struct MessageTrace: AsyncSequence, Sendable {
-    /// The sequence never fails.
+    /// The sequence cannot fail.
     public typealias Failure = Never
 
     let tap: Tap
@@ -59,7 +59,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
 
     /// Returns an iterator over the events.
     ///
-    /// Several iterators share the events.
+    /// Several iterators of one trace share the events: each iterator receives only some of them.
     public func makeAsyncIterator() -> Iterator {
         Iterator(tap: self.tap, stream: self.tap.stream.makeAsyncIterator())
     }
@@ -79,7 +79,9 @@ public struct MessageTrace: AsyncSequence, Sendable {
         }
     }
 
-    /// The owner of a wiretap, which removes it when all sequences and iterators are released.
+    /// The owner of a wiretap.
+    ///
+    /// The wiretap is removed when all sequences and iterators of the trace are released.
     final class Tap: Sendable {
         let stream: AsyncStream<Event>
         let losses: Wiretap.Losses
@@ -110,7 +112,7 @@ extension MessageTrace {
             case progress(any Sendable)
             /// The caller has answered a progress reply.
             case answer(any Sendable)
-            /// The message was replied to.
+            /// The handler or a middleware has replied to the message.
             case reply(any Sendable)
             /// The message failed.
             case failure(RoutingError)
@@ -119,10 +121,10 @@ extension MessageTrace {
         /// The kind of the event.
         public let kind: Kind
 
-        /// The message that the event concerns, in the form in which its caller sent it.
+        /// The message of the event, as the caller sent it.
         public let message: Message
 
-        /// The pattern that the message matched, or nil.
+        /// The pattern that the message matched; nil when no pattern matched.
         public let pattern: String?
 
         /// The time of the event.
@@ -131,12 +133,12 @@ extension MessageTrace {
         /// The time since the delivery of the message began.
         public let duration: Duration
 
-        /// The ID of the message whose handler sent this one; nil if no handler did.
+        /// The ID of the message whose handler sent this message; nil when no handler sent it.
         ///
-        /// The causes connect a message with all messages that follow from it: messages that its handler
+        /// The causes connect a message with all messages that follow from it: messages that the handler
         /// routes, sends and publishes, and messages that the caller routes to answer a progress reply. The
-        /// cause of a return leg is the message that it answers. A message that was already being handled
-        /// when the trace began is not recorded as a cause, and neither is a message of another process.
+        /// cause of a message to a return URL is the message that it answers. A message is not recorded as a
+        /// cause if its handler was already running when the trace began, or if another process sent it.
         public var cause: CorrelationID? { self.message.cause }
     }
 }

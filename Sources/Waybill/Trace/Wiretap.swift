@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// A middleware outside of all others, which reports messages and replies.
+/// A middleware that runs before all other middlewares, and reports messages and replies.
 final class Wiretap: Middleware {
     /// The number of dropped events.
     let losses = Losses()
@@ -13,7 +13,8 @@ final class Wiretap: Middleware {
 
     /// The counter of dropped events.
     ///
-    /// Readers hold the counter and not the wiretap, which ends the events when it is released.
+    /// Readers hold the counter and not the wiretap, because the sequence of events ends when the wiretap is
+    /// released.
     final class Losses: Sendable {
         let count = Atomic<Int>(0)
     }
@@ -25,8 +26,8 @@ final class Wiretap: Middleware {
     /// Creates a wiretap.
     ///
     /// - Parameters:
-    ///   - events: A closure that receives each event on the thread where it occurs, and returns whether it
-    ///     could keep it.
+    ///   - events: A closure that receives each event on the thread where the event occurs, and returns
+    ///     whether it kept the event.
     ///   - onEnd: A closure that is called when no more events will follow.
     init(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Bool,
@@ -56,7 +57,8 @@ final class Wiretap: Middleware {
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
-            // If the reply is late, the caller has already received a failure, and the trace reports that failure.
+            // If the reply is late, the caller has already received a failure, so the trace must report this
+            // failure.
             let kind =
                 next.interception.isLate(message)
                 ? .failure(next.interception.failure(CancellationError(), of: message)) : Kind.reply(value)
@@ -87,12 +89,12 @@ final class Wiretap: Middleware {
 }
 
 // The interface for sibling targets. A trace is read some time later, but an observer is called immediately.
-// A caller that has received a reply therefore finds its message recorded.
+// When a caller has received a reply, the observer has therefore already recorded the message.
 extension MessageBus {
-    /// Reports every message and reply to a closure, outside of all middlewares.
+    /// Reports every message and reply to a closure, before all middlewares.
     ///
-    /// - Parameter events: A closure that is called on the thread where an event occurs. It must neither
-    ///   block nor use the bus.
+    /// - Parameter events: A closure that is called on the thread where an event occurs. The closure must
+    ///   neither block nor use the bus.
     /// - Returns: A registration that can end the observation.
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
@@ -106,8 +108,8 @@ extension MessageBus {
 
     /// Reports every dead letter to a closure, before the dead letter is counted.
     ///
-    /// - Parameter observer: A closure that is called on the thread where a dead letter occurs. It must
-    ///   neither block nor use the bus.
+    /// - Parameter observer: A closure that is called on the thread where a dead letter occurs. The closure
+    ///   must neither block nor use the bus.
     /// - Returns: A closure that ends the observation.
     package func observeDeadLetters(
         _ observer: @escaping @Sendable (DeadLetter) -> Void

@@ -1,8 +1,9 @@
 extension Address {
-    /// The transition that the URL names; nil unless the URL begins with one of
-    /// ``RoutingConventions/leadingVerbs``, in any letter case.
+    /// The transition that the URL names; nil when the URL does not begin with one of
+    /// ``RoutingConventions/leadingVerbs``.
     ///
-    /// It is read from the text at each access, so an address without a transition stores nothing for it.
+    /// The letter case of the verb does not matter. The property reads the text of the URL at each access, so
+    /// an address without a transition stores nothing for it.
     public var transition: RouteTransition? {
         let conventions = self.rules.conventions
         guard !conventions.leadingVerbs.isEmpty, let verb = self.parts.verb else { return nil }
@@ -12,7 +13,7 @@ extension Address {
     /// The host, decoded; nil if the URL has no host, or the conventions make the host the first segment.
     public var host: String? { self.parts.host.map { PercentCoding.text(self.text.utf8.span, $0) } }
 
-    /// Returns the URL with another transition or with none, and without its fragment.
+    /// Returns the URL with another transition or without a transition, and without the URL's fragment.
     ///
     /// - Parameter transition: The transition to put before the path; nil for none.
     /// - Returns: The URL, with its scheme.
@@ -20,7 +21,7 @@ extension Address {
         let host = self.parts.host.map { Self.text(self.text, $0) + "/" } ?? ""
         let verb = transition.map { Self.encode($0.rawValue) } ?? ""
         let path = self.path
-        // If hosts are not segments, the text after two slashes is a host.
+        // If hosts are not segments, a URL parser reads the text after two slashes as a host.
         let hasHost = self.rules.conventions.host == .isFirstSegment || !host.isEmpty || !path.contains(".")
         let slashes = hasHost && self.rules.conventions.host != .isIgnored || !host.isEmpty ? "://" : ":///"
         let query = self.query.map { "?" + $0 } ?? ""
@@ -28,7 +29,9 @@ extension Address {
             "\(self.scheme)\(slashes)\(host)\(verb)\(verb.isEmpty || path.isEmpty ? "" : "/")\(path)\(query)"
     }
 
-    /// The host and the transition before the path, which are not segments.
+    /// The host and the transition before the path.
+    ///
+    /// Neither is a segment.
     private var parts: (host: Range<Int>?, verb: Range<Int>?) {
         let bytes = self.text.utf8.span
         let start = self.layout.schemeEnd == 0 ? 0 : self.layout.schemeEnd + 1

@@ -1,10 +1,13 @@
-/// A parsed URL: scheme, segments with the host first, query and fragment.
+/// A parsed URL: scheme, segments, query and fragment.
+///
+/// By default, the host is the first segment.
 ///
 /// An address stores the text of the URL and the offsets of its parts. A part is copied and decoded each time
-/// it is read. Two addresses are equal if their meaning is equal: `app://feed/detail` equals
+/// it is read. Two addresses are equal if their parts are equal after decoding: `app://feed/detail` equals
 /// `APP:///feed/detail/`.
 public struct Address: Sendable {
-    /// The original URL, or the decoded URL if the conventions have decoded it as a whole.
+    /// The original URL, or the decoded URL if the conventions decode a URL that is percent-encoded as a
+    /// whole.
     public let text: String
     let layout: AddressLayout
     let rules: RoutingRules
@@ -47,7 +50,9 @@ extension Address {
     /// Whether the URL contains a scheme.
     public var hasScheme: Bool { self.layout.schemeEnd > 0 }
 
-    /// The scheme in the form in which the conventions compare it; the default scheme when the URL has none.
+    /// The scheme in the form that the conventions compare.
+    ///
+    /// It is the default scheme when the URL has no scheme.
     public var scheme: String {
         guard self.hasScheme else { return self.rules.defaultScheme }
         let scheme = PercentCoding.text(self.text.utf8.span, 0..<self.layout.schemeEnd)
@@ -68,20 +73,23 @@ extension Address {
         return self.text(start..<end)
     }
 
-    /// The decoded segments, with the host first.
+    /// The decoded segments.
+    ///
+    /// The host is the first segment, unless the conventions treat hosts differently.
     public var segments: [String] {
         let bytes = self.text.utf8.span
         return self.segmentRanges.map { PercentCoding.text(bytes, $0) }
     }
 
-    /// The query without decoding and without its question mark; nil when there is none.
+    /// The query without decoding and without its question mark; nil when the URL has no query.
     public var query: String? {
         guard self.layout.hasQuery else { return nil }
         return self.text(self.layout.pathEnd + 1..<self.layout.queryEnd)
     }
 
-    /// The text after `#`, without decoding, because it may itself be a URL; nil when the URL has no
-    /// fragment.
+    /// The text after `#` without decoding; nil when the URL has no fragment.
+    ///
+    /// The text is not decoded because it can itself be a URL.
     public var fragment: String? {
         guard self.layout.hasFragment else { return nil }
         return self.text(self.layout.queryEnd + 1..<self.text.utf8.count)

@@ -1,4 +1,4 @@
-/// The byte offsets of an address's parts, packed into nine bytes to keep a match small.
+/// The byte offsets of an address's parts, packed into nine bytes so that a match stays small.
 @usableFromInline
 struct AddressLayout: Sendable, Hashable {
     private var offsets: UInt64 = 0
@@ -6,10 +6,10 @@ struct AddressLayout: Sendable, Hashable {
 
     init() {}
 
-    /// Creates a layout by building the packed word in registers.
+    /// Creates a layout and builds the packed word in registers.
     ///
-    /// Writing the fields one by one would be four narrow stores. Reading the word right after them would
-    /// stall until they reach the cache.
+    /// Four separate stores of the offsets would be narrower than the word. A read of the whole word directly
+    /// after these stores would stall until the stores reach the cache.
     init(schemeEnd: Int, pathStart: Int, pathEnd: Int, queryEnd: Int, flags: Flags) {
         self.offsets =
             UInt64(truncatingIfNeeded: schemeEnd) | UInt64(truncatingIfNeeded: pathStart) &<< 16
@@ -24,7 +24,7 @@ struct AddressLayout: Sendable, Hashable {
         /// The text contains a `%`, which may begin an encoded byte.
         static let escapes = Self(rawValue: 1)
         static let fragment = Self(rawValue: 2)
-        /// The URL contains its scheme, which is the default scheme.
+        /// The URL contains a scheme, and this scheme is the default scheme.
         static let defaultScheme = Self(rawValue: 4)
     }
 
@@ -32,7 +32,7 @@ struct AddressLayout: Sendable, Hashable {
 
     private func has(_ flag: Flags) -> Bool { self.flags & flag.rawValue != 0 }
 
-    /// The end of the scheme; 0 when there is none.
+    /// The end of the scheme; 0 when the URL has no scheme.
     var schemeEnd: Int { self.offset(0) }
 
     /// The start of the segments: after the scheme, and after a host or verb that is not a segment.
@@ -45,7 +45,7 @@ struct AddressLayout: Sendable, Hashable {
 
     var pathEnd: Int { self.offset(32) }
 
-    /// The end of the query, which begins at `pathEnd + 1`; equal to `pathEnd` without a query.
+    /// The end of the query, which begins at `pathEnd + 1`; equal to `pathEnd` when the URL has no query.
     var queryEnd: Int { self.offset(48) }
 
     /// Whether the text contains a `%`, which may begin an encoded byte.
@@ -55,14 +55,16 @@ struct AddressLayout: Sendable, Hashable {
 
     /// Whether the URL is known to contain the default scheme.
     ///
-    /// False is inconclusive: the scheme may be missing, or have a form that the fast comparison does not
-    /// recognise.
+    /// If the value is false, the URL may still contain the default scheme in a form that the fast comparison
+    /// does not recognise.
     var hasDefaultScheme: Bool { self.has(.defaultScheme) }
 
     var hasQuery: Bool { self.queryEnd != self.pathEnd }
 }
 
-/// A byte range of a URL's text in 32 bits; two of them fill one word of a match.
+/// A byte range of a URL's text in 32 bits.
+///
+/// One word of a match contains two ranges.
 struct URLRange: Sendable, Hashable {
     /// The longest URL that a range can describe, in bytes.
     static let longest = Int(UInt16.max)

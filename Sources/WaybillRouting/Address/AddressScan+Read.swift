@@ -40,21 +40,21 @@ extension AddressScan where Self: ~Copyable {
         return nil
     }
 
-    /// Returns the end of the scheme if it is the default scheme, consists of letters and is shorter than
-    /// eight bytes; otherwise 0.
+    /// Returns the end of the default scheme at the start of the URL, or 0.
     ///
-    /// One comparison of words decides, and the root of the trie is then known without a lookup.
+    /// The method recognises only a default scheme that consists of letters and is shorter than eight bytes.
+    /// A single comparison of words decides, and the search then needs no lookup of the scheme's root.
     private static func endOfDefaultScheme(_ bytes: Span<UInt8>, _ rules: RoutingRules) -> Int {
         let word = ByteWord.load(bytes, 0)
         let colons = ByteWord.mask(word, UInt8(ascii: ":"))
         let length = ByteWord.firstIndex(colons)
-        // Setting this bit folds letters to lower case and turns no other byte into a letter.
+        // Setting this bit folds letters to lower case. The bit turns no other byte into a letter.
         let folded = ByteWord.prefix(word | (ByteWord.ones &* 0x20), length & 7)
         guard colons != 0, SegmentKey.short(folded, length) == rules.defaultSchemeKey else { return 0 }
         return length
     }
 
-    /// Returns the end of the scheme; 0 when there is none.
+    /// Returns the end of the scheme; 0 when the URL has no scheme.
     @inline(never)
     private static func endOfScheme(_ bytes: Span<UInt8>) -> Int {
         var index = 0
@@ -69,7 +69,9 @@ extension AddressScan where Self: ~Copyable {
         return 0
     }
 
-    /// Reads the segments, collects the marks of `%` bytes, and returns the end of the path.
+    /// Reads the segments up to the end of the path, and returns this end.
+    ///
+    /// Collects in `escapes` whether a `%` occurs.
     private mutating func readSegments(
         _ bytes: Span<UInt8>,
         from start: Int,
@@ -84,7 +86,7 @@ extension AddressScan where Self: ~Copyable {
             var (word, ends) = ByteWord.loadWithEnd(bytes, index)
             ends |= ByteWord.segmentEnds(word) | ByteWord.mask(word, fragmentByte)
             var hash: UInt64 = 0
-            // The whole word is tested, because the position of a `%` does not matter.
+            // Test the whole word, because the position of a `%` does not matter.
             escapes |= ByteWord.signs(word, UInt8(ascii: "%"))
             while ends == 0 {
                 hash = SegmentKey.mix(hash, word)
@@ -106,7 +108,7 @@ extension AddressScan where Self: ~Copyable {
                 if length > 0 { hash = SegmentKey.mix(hash, tail) }
                 self.append(ScannedSegment(range: URLRange(start, index), key: hash | SegmentKey.longFlag))
             }
-            // The delimiter is still in the word; after the end of the text the word contains zeros.
+            // The delimiter is still in the word. After the end of the text, the word contains zeros.
             guard word &>> UInt64(length &* 8) & 0xff == UInt64(UInt8(ascii: "/")) else { break }
             index &+= 1
         }
@@ -116,21 +118,23 @@ extension AddressScan where Self: ~Copyable {
 
 /// The part of the URL after the path: the query and the fragment.
 struct ScannedTail {
-    /// The end of the query; the end of the path when there is none.
+    /// The end of the query; the end of the path when the URL has no query.
     var queryEnd: Int
     /// Whether the part contains a `%`.
     var hasEscapes = false
 }
 
 extension ScannedTail {
-    /// Creates a tail by reading from `start`, the end of the path, where `?` or the fragment begins, to the
-    /// end of the text.
+    /// Creates a tail by reading from the end of the path to the end of the text.
+    ///
+    /// The byte at `start` is `?` or begins the fragment.
     @inline(__always)
     init(_ bytes: Span<UInt8>, from start: Int, _ fragmentByte: UInt8) {
-        // Fast path for a query with neither `#` nor `%`: the marks of all its words are combined and tested
+        // Fast path for a query with neither `#` nor `%`. The marks of all words are combined and tested
         // once.
         if bytes[start] == UInt8(ascii: "?"), bytes.count >= 8 {
-            // The last word overlaps bytes that were read before. A mark in them only leads to the slow path.
+            // The last word may overlap bytes that were read before. A mark in these bytes only leads to the
+            // slow path.
             var signs = ByteWord.signs(ByteWord.last(bytes))
             var index = start &+ 1
             while index &+ 8 < bytes.count {
@@ -165,8 +169,8 @@ extension ScannedTail {
     }
 }
 
-/// Steps that few addresses need: percent-decoding, case folding, and the removal of hosts and verbs that are
-/// not segments.
+/// Steps that only a few addresses need: percent-decoding, case folding, and the removal of hosts and verbs
+/// that are not segments.
 extension AddressScan where Self: ~Copyable {
     @inline(never)
     mutating func normalizeSegments(_ bytes: Span<UInt8>, _ rules: RoutingRules) {
@@ -236,7 +240,7 @@ extension ScanFailure {
             case .notUTF8: "the percent-encoding of the URL is not UTF-8"
             case .noScheme: "the URL has no scheme, and there is no default scheme"
             }
-        // Errors are logged, so a text that exceeds the limit is cut.
+        // Errors are logged, so shorten a text that exceeds the limit.
         return RoutingError(
             .invalidURL,
             url: self == .tooLong ? String(text.unicodeScalars.prefix(64)) + "…" : text,
@@ -246,7 +250,9 @@ extension ScanFailure {
 }
 
 extension RoutingRules {
-    /// Decodes a URL that is percent-encoded as a whole; returns nil unless the conventions accept it.
+    /// Decodes a URL that is percent-encoded as a whole.
+    ///
+    /// Returns nil when the conventions do not accept this form.
     @inline(never)
     func wholeURL(decodedFrom text: String, _ failure: ScanFailure) -> String? {
         guard self.conventions.decodesWholeURL, failure == .noScheme else { return nil }

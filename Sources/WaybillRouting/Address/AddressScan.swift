@@ -1,15 +1,17 @@
 /// The result of one pass over a URL: its layout, and its segments with their lookup keys.
 ///
-/// ``InlineScan`` holds up to 16 segments without allocating. If it overflows, the scan is repeated with a
-/// ``HeapScan``.
+/// ``InlineScan`` stores up to 16 segments without an allocation. If a URL has more segments, the scan is
+/// repeated with a ``HeapScan``.
 ///
 /// Accessors are mutating even if they only read. A mutating method receives the address of the scan. A
-/// non-mutating method receives its value, which the compiler would copy to memory as a whole to read one
+/// non-mutating method receives the value of the scan, which the compiler would copy to memory to read one
 /// element.
 protocol AddressScan: ~Copyable {
     var layout: AddressLayout { get set }
     var count: Int { get }
-    /// Whether a segment did not fit, which makes the whole result unusable.
+    /// Whether the scan has no space for a segment.
+    ///
+    /// The result of the scan is then unusable.
     var hasOverflowed: Bool { get }
 
     init()
@@ -17,15 +19,15 @@ protocol AddressScan: ~Copyable {
     mutating func segment(_ index: Int) -> ScannedSegment
     mutating func range(_ index: Int) -> URLRange
     mutating func replace(_ index: Int, with segment: ScannedSegment)
-    /// Removes the first segment and moves the start of the path to the next one.
+    /// Removes the first segment, and moves the start of the path to the second segment.
     mutating func dropFirst()
 }
 
 /// One segment: its byte range before decoding, and its lookup key.
 struct ScannedSegment {
     var range = URLRange()
-    /// The ``SegmentKey`` of the segment in its compared form: decoded, and case-folded if the conventions
-    /// ignore case.
+    /// The ``SegmentKey`` of the segment in the form in which it is compared: decoded, and case-folded if the
+    /// conventions ignore case.
     var key: UInt64 = 0
 }
 
@@ -36,7 +38,8 @@ struct InlineScan: AddressScan, ~Copyable {
     var layout = AddressLayout()
     private(set) var count = 0
     private(set) var hasOverflowed = false
-    // A literal with 16 elements is initialised in place; `repeating:` would build a temporary and copy it.
+    // A literal with 16 elements is initialised in place. `repeating:` would build a temporary array and copy
+    // it.
     private var ranges: InlineArray<16, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     private var keys: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
@@ -44,7 +47,7 @@ struct InlineScan: AddressScan, ~Copyable {
 
     @inline(__always)
     mutating func append(_ segment: ScannedSegment) {
-        // The unsigned comparison is also the bounds check.
+        // The unsigned comparison also serves as the bounds check.
         guard UInt(bitPattern: self.count) < UInt(Self.capacity) else {
             self.hasOverflowed = true
             return

@@ -1,11 +1,12 @@
-/// Looks up a name in a query without escapes, under the default query rules.
+/// A lookup of a name in a query that has no `%`, under the default query rules.
 ///
-/// Nearly every lookup uses this fast path.
+/// Nearly every lookup is of this kind.
 enum UnescapedQuery {
-    /// Returns the range of the value of the last item with this name, or the empty range at 0 if there is
-    /// none.
+    /// Returns the range of the value of the last item with the given name, or the empty range at 0 when no
+    /// item has the name.
     ///
-    /// No value begins at offset 0. The name's bytes and the byte after them are compared in one word.
+    /// The empty range at 0 is unambiguous, because no value begins at offset 0. The name and the byte after
+    /// it are compared in one word.
     static func value(of name: Span<UInt8>, in bytes: Span<UInt8>, _ layout: AddressLayout) -> URLRange {
         let count = name.count
         guard count < 8 else { return Self.value(ofLong: name, in: bytes, layout) }
@@ -56,8 +57,9 @@ enum UnescapedQuery {
         return found
     }
 
-    /// Returns whether an item begins with a name; false for a name that contains `=`, because `=` ends the
-    /// name of an item.
+    /// Returns whether an item begins with a name.
+    ///
+    /// The result is false for a name that contains `=`, because `=` ends the name of an item.
     private static func isSame(_ name: Span<UInt8>, bytes: Span<UInt8>, start: Int) -> Bool {
         for index in name.indices {
             let byte = bytes[start &+ index]
@@ -66,7 +68,9 @@ enum UnescapedQuery {
         return true
     }
 
-    /// Returns the end of an item whose first word has been loaded.
+    /// Returns the end of an item.
+    ///
+    /// The first word of the item has been loaded already.
     private static func end(ofItem word: UInt64, _ start: Int, end: Int, bytes: Span<UInt8>) -> Int {
         let ends = ByteWord.mask(word, UInt8(ascii: "&"))
         if ends == 0, start &+ 8 < end { return Self.end(from: start &+ 8, end, bytes) }

@@ -1,7 +1,8 @@
-/// The way in which the destination of a URL appears, for example pushed or presented, or disappears.
+/// The kind of change with which the destination of a URL appears or disappears, for example pushed or
+/// presented.
 ///
 /// A URL names a transition in its first segment, as in `app://push/user/detail?uid=1`. The word must be one
-/// of ``RoutingConventions/leadingVerbs``, and it is then not part of the path. A program may define further
+/// of ``RoutingConventions/leadingVerbs``, and is then not part of the path. A program may define further
 /// transitions by name.
 public struct RouteTransition: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
     /// The name, in lower case.
@@ -21,7 +22,7 @@ public struct RouteTransition: RawRepresentable, Hashable, Sendable, Expressible
     public static let back: Self = "back"
     /// Replaces all current content.
     public static let root: Self = "root"
-    /// Shows the content in the way that the presenting container chooses.
+    /// Shows the content with the transition that the presenting container chooses.
     public static let show: Self = "show"
     /// Shows the content as a part of the current content.
     public static let embed: Self = "embed"
@@ -34,5 +35,5 @@ extension RouteTransition: CustomStringConvertible {
     public var description: String { self.rawValue }
 }
 
-// Encoded as the name alone.
+// A transition is encoded as its name alone.
 extension RouteTransition: Codable {}

@@ -1,27 +1,29 @@
 /// The rules for reading addresses and matching patterns, as a set of independent choices.
 ///
-/// A table is created with conventions and keeps them. ``waybill`` is the default. The product
+/// A table is created with conventions and keeps these conventions. ``waybill`` is the default. The product
 /// `WaybillCompatibility` contains the conventions of other routers, so that their users can keep their URLs.
 public struct RoutingConventions: Sendable, Hashable {
-    /// Whether schemes are compared without case.
+    /// Whether schemes are compared without regard to case.
     public var schemeIgnoresCase = true
     /// Whether URLs of a scheme that is not registered are rejected.
     public var schemeMustBeRegistered = false
     /// The meaning of a URL or pattern without a scheme.
     public var missingScheme = MissingScheme.usesDefault
-    /// The aliases of schemes: the key is the alias in lower case, and the value is the scheme that replaces
-    /// it.
+    /// The aliases of schemes.
+    ///
+    /// A key is an alias in lower case, and its value is the scheme that replaces the alias.
     public var schemeAliases: [String: String] = [:]
     /// The meaning of the host of a URL.
     public var host = Host.isFirstSegment
-    /// First segments, in lower case, that are not part of the path, such as `push`; compared without case.
+    /// The verbs that may be the first segment of a URL without being part of the path, such as `push`.
     ///
-    /// A leading verb is available as ``Address/transition``.
+    /// The words are in lower case, and are compared without regard to case. ``Address/transition`` contains
+    /// the verb of a URL.
     public var leadingVerbs: [String] = []
-    /// Whether segments are compared without case.
+    /// Whether segments are compared without regard to case.
     public var segmentsIgnoreCase = false
-    /// Whether path values are dropped unless the literal segments of the address have the same case as the
-    /// pattern.
+    /// Whether path values are dropped unless the literal segments of the address have the same case as in
+    /// the pattern.
     public var valuesNeedExactCase = false
     /// Whether `#` begins a fragment; otherwise it is ordinary text.
     public var hasFragment = true
@@ -31,19 +33,20 @@ public struct RoutingConventions: Sendable, Hashable {
     public var decodesWholeURL = false
     /// The placeholders that a pattern may have.
     public var placeholders = Placeholders.all
-    /// Whether a placeholder that is a whole segment may match several segments; it matches as few as
-    /// possible.
+    /// Whether a placeholder that is a whole segment may match several segments.
+    ///
+    /// The placeholder matches as few segments as possible.
     public var placeholdersSpanSegments = false
     /// Whether spaces in a pattern are ignored.
     public var patternsIgnoreSpaces = false
     /// The meaning of `?k=v` in a pattern.
     public var patternQuery = PatternQuery.isText
-    /// The rule that chooses between several patterns that match.
+    /// The rule that chooses between several patterns that match a URL.
     public var bestMatch = BestMatch.mostSpecific
-    /// The effect of an insertion when the table has a pattern that matches the same URLs, as `/:id` and
-    /// `/:uid` do.
+    /// The effect of an insertion when the table has a pattern that matches the same URLs, for example `/:id`
+    /// and `/:uid`.
     public var sameShape = SameShape.conflicts
-    /// Whether an address that matches nothing falls back to the route of its longest registered prefix.
+    /// Whether the route of the longest registered prefix receives an address that matches no pattern.
     public var fallsBack = false
     /// The rule that chooses between query items with the same name.
     public var duplicateQueryNames = DuplicateQueryNames.lastWins
@@ -51,14 +54,17 @@ public struct RoutingConventions: Sendable, Hashable {
     public var keepsQueryNamesWithoutValue = true
     /// The start of the value of a query item that contains more than one `=`.
     public var queryValues = QueryValues.beginBehindFirstEquals
-    /// The rule that chooses between path and query when both have a value of the same name; a value passed
-    /// with the call takes precedence over both.
+    /// The rule that chooses between path and query when both have a value of the same name.
+    ///
+    /// A value that is passed with the call takes precedence over both.
     public var precedence = Precedence.pathBeforeQuery
 
     /// The conventions of Waybill, described in `Docs/Routing.md`.
     public static let waybill = Self()
 
-    /// Creates the default conventions, to be changed property by property.
+    /// Creates the default conventions.
+    ///
+    /// Change them property by property.
     public init() {}
 }
 
@@ -103,12 +109,16 @@ extension RoutingConventions {
         case isIgnored
     }
 
-    /// The rule that chooses between several patterns that match.
+    /// The rule that chooses between several patterns that match a URL.
     public enum BestMatch: Sendable, Hashable {
-        /// The most specific pattern, decided segment by segment, with backtracking.
+        /// The most specific pattern.
+        ///
+        /// The search compares the patterns segment by segment, and tries less specific patterns when it
+        /// fails (backtracking).
         case mostSpecific
-        /// The pattern that is reached by following the literal edge wherever there is one, without
-        /// backtracking.
+        /// The pattern that a search without backtracking finds.
+        ///
+        /// At each segment, the search follows a literal segment if one matches.
         case literalWithoutBacktracking
         /// The pattern with the most literal segments.
         case mostLiteral
@@ -116,12 +126,12 @@ extension RoutingConventions {
         case firstRegistered
     }
 
-    /// The effect of an insertion when the table has a pattern that matches the same URLs, as `/:id` and
-    /// `/:uid` do.
+    /// The effect of an insertion when the table has a pattern that matches the same URLs, for example `/:id`
+    /// and `/:uid`.
     public enum SameShape: Sendable, Hashable {
         /// The insertion fails with a conflict that names the existing pattern.
         case conflicts
-        /// The new pattern replaces the existing one.
+        /// The new pattern replaces the existing pattern.
         case replaces
     }
 
@@ -151,8 +161,8 @@ extension RoutingConventions {
 }
 
 extension RoutingConventions {
-    /// Returns the scheme in the form that tables compare: with its case folded and its alias replaced, as
-    /// the conventions define.
+    /// Returns the scheme in the form that tables compare: with its case folded and its alias replaced, if
+    /// the conventions require this.
     package func folded(scheme: String) -> String {
         let folded = self.schemeIgnoresCase ? scheme.lowercased() : scheme
         return self.schemeAliases[folded] ?? folded

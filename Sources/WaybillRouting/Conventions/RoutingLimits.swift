@@ -1,7 +1,7 @@
 /// Upper bounds on URLs, patterns and tables.
 ///
-/// Addresses come from outside the program, and patterns may too. A limit turns a text that would cost
-/// unbounded memory or time into an error that names the limit.
+/// Addresses come from outside the program, and patterns possibly do too. A limit turns a text that would
+/// cost unbounded memory or time into an error that names the limit.
 public struct RoutingLimits: Sendable, Hashable {
     /// The maximum length of a URL, in bytes of UTF-8; 8 KiB by default, and never more than 65,535.
     public var urlLength: Int
@@ -18,11 +18,13 @@ public struct RoutingLimits: Sendable, Hashable {
     /// Whether a pattern that comes from a peer may contain regular expressions; false by default.
     ///
     /// A peer's pattern belongs to a subscription over a socket, HTTP or the console, or to a route of
-    /// another node. A regular expression of a peer has at most 64 states, and a regular expression in code
-    /// at most 512.
+    /// another process of a cluster. A regular expression of a peer has at most 64 states. A regular
+    /// expression in code has at most 512 states.
     public var allowsExpressionsOfPeers: Bool
 
-    /// Creates limits; omitted arguments have their defaults.
+    /// Creates limits.
+    ///
+    /// Omitted arguments have their defaults.
     public init(
         urlLength: Int = 8 * 1_024,
         segments: Int = 128,

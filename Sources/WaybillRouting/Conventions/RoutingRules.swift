@@ -1,22 +1,25 @@
 /// The conventions and limits of one table, in the form that scans and matches read.
 ///
-/// Each decision is one flag or number. All addresses and matches of the table share the object.
+/// Each decision of a scan or match reads one flag or number. All addresses and matches of the table share
+/// the object.
 @usableFromInline
 final class RoutingRules: Sendable {
     let conventions: RoutingConventions
     let limits: RoutingLimits
     let defaultScheme: String
-    /// The ``SegmentKey`` of the default scheme, or 0.
+    /// The ``SegmentKey`` of the default scheme; 0 when schemes cannot be compared by this key.
     ///
-    /// It is set only if the scheme is shorter than eight bytes and consists of letters, and case folding is
-    /// enough to compare schemes.
+    /// The key is set only if the scheme is shorter than eight bytes and consists of letters, and if schemes
+    /// that differ only in case are equal.
     let defaultSchemeKey: UInt64
-    /// Whether every scanned address needs `normalizeSegments` before it can be matched.
+    /// Whether `normalizeSegments` must change every scanned address before the address can be matched.
     let needsNormalization: Bool
     let fragmentByte: UInt8
     /// Whether the search stops at the first leaf.
+    ///
+    /// A leaf is the end of a pattern in the trie.
     let stopsAtFirst: Bool
-    /// Whether the search backtracks.
+    /// Whether the search returns to an untried edge after a failure.
     let backtracks: Bool
     let foldsCase: Bool
     let fallsBack: Bool
@@ -28,15 +31,16 @@ final class RoutingRules: Sendable {
     /// and the last item is used.
     let usesDefaultQueryRules: Bool
     let valuesNeedExactCase: Bool
-    /// Whether the first leaf of a search is the best match, and a search without a leaf means that no route
-    /// matches.
+    /// Whether the first leaf of a search is the best match.
+    ///
+    /// A search without a leaf then means that no route matches.
     let firstMatchIsBest: Bool
     let urlLength: Int
     let segmentLimit: Int
     let queryItemLimit: Int
     /// Whether a URL or pattern without a scheme is an error.
     let requiresScheme: Bool
-    /// Whether case folding is enough to compare schemes.
+    /// Whether two schemes are equal if and only if they are equal after case folding.
     let schemesDifferInCaseOnly: Bool
 
     init(conventions: RoutingConventions, defaultScheme: String, limits: RoutingLimits) {
@@ -67,18 +71,20 @@ final class RoutingRules: Sendable {
         self.needsNormalization =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment
             || !conventions.leadingVerbs.isEmpty
-        // The byte 0xff never occurs in UTF-8, so no byte ends the query.
+        // The byte 0xff never occurs in UTF-8, so with this value no byte begins a fragment.
         self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : 0xff
     }
 
     /// The rules of the default conventions, scheme and limits.
     ///
-    /// An address or a match with these rules stores no reference to them.
+    /// An address or a match with these rules need not store a reference to them.
     static let waybill = RoutingRules(conventions: .waybill, defaultScheme: "app", limits: .default)
 }
 
 extension RoutingRules {
-    /// Returns the rules for these choices; the default choices share one instance.
+    /// Returns the rules for the given choices.
+    ///
+    /// All tables with the default choices share one object.
     static func shared(
         conventions: RoutingConventions,
         defaultScheme: String,

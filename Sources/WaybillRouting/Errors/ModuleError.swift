@@ -31,17 +31,18 @@
 /// }
 /// ```
 ///
-/// Over HTTP the error is a problem document with the status; in JSON-RPC it is in the `data` of the error.
-/// If a route's method declares `throws(OrderError)`, the OpenAPI and AsyncAPI documents of the route contain
-/// the error.
+/// Over HTTP, the error is a problem document with the status. In JSON-RPC, the error is in the `data` of the
+/// error object. If a route's method declares `throws(OrderError)`, the OpenAPI and AsyncAPI documents of the
+/// route contain the error.
 public protocol ModuleError: Error, Codable {
-    /// The name of the type in other processes; by default the name of the type.
+    /// The name of the type in other processes; by default the name of the Swift type.
     ///
     /// Two programs must use the same name for the same error.
     static var name: String { get }
 
-    /// Examples for documents, one for each kind of error; empty by default, and all cases for a
-    /// `CaseIterable` type.
+    /// Examples for documents, one for each kind of error.
+    ///
+    /// The list is empty by default, and contains all cases for a `CaseIterable` type.
     static var examples: [Self] { get }
 
     /// The kind of the error, for programs; by default the name of the case.
@@ -69,7 +70,7 @@ extension ModuleError {
         return mirror.children.first?.label ?? "\(self)"
     }
 
-    /// The status 422: the request is understood, but cannot be processed.
+    /// The status 422: the server understands the request, but cannot process it.
     public var status: Int { 422 }
 }
 
@@ -78,14 +79,18 @@ extension ModuleError where Self: CaseIterable {
     public static var examples: [Self] { Array(self.allCases) }
 }
 
-/// A declared error that another process has sent; it is decoded when its type is known.
+/// A declared error that another process has sent.
+///
+/// The error is decoded when a reader asks for its type.
 package protocol EncodedModuleError: Error {
     /// The name of the error's type.
     var name: String { get }
     /// The code of the error.
     var code: String { get }
 
-    /// Decodes the error; returns nil when the value is not of the type.
+    /// Decodes the error.
+    ///
+    /// Returns nil when the value is not of the type.
     func decoded<Failure: ModuleError>(as type: Failure.Type) -> Failure?
 }
 

@@ -1,7 +1,8 @@
 extension RoutingError {
     /// An error and its causes, from the error itself to the error that happened first.
     ///
-    /// Print the chain when one line is not enough, to see the handlers through which a failure has passed:
+    /// Print the chain when one line is not enough. The chain shows the handlers through which a failure has
+    /// passed:
     ///
     /// ```swift
     /// do throws(RoutingError) {
@@ -29,13 +30,17 @@ extension RoutingError {
         }
     }
 
-    /// The error and its causes, which print with one line for each error.
+    /// The error and its causes.
+    ///
+    /// The description of the chain has one line for each error.
     ///
     /// ``description`` is one line and contains only the root cause.
     public var chain: Chain { Chain(self) }
 
-    /// The error that ``description`` shows as the cause: the ``rootCause``, or the ``cause`` of this error
-    /// if that is not a `RoutingError`.
+    /// The error that ``description`` shows as the cause.
+    ///
+    /// It is the ``rootCause`` if the ``cause`` of this error is a `RoutingError`, and otherwise the
+    /// ``cause``.
     package var shownCause: (any Error)? { self.cause is RoutingError ? self.rootCause : self.cause }
 
     /// The line for this error, without its causes.
@@ -50,8 +55,8 @@ extension RoutingError {
 extension RoutingError: CustomStringConvertible {
     /// One line for a log: code, URL, route and module, message, and the root cause.
     ///
-    /// ``chain`` contains the causes between the error and its root cause. The line is built with
-    /// ``SafeText``: characters that would break the line are escaped, and long parts are cut.
+    /// ``chain`` contains the causes between the error and its root cause. ``SafeText`` escapes the
+    /// characters that would break the line, and shortens long parts.
     public var description: String {
         guard let cause = self.shownCause else { return self.ownLine }
         let isDeep = (self.cause as? RoutingError)?.cause is RoutingError

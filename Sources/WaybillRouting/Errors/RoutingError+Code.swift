@@ -1,7 +1,7 @@
 extension RoutingError {
     /// The kind of a failure.
     ///
-    /// Codes are open-ended: a later version may add one, so a `switch` over them needs a `default`.
+    /// More codes can be added later, so a `switch` over codes needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the code, as spelled in Swift.
         public let description: String
@@ -17,10 +17,10 @@ extension RoutingError {
         public static let conflict = Self("conflict")
         /// No pattern matches the address.
         public static let noRoute = Self("noRoute")
-        /// A pattern or a connector matches the address, but no handler does.
+        /// No handler can handle the message, although a pattern or a connector matches the address.
         ///
-        /// The handler was unregistered while the message waited for it, or the connector does not know the
-        /// target.
+        /// For example, the handler was unregistered while the message waited, or the connector does not know
+        /// the target.
         public static let noHandler = Self("noHandler")
         /// The message was rejected, for example by middleware, or because its scheme is not registered.
         public static let refused = Self("refused")
@@ -38,7 +38,7 @@ extension RoutingError {
         public static let cancelled = Self("cancelled")
         /// The mailbox of the module is full.
         public static let mailboxFull = Self("mailboxFull")
-        /// The call would make a module wait for itself.
+        /// The call would make a module wait for itself, so neither the call nor the module could continue.
         public static let deadlock = Self("deadlock")
         /// The message was forwarded more often than the hop limit allows.
         public static let hopLimitExceeded = Self("hopLimitExceeded")
@@ -59,7 +59,7 @@ extension RoutingError {
             .infiniteRecursion, .shutDown,
         ]
 
-        /// Returns the code of this version with a name; nil if there is none.
+        /// Returns the code of this version with a name, or nil when no code has the name.
         package init?(named name: String) {
             guard let code = Self.all.first(where: { $0.description == name }) else { return nil }
             self = code

@@ -4,10 +4,11 @@
 /// known. The code distinguishes a missing route (``Code/noRoute``) from a late reply
 /// (``Code/deadlineExceeded``) and from a handler that threw (``Code/handlerFailed``).
 ///
-/// If a handler forwards a message and rethrows its error, the handler itself has failed. Its caller receives
-/// ``Code/handlerFailed``, and ``rootCause`` is the error of the message that failed first.
+/// A handler can forward a message and rethrow the error of that message. The handler itself has then failed.
+/// Its caller receives ``Code/handlerFailed``, and ``rootCause`` is the error of the message that failed
+/// first.
 ///
-/// An error has the size of one reference, so a throwing function returns it in a register.
+/// An error has the size of one reference, so a throwing function returns the error in a register.
 public struct RoutingError: Error {
     private let storage: Storage
 
@@ -18,7 +19,7 @@ public struct RoutingError: Error {
     ///   - url: The URL or pattern that the failure is about.
     ///   - message: One sentence for people. Line breaks and control characters are escaped, and the message
     ///     is cut at 1,000 characters (``SafeText``).
-    ///   - cause: The underlying error; nil if there is none.
+    ///   - cause: The underlying error; nil when the failure has no underlying error.
     public init(_ code: Code, url: String = "", message: String, cause: (any Error)? = nil) {
         let message = SafeText.line(message, limit: Self.maximumLength)
         self.storage = Storage(code: code, url: url, message: message, cause: cause, route: nil, module: nil)
@@ -47,10 +48,10 @@ public struct RoutingError: Error {
     /// The pattern of the matched route; nil when the message failed before a route was found.
     public var route: String? { self.storage.route }
 
-    /// The type of the module that owns the route; nil if no module does.
+    /// The type of the module that owns the route; nil when no module owns the route.
     public var module: String? { self.storage.module }
 
-    /// Returns the error with this route and module, unless it already names one.
+    /// Returns the error with the given route and module, unless the error already has a route.
     package func at(route: String?, module: String?) -> RoutingError {
         guard self.route == nil, route != nil || module != nil else { return self }
         return RoutingError(self, route: route, module: module)
@@ -62,11 +63,12 @@ public struct RoutingError: Error {
     /// The underlying error, such as the error that a handler threw.
     public var cause: (any Error)? { self.storage.cause }
 
-    /// The first failure: the last `RoutingError` in the chain of causes, or this error if its cause is not a
-    /// `RoutingError`.
+    /// The first failure: the last `RoutingError` in the chain of causes.
+    ///
+    /// If the cause of this error is not a `RoutingError`, the first failure is this error.
     ///
     /// When handlers forward messages, each level between the caller and the failure adds an error with the
-    /// code ``Code/handlerFailed``. This property skips those levels:
+    /// code ``Code/handlerFailed``. This property skips these errors:
     ///
     /// ```swift
     /// do throws(RoutingError) {
@@ -76,7 +78,7 @@ public struct RoutingError: Error {
     /// }
     /// ```
     ///
-    /// An error of another type ends the chain; it is the ``cause`` of the returned error.
+    /// An error of another type ends the chain. It is the ``cause`` of the returned error.
     public var rootCause: RoutingError {
         var error = self
         while let cause = error.cause as? RoutingError { error = cause }

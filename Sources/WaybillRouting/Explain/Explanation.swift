@@ -18,26 +18,35 @@ public struct Explanation: Sendable {
     public let url: String
     /// The matching route, or nil.
     public let route: Route?
-    /// The parameters of the match; if no route matches, the parameters of the query; nil if the URL is
+    /// The parameters of the match.
+    ///
+    /// If no route matches, the property contains the parameters of the query. It is nil if the URL is
     /// invalid.
     public let parameters: Parameters?
     /// The error if the URL matches no route or is invalid; otherwise nil.
     public let error: RoutingError?
-    /// The index of the first segment at which every pattern stops matching; nil when all segments are known.
+    /// The index of the first segment that no pattern continues to match; nil when the patterns match all
+    /// segments.
     public let stoppedAt: Int?
-    /// The value of the wrong type, if nothing else prevents a match; otherwise nil.
+    /// The value of the wrong type, if a match fails only because of this value; otherwise nil.
     public let failure: Failure?
-    /// The patterns most similar to the URL, best first.
+    /// The patterns that are most similar to the URL.
+    ///
+    /// The most similar pattern is first.
     public let nearest: [String]
     /// The steps of the search, with one line for each.
     public let trace: [String]
 }
 
 extension RouteTable {
-    /// Explains why a URL matches its route, or why it matches no route; calls no handler.
+    /// Explains why a URL matches its route, or why it matches no route.
+    ///
+    /// The method calls no handler.
     public func explain(_ url: String) -> Explanation { self.frozen.explain(url) }
 
-    /// Returns the error for an address that matches no pattern; its message names the most similar routes.
+    /// Returns the error for an address that matches no pattern.
+    ///
+    /// The message of the error contains the most similar routes.
     public func noRoute(for address: Address) -> RoutingError {
         self.trie.noRoute(address, Suggestions(self.trie, address))
     }
@@ -56,7 +65,7 @@ extension RouteTrie {
     func noRoute(_ address: Address, _ suggestions: Suggestions) -> RoutingError {
         var message = "no pattern matches"
         if let failure = suggestions.failure {
-            message = "\(failure.message), which \(failure.pattern) needs"
+            message = "\(failure.message); a correct value would match \(failure.pattern)"
         } else if !suggestions.nearest.isEmpty {
             message += "; did you mean \(suggestions.nearest.joined(separator: " or "))?"
         }

@@ -1,6 +1,7 @@
 /// Repeats a search step by step and describes each step.
 struct MatchTracer: ~Copyable {
-    /// The maximum number of lines and of steps, because a hostile table could cause any number.
+    /// The maximum number of lines and of steps, because a hostile table could otherwise cause any number of
+    /// them.
     static let limit = 200
 
     let frozen: FrozenTrie
@@ -37,14 +38,16 @@ struct MatchTracer: ~Copyable {
         return PercentCoding.text(self.bytes.span, range)
     }
 
-    /// Visits a node with the segments from `index` on; returns true when a route matches.
+    /// Visits a node of the trie with the segments from `index` on.
+    ///
+    /// Returns true when a route matches.
     private mutating func visit(_ number: UInt32, _ index: Int) -> Bool {
         self.steps += 1
         self.depth = max(self.depth, index)
         let node = self.frozen.trie.nodes[Int(number)]
         if index == self.scan.count {
             guard node.leaf != RouteTrie.none else {
-                self.append(index + 1, "the URL ends here, but no pattern does")
+                self.append(index + 1, "the URL ends here, but no pattern ends here")
                 return false
             }
             let record = self.frozen.trie.routes[Int(self.frozen.trie.leaves[Int(node.leaf)].index)]
@@ -63,7 +66,7 @@ struct MatchTracer: ~Copyable {
             self.append(index + 1, "`\(self.text(index))` matches a literal")
             return self.visit(child, index + 1)
         }
-        let kind = node.hasNonLiteralEdges ? "" : ", and the node has no other edges"
+        let kind = node.hasNonLiteralEdges ? "" : ", and the patterns have no other segment here"
         self.append(index + 1, "`\(self.text(index))` is none of \(node.literals) literals\(kind)")
         return false
     }
@@ -91,7 +94,7 @@ struct MatchTracer: ~Copyable {
         }
         guard node.rest != RouteTrie.none else { return false }
         for end in index..<self.scan.count {
-            self.append(index + 1, "a rest takes \(end - index + 1) segments from `\(text)`")
+            self.append(index + 1, "a catch-all segment matches \(end - index + 1) segments from `\(text)`")
             if self.visit(node.rest, end + 1) { return true }
         }
         return false

@@ -1,13 +1,14 @@
-/// The routes most similar to an address that matches no route.
+/// The routes that are most similar to an address that matches no route.
 struct Suggestions {
     /// The maximum number of suggestions.
     static let limit = 3
-    /// The maximum number of examined routes, which bounds the cost of a miss in a large table.
+    /// The maximum number of examined routes, which limits the cost of an unmatched URL in a large table.
     static let maximumRoutes = 2_000
-    /// The maximum number of routes whose edit distance is computed; a quick check of their bytes selects
-    /// them.
+    /// The maximum number of routes whose edit distance is computed.
+    ///
+    /// A quick check of the patterns' bytes selects these routes.
     static let maximumComparisons = 256
-    /// The maximum number of segments of an address whose edit distance is computed.
+    /// The maximum number of segments of an address for which edit distances are computed.
     static let maximumSegments = 24
     /// The maximum edit distance of a suggestion, for an address of any length.
     static let maximumDistance = 12
@@ -22,13 +23,13 @@ struct Suggestions {
     private let segments: [[UInt8]]
     private let tolerance: Int
     private var candidates: [Candidate] = []
-    /// The first value, in order of registration, whose wrong type alone prevents a match.
+    /// The first value whose wrong type alone prevents a match, in the order of registration of the routes.
     private(set) var failure: Explanation.Failure?
 
     init(_ trie: RouteTrie, _ address: Address) {
         self.scheme = Array(address.scheme.utf8)
         self.segments = address.segments.map { Array($0.utf8) }
-        // A third of the address's length; routes at a larger distance are unrelated.
+        // A third of the address's length. Routes at a larger distance are unrelated.
         let typed = self.segments.reduce(self.scheme.count) { $0 + $1.count }
         self.tolerance = min((typed + 2) / 3, Self.maximumDistance)
         for index in self.similarRoutes(of: trie).prefix(Self.maximumComparisons) {
@@ -37,9 +38,11 @@ struct Suggestions {
         }
     }
 
-    /// Returns the indices of the routes whose patterns may be similar enough, the likeliest first.
+    /// Returns the indices of the routes whose patterns may be similar enough.
+    ///
+    /// The most similar pattern is first.
     private func similarRoutes(of trie: RouteTrie) -> [Int] {
-        // Under other conventions, a part of a pattern need not be a segment.
+        // Under other conventions, the text between two slashes of a pattern need not be a segment.
         let hasPlainText = trie.rules.conventions.host == .isFirstSegment
         var isInAddress = [Bool](repeating: false, count: 256)
         for byte in self.segments.joined() { isInAddress[Int(byte)] = true }
@@ -55,8 +58,8 @@ struct Suggestions {
 
     /// Returns a lower bound of the distance to a pattern.
     ///
-    /// A byte of a literal segment that occurs in no segment of the address is one edit. A segment counts
-    /// three at most.
+    /// Each byte of a literal segment counts as one edit if it occurs in no segment of the address. A segment
+    /// counts as at most three edits.
     private static func leastDistance(to pattern: ArraySlice<UInt8>, _ isInAddress: [Bool]) -> Int {
         var distance = 0
         var segment = 0
@@ -69,7 +72,7 @@ struct Suggestions {
                 isLiteral = true
             case UInt8(ascii: ":"), UInt8(ascii: "<"), UInt8(ascii: "{"), UInt8(ascii: "*"):
                 isLiteral = false
-            // The following text may be optional, may represent another byte, or may not be part of the
+            // The text after this byte may be optional, may represent another byte, or may not be part of the
             // pattern.
             case UInt8(ascii: "("), UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: " "): return 0
             default: if !isInAddress[Int(byte)] { segment += 1 }
@@ -78,7 +81,9 @@ struct Suggestions {
         return isLiteral ? distance + min(segment, 3) : distance
     }
 
-    /// The patterns of the most similar routes, best first.
+    /// The patterns of the most similar routes.
+    ///
+    /// The most similar pattern is first.
     var nearest: [String] {
         self.candidates.sorted { ($0.distance, $0.generation) < ($1.distance, $1.generation) }
             .prefix(Self.limit).map(\.text)
@@ -99,8 +104,9 @@ struct Suggestions {
         )
     }
 
-    /// Returns the edit distance between the address and a pattern; a missing or additional segment counts
-    /// three at most.
+    /// Returns the edit distance between the address and a pattern.
+    ///
+    /// A missing or additional segment counts as at most three edits.
     private func distance(to variant: [PatternSegment]) -> Int? {
         guard self.segments.count <= Self.maximumSegments,
             abs(self.segments.count - variant.count) <= 2 || variant.contains(where: \.isRest)
@@ -125,7 +131,7 @@ struct Suggestions {
         return previous[self.segments.count]
     }
 
-    /// Returns the value of the wrong type if nothing else prevents a match; otherwise nil.
+    /// Returns the value of the wrong type if a match fails only because of this value; otherwise nil.
     private func wrongType(in variant: [PatternSegment], _ pattern: RoutePattern) -> Explanation.Failure? {
         guard variant.count == self.segments.count else { return nil }
         var wrong: Explanation.Failure?
@@ -149,7 +155,9 @@ struct Suggestions {
 extension PatternSegment {
     var isRest: Bool { if case .rest = self { true } else { false } }
 
-    /// The number of literal bytes in the segment; each value counts as one.
+    /// The number of literal bytes in the segment.
+    ///
+    /// Each value counts as one byte.
     fileprivate var literalLength: Int {
         switch self {
         case .literal(let text): text.count
@@ -161,8 +169,9 @@ extension PatternSegment {
         }
     }
 
-    /// Returns the edit distance between a segment and the pattern's segment; nil if it exceeds a limit or if
-    /// every byte differs.
+    /// Returns the edit distance between a segment and the pattern's segment.
+    ///
+    /// Returns nil if the distance exceeds the limit or if every byte differs.
     fileprivate func distance(to segment: [UInt8], limit: Int) -> Int? {
         switch self {
         case .literal(let text):

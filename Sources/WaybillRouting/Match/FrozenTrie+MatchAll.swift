@@ -1,6 +1,8 @@
-// Publishing needs every matching route, and not only the best one.
+// To publish a message, the bus needs every matching route, and not only the best route.
 extension FrozenTrie {
-    /// Returns every route that matches a URL, each once, in no particular order.
+    /// Returns every route that matches a URL.
+    ///
+    /// Each route occurs once, in no particular order.
     func matchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
         var scan = InlineScan()
         let bytes = text.utf8.span
@@ -12,7 +14,7 @@ extension FrozenTrie {
         return try self.slowMatchAll(text)
     }
 
-    /// Handles the URLs of `matchAll` that must be decoded as a whole or do not fit the inline state.
+    /// Returns the matches for URLs that must be decoded as a whole or that exceed the inline state.
     @inline(never)
     private func slowMatchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
         var scan = HeapScan()
@@ -56,13 +58,14 @@ extension FrozenTrie {
                 )
             )
         }
-        // Only optional groups give a table more leaves than routes.
+        // Only optional groups give a table more leaves than routes. A leaf is the end of one segment
+        // sequence of a route.
         guard matches.count > 1, self.trie.leaves.count - self.trie.freeLeaves.count - 1 > self.trie.count
         else { return matches }
         return self.bestPerRoute(matches, found.map { self.trie.leaves[Int($0.leaf)].literals })
     }
 
-    /// Keeps the better match of each route that was reached through several leaves.
+    /// Keeps the better match of each route that the search reached through several leaves.
     private func bestPerRoute(_ matches: [RouteMatch], _ literals: [UInt32]) -> [RouteMatch] {
         let wantsLiterals =
             !self.trie.rules.stopsAtFirst && self.trie.rules.conventions.bestMatch != .firstRegistered
@@ -79,7 +82,7 @@ extension FrozenTrie {
     }
 }
 
-/// A match state with which the search visits and collects every leaf.
+/// A match state for a search that visits and collects every leaf.
 struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyable {
     /// A leaf and its captures.
     struct Found {
@@ -91,14 +94,16 @@ struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyabl
 
     private var base = State()
     private(set) var found: [Found] = []
-    /// The leaves found so far; recorded from the moment at which a leaf can be reached twice.
+    /// The leaves found so far.
+    ///
+    /// They are recorded when a leaf can be reached twice.
     private var leaves: Set<UInt32> = []
     private var tracksVisits = false
 
     static var collectsAll: Bool { true }
 
     mutating func collect(_ leaf: UInt32) -> Bool {
-        // The captures of the first visit to a leaf are the best.
+        // The captures of the first visit to a leaf are the best captures, so ignore later visits.
         if self.tracksVisits, !self.leaves.insert(leaf).inserted { return true }
         var overflow: [URLRange] = []
         var index = Captures.capacity
@@ -110,7 +115,9 @@ struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyabl
         return true
     }
 
-    /// The best leaf; always nil, because every leaf is collected.
+    /// The best leaf.
+    ///
+    /// The value is always nil, because every leaf is collected.
     var best: MatchCandidate? {
         get { nil }
         set {}

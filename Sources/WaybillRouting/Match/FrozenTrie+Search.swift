@@ -1,9 +1,10 @@
 extension FrozenTrie {
     /// Searches the trie depth first, with backtracking, and returns the best leaf.
     ///
-    /// At each node the edges are tried from the most specific to the least specific. If more than one edge
-    /// is left, the search pushes a choice point, and returns to it after a failure. This loop handles only
-    /// literals and placeholders, so that its state stays in registers. Other edges are handled out of line.
+    /// A leaf is the end of a pattern. At each node, the search tries the edges from the most specific to the
+    /// least specific. If more than one edge is left, the search pushes a choice point, and returns to the
+    /// choice point after a failure. This loop handles only literals and placeholders, so that its state
+    /// stays in registers. Functions that are not inlined handle the other edges.
     @inline(__always)
     func search<State: MatchState & ~Copyable>(
         _ state: inout State,
@@ -16,7 +17,8 @@ extension FrozenTrie {
         let backtracks = self.trie.rules.backtracks
         var position = TriePosition(node: root, index: 0)
         while true {
-            // The loop reads single fields: loading the whole node would spill the unused ones.
+            // Read single fields of a node. If the whole node were loaded, its unused fields would be stored
+            // on the stack.
             var next = RouteTrie.none
             if position.index == end {
                 let leaf = self.trie.nodes[Int(position.node)].leaf
@@ -65,7 +67,7 @@ extension FrozenTrie {
         }
     }
 
-    /// Pops choice points until one has an edge left, and follows that edge.
+    /// Pops choice points until a choice point has an edge left, and follows that edge.
     @inline(never)
     private func backtrack(
         _ state: inout some MatchState & ~Copyable,
@@ -89,8 +91,9 @@ extension FrozenTrie {
         return .none
     }
 
-    /// Follows the next edge of a choice point; returns `.none` if no edge is left or the edge leads to a
-    /// visited position.
+    /// Follows the next edge of a choice point.
+    ///
+    /// Returns `.none` if no edge is left or the edge leads to a position that was visited before.
     @inline(never)
     private func nextBranch(
         _ choice: ChoicePoint,
@@ -121,8 +124,9 @@ extension FrozenTrie {
         return self.positionAfterRest(node.rest, choice: &choice, state: &state, count: end, scan: &scan)
     }
 
-    /// Returns the child of the next edge that is not literal and consumes one segment; pushes a choice point
-    /// for the remaining edges.
+    /// Returns the child of the next edge that matches exactly one segment and is not literal.
+    ///
+    /// Pushes a choice point for the remaining edges.
     private func singleChild(
         _ node: RouteTrie.Node,
         choice: inout ChoicePoint,
@@ -173,7 +177,9 @@ extension FrozenTrie {
         return node.any
     }
 
-    /// Returns the position after a rest, which consumes one segment at first and one more each time the
+    /// Returns the position after a catch-all segment of a pattern (`rest`).
+    ///
+    /// The catch-all segment consumes one segment of the URL at first, and one more segment each time the
     /// search backtracks.
     private func positionAfterRest(
         _ child: UInt32,
@@ -183,8 +189,8 @@ extension FrozenTrie {
         scan: inout some AddressScan & ~Copyable
     ) -> TriePosition {
         let start = scan.range(Int(choice.index)).start
-        // The index of the last segment of the rest. A rest that ends all its patterns consumes every segment
-        // at once.
+        // The index of the last segment that the catch-all segment consumes. If every pattern ends with this
+        // catch-all segment, the catch-all consumes all remaining segments at once.
         let isEnd = !self.trie.nodes[Int(child)].hasChildren
         let least = choice.branch == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
         let end = isEnd ? count &- 1 : least
@@ -193,7 +199,7 @@ extension FrozenTrie {
         choice.captures = UInt16(truncatingIfNeeded: state.captureCount)
         if !isEnd {
             state.trackVisits()
-            // The first visit to the position has also tried every longer rest.
+            // The first visit to the position has also tried all longer matches of the catch-all segment.
             guard state.markVisited(position) else { return .none }
             if end &+ 1 < count {
                 choice.branch = .longerRest
@@ -205,7 +211,7 @@ extension FrozenTrie {
         return position
     }
 
-    /// Returns whether the matcher of a compound edge accepts a segment; adds the captured values to the
+    /// Returns whether the matcher of a compound edge accepts a segment, and adds the captured values to the
     /// state.
     private func matches(
         _ matcher: Int,
@@ -230,7 +236,7 @@ extension FrozenTrie {
 }
 
 extension FrozenTrie {
-    /// Returns the child of the literal edge for a segment of an address, or `none`.
+    /// Returns the child to which a segment of an address leads by a literal edge, or `none`.
     @inline(__always)
     func literalChild(
         of parent: UInt32,

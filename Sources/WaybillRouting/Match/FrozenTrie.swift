@@ -1,15 +1,15 @@
 /// An immutable trie behind one reference, which implements matching.
 ///
 /// Reading a constant of a final class needs neither a copy nor an exclusivity check. To change its trie, a
-/// table takes the trie out, releases this object, and stores the trie in a new object. A trie without other
-/// references is changed in place.
+/// table takes the trie out of this object, releases the object, and stores the trie in a new object. If no
+/// other reference to the trie exists, the trie is changed without a copy.
 @usableFromInline
 final class FrozenTrie: Sendable {
     let trie: RouteTrie
 
     init(_ trie: RouteTrie) { self.trie = trie }
 
-    /// The trie of a table while its own trie is being changed.
+    /// The trie of a table while the table changes its trie.
     static let empty = FrozenTrie(RouteTrie(rules: .waybill))
 
     /// Returns the index of a route, or nil if the route was removed.
@@ -18,11 +18,11 @@ final class FrozenTrie: Sendable {
 }
 
 extension FrozenTrie {
-    /// Returns the best route for a URL, or nil.
+    /// Returns the best route for a URL, or nil when no route matches.
     @inlinable
     func match(_ text: String) throws(RoutingError) -> RouteMatch? {
-        // The runtime copies and destroys an optional of this size. An optional that an inlined function
-        // creates is optimised away.
+        // The runtime copies and destroys an optional of this size. If an inlined function creates the
+        // optional, the compiler removes the optional.
         let match = try self.lookUp(text)
         return match.isFound ? match : nil
     }
@@ -46,7 +46,7 @@ extension FrozenTrie {
         return try self.scanAndSearch(text)
     }
 
-    /// Returns the leaf of a URL whose path equals a literal pattern, and the layout of the URL.
+    /// Returns the leaf of a URL whose path equals a pattern without placeholders, and the layout of the URL.
     @inline(never)
     private func findPath(_ text: borrowing String) -> (leaf: UInt32, layout: AddressLayout) {
         let rules = self.trie.rules
@@ -61,7 +61,7 @@ extension FrozenTrie {
         if path.end < bytes.count {
             tail = ScannedTail(bytes, from: path.end, rules.fragmentByte)
             if tail.queryEnd < bytes.count { flags.insert(.fragment) }
-            // A query with escapes must be validated, and the items of a long query must be counted.
+            // The search must validate a query with `%`, and must count the items of a long query.
             guard !tail.hasEscapes, tail.queryEnd &- path.end <= 2 &* rules.queryItemLimit else {
                 return (RouteTrie.none, AddressLayout())
             }
@@ -96,10 +96,9 @@ extension FrozenTrie {
         )
     }
 
-    /// The result of `find` for a URL that needs `slowMatch`.
+    /// The result of `find` for a URL that `slowMatch` must handle.
     ///
-    /// Either the URL is not a plain one, or it is too large for the inline state, or the conventions need
-    /// further checks.
+    /// Either the scan or the inline state cannot handle the URL, or the conventions need further checks.
     private static var needsSlowMatch: UInt32 { .max }
 
     /// Scans a URL and searches for the leaf of its best route.
@@ -123,12 +122,12 @@ extension FrozenTrie {
         return state.hasOverflowed ? Self.needsSlowMatch : leaf
     }
 
-    /// Matches URLs that must be decoded as a whole, need heap storage, or are subject to unusual
+    /// Matches URLs that must be decoded as a whole, need heap storage, or need the checks of unusual
     /// conventions.
     ///
     /// - Parameters:
     ///   - text: The URL.
-    ///   - fallsBack: Whether a registered prefix of the URL may match; nil to follow the conventions.
+    ///   - fallsBack: Whether the route of a prefix of the URL may match; nil to follow the conventions.
     /// - Returns: The match, or `.none`.
     /// - Throws: `invalidURL`, or `refused`.
     @inline(never)
@@ -179,7 +178,8 @@ extension FrozenTrie {
     @inline(never)
     private func nonDefaultRoot(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
         guard end < 8, self.trie.rules.schemesDifferInCaseOnly else { return self.decodedRoot(bytes, end) }
-        // Setting this bit folds letters and leaves the other characters of a scheme unchanged.
+        // Setting this bit folds letters to lower case, and leaves the other characters of a scheme
+        // unchanged.
         let word = ByteWord.prefix(ByteWord.load(bytes, 0) | (ByteWord.ones &* 0x20), end)
         let key = SegmentKey.short(word, end)
         return self.literalChild(of: RouteTrie.top, .init(key: key), bytes, isPlain: true)
@@ -205,7 +205,7 @@ extension FrozenTrie {
         )
     }
 
-    /// Returns whether the route also matches with case-sensitive segments.
+    /// Returns whether the route also matches when segments are compared with regard to case.
     @inline(never)
     private func isExactCase(_ route: UInt32, _ text: String) -> Bool {
         var conventions = self.trie.rules.conventions
@@ -243,7 +243,7 @@ extension FrozenTrie {
         return RouteTrie.none
     }
 
-    /// Returns the leaf at which a search without backtracking ends, or `none`.
+    /// Returns the leaf of the node at which a search without backtracking ends, or `none`.
     private func deepestLeaf(
         _ state: inout some MatchState & ~Copyable,
         from root: UInt32,
@@ -267,7 +267,7 @@ extension FrozenTrie {
 }
 
 extension FrozenTrie {
-    /// Returns the captures of a search without backtracking that ends at a node without a leaf.
+    /// Returns the captures of a search without backtracking that ends at a node where no pattern ends.
     @inline(never)
     func parametersOnTheWay(_ text: String) -> Parameters? {
         let rules = self.trie.rules
@@ -302,7 +302,9 @@ extension FrozenTrie {
     }
 }
 
-/// Conventions under which the first leaf need not be the best: the search continues and keeps the best leaf.
+/// Conventions under which the first leaf is possibly not the best.
+///
+/// The search then visits all leaves and keeps the best leaf.
 extension FrozenTrie {
     @inline(never)
     func consider(_ candidate: UInt32, _ state: inout some MatchState & ~Copyable) {
@@ -319,7 +321,7 @@ extension FrozenTrie {
         state.best = MatchCandidate(leaf: candidate, captures: captures)
     }
 
-    /// Returns the best leaf that was considered, and restores its captures.
+    /// Returns the best leaf that was found, and restores its captures.
     @inline(never)
     func bestLeaf(_ state: inout some MatchState & ~Copyable) -> UInt32 {
         guard let best = state.best else { return RouteTrie.none }

@@ -37,12 +37,16 @@ struct HeapMatchState: MatchState, ~Copyable {
     private func bits(_ index: Int) -> UInt32 { index < self.captures.count ? self.captures[index].bits : 0 }
 }
 
-/// A set of visited positions; a search that reaches a visited position again would fail there again.
+/// A set of visited positions.
+///
+/// If a search reaches a visited position again, it would fail there again.
 struct VisitedPositions {
     private var slots = [UInt64](repeating: 0, count: 128)
     private var count = 0
 
-    /// Inserts a position; returns false if it was present.
+    /// Inserts a position.
+    ///
+    /// Returns false if the set already contained the position.
     mutating func insert(_ position: TriePosition) -> Bool {
         if self.count * 2 >= self.slots.count { self.grow() }
         return self.insert(UInt64(position.node) << 32 | UInt64(UInt32(truncatingIfNeeded: position.index)))
@@ -51,7 +55,7 @@ struct VisitedPositions {
     private mutating func insert(_ value: UInt64) -> Bool {
         let mask = self.slots.count - 1
         var at = Int(truncatingIfNeeded: (value &* 0x9e37_79b9_7f4a_7c15) >> 32) & mask
-        // Nodes are numbered from 1, so no position is zero.
+        // Nodes are numbered from 1, so no position has the value zero, which marks a free slot.
         while self.slots[at] != 0 {
             if self.slots[at] == value { return false }
             at = (at + 1) & mask

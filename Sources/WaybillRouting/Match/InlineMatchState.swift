@@ -1,8 +1,11 @@
 /// A match state in inline storage: eight captures, eight choice points, and a limited number of visits.
 struct InlineMatchState: MatchState, ~Copyable {
     static let capacity = 8
-    /// The number of visits after a rest beyond which positions must be recorded; this state only counts
-    /// visits.
+    /// The maximum number of visits after a catch-all segment.
+    ///
+    /// This state only counts visits.
+    ///
+    /// For more visits, ``HeapMatchState`` records the visited positions.
     static let visitLimit = 48
 
     private(set) var captureCount = 0
@@ -10,14 +13,19 @@ struct InlineMatchState: MatchState, ~Copyable {
     private var depth = 0
     private var visits = 0
     private var tracksVisits = false
-    // A literal with all elements is initialised in place; `repeating:` would build a temporary and copy it.
+    // A literal with all elements is initialised in place. `repeating:` would build a temporary array and
+    // copy it.
     private var captures: InlineArray<8, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0]
-    /// Two words for each choice point.
+    /// The choice points.
+    ///
+    /// Each choice point has two words.
     private var choices: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-    /// The best leaf; always nil, because setting it overflows this state.
+    /// The best leaf.
     ///
-    /// ``HeapMatchState`` then keeps the best leaf.
+    /// The value is always nil, because setting it marks this state as overflowed.
+    ///
+    /// The search is then repeated with a ``HeapMatchState``, which keeps the best leaf.
     var best: MatchCandidate? {
         get { nil }
         set { self.hasOverflowed = newValue != nil }
@@ -69,7 +77,7 @@ extension InlineMatchState {
     mutating func capture(_ range: URLRange) {
         let count = self.captureCount
         self.captureCount = count &+ 1
-        // The unsigned comparison is also the bounds check.
+        // The unsigned comparison also serves as the bounds check.
         guard UInt(bitPattern: count) < UInt(Self.capacity) else {
             self.hasOverflowed = true
             return

@@ -1,17 +1,22 @@
 /// The state of one search: captures, the stack of choice points, and the visited positions.
 ///
-/// ``InlineMatchState`` allocates nothing. If it overflows, the search is repeated with a ``HeapMatchState``.
+/// A leaf is the end of a pattern in the trie. ``InlineMatchState`` allocates no memory. If its capacity is
+/// exceeded, the search is repeated with a ``HeapMatchState``.
 protocol MatchState: ~Copyable {
-    /// Whether the search visits every leaf, and not only the best one.
+    /// Whether the search visits every leaf, and not only the best leaf.
     static var collectsAll: Bool { get }
-    /// Collects a leaf; returns false if the search looks for the best leaf only.
+    /// Collects a leaf.
+    ///
+    /// Returns false if the search needs only the best leaf.
     mutating func collect(_ leaf: UInt32) -> Bool
 
     var captureCount: Int { get }
-    /// Whether the state has exceeded its capacity, which makes the result of the search unusable.
+    /// Whether the state has exceeded its capacity.
+    ///
+    /// The result of the search is then unusable.
     var hasOverflowed: Bool { get }
 
-    /// The best leaf so far, for conventions under which the first leaf need not be the best.
+    /// The best leaf so far, for conventions under which the first leaf is possibly not the best.
     var best: MatchCandidate? { get set }
 
     init()
@@ -19,9 +24,13 @@ protocol MatchState: ~Copyable {
     mutating func push(_ choice: ChoicePoint)
     mutating func pop() -> ChoicePoint?
 
-    /// Starts to record visited positions. A position can be reached twice only after a rest.
+    /// Starts to record visited positions.
+    ///
+    /// Only after a catch-all segment can the search reach a position twice.
     mutating func trackVisits()
-    /// Records a visit; returns false if the position was visited before.
+    /// Records a visit.
+    ///
+    /// Returns false if the position was visited before.
     mutating func markVisited(_ position: TriePosition) -> Bool
 
     mutating func capture(_ range: URLRange)
@@ -46,7 +55,7 @@ struct MatchCandidate {
     let captures: [URLRange]
 }
 
-/// A position of the search: a node, and the number of segments consumed.
+/// A position of the search: a node of the trie, and the number of segments consumed.
 struct TriePosition {
     let node: UInt32
     let index: Int
@@ -54,12 +63,15 @@ struct TriePosition {
     static var none: Self { Self(node: RouteTrie.none, index: 0) }
 }
 
-/// A position that has untried edges, for the case that the followed edge fails.
+/// A position with untried edges.
+///
+/// The search returns to this position if the followed edge fails.
 struct ChoicePoint {
     var node: UInt32
     var index: UInt16
     var captures: UInt16
-    /// The next compound edge, or the last segment of the previous rest.
+    /// The next compound edge, or the index of the last segment that the previous match of the catch-all
+    /// consumed.
     var detail: UInt32 = 0
     /// The kind of edge to try next.
     var branch = Branch.compound
@@ -74,7 +86,9 @@ extension ChoicePoint {
     }
 }
 
-/// The non-literal edges of a node, most specific first.
+/// The kinds of non-literal edges of a node.
+///
+/// The most specific kind is first.
 enum Branch: UInt8, Comparable {
     case compound
     case placeholder

@@ -1,6 +1,6 @@
 /// A matcher for one compound segment: a typed value, a glob, or several adjacent pieces.
 ///
-/// It does not depend on the names of parameters.
+/// The matcher does not depend on the names of parameters.
 struct SegmentMatcher: Sendable {
     /// A piece of the segment, without its name.
     enum Piece: Sendable {
@@ -10,17 +10,19 @@ struct SegmentMatcher: Sendable {
 
     /// The algorithm that matches the segment.
     enum Kind: Sendable {
-        /// One constrained value is the whole segment.
+        /// A single constrained value is the whole segment.
         case whole(PatternConstraint, isCaptured: Bool)
         /// Text and unconstrained values.
         case glob
-        /// Text and values, some of them constrained.
+        /// Text and values, of which at least one is constrained.
         case constrained
     }
 
     let pieces: [Piece]
     let kind: Kind
-    /// A text that is equal for two segments that match the same texts with the same specificity.
+    /// The text by which segments are compared.
+    ///
+    /// Two segments have the same shape if they match the same texts with the same specificity.
     let shape: String
     private let literalLength: Int
     private let isConstrained: Bool
@@ -32,7 +34,7 @@ struct SegmentMatcher: Sendable {
         self.pieces = pieces.map { piece in
             switch piece {
             case .literal(let text):
-                // Encoding distinguishes literal text from the signs of values.
+                // The encoding distinguishes literal text from the characters that represent values.
                 shape += PercentCoding.encode(text)
                 length += text.count
                 return .literal(folding ? text.map(ASCII.lowercased) : text)
@@ -52,8 +54,10 @@ struct SegmentMatcher: Sendable {
         }
     }
 
-    /// Orders compound edges: first by the length of literal text, then constrained ones first, then by
-    /// shape.
+    /// Returns whether the edge of this matcher precedes another edge.
+    ///
+    /// A longer literal text comes first, then a constrained segment. All other edges are in the order of
+    /// their shapes.
     func precedes(_ other: Self) -> Bool {
         if self.literalLength != other.literalLength { return self.literalLength > other.literalLength }
         if self.isConstrained != other.isConstrained { return self.isConstrained }
@@ -62,7 +66,7 @@ struct SegmentMatcher: Sendable {
 }
 
 extension SegmentMatcher {
-    /// Returns whether the segment matches; adds its captures to the state.
+    /// Returns whether the segment matches, and adds the captures of the segment to the state.
     func matches(_ text: Span<UInt8>, range: Range<Int>, state: inout some MatchState & ~Copyable) -> Bool {
         switch self.kind {
         case .whole(let constraint, let isCaptured):
@@ -74,7 +78,9 @@ extension SegmentMatcher {
         }
     }
 
-    /// Matches each text at its first occurrence; a later occurrence could not help the pieces after it.
+    /// Matches each literal text at its first occurrence.
+    ///
+    /// A later occurrence could not help the pieces after the text.
     private func matchesGlob(
         _ text: Span<UInt8>,
         range: Range<Int>,
@@ -137,7 +143,7 @@ extension SegmentMatcher {
 extension SegmentMatcher {
     /// Matches several adjacent constrained values, each as short as possible, in linear time.
     ///
-    /// A backward pass finds the offsets from which the remaining pieces can match. In the forward pass, each
+    /// A backward pass finds the offsets from which the remaining pieces can match. In a forward pass, each
     /// value ends at the first of these offsets.
     func matchesConstrained(
         _ text: Span<UInt8>,
@@ -180,7 +186,7 @@ extension SegmentMatcher {
         return true
     }
 
-    /// Returns the offsets from which a piece can match and end at an allowed offset.
+    /// Returns, for each offset, whether a piece can match from the offset to an allowed offset.
     private func starts(
         of piece: Piece,
         _ text: Span<UInt8>,
@@ -210,13 +216,13 @@ extension SegmentMatcher {
         }
     }
 
-    /// Returns whether a character begins at an index, or the segment ends there.
+    /// Returns whether a character begins at an index, or the index is the end of the segment.
     private static func isBoundary(_ text: Span<UInt8>, index: Int, range: Range<Int>) -> Bool {
         index == range.upperBound || !UTF8Decoder.isContinuation(text[index])
     }
 }
 
-/// A decoded and folded segment, and the offsets of its bytes in the URL.
+/// A segment after decoding and case folding, and the offsets of its bytes in the URL.
 struct DecodedSegment {
     private(set) var bytes: [UInt8] = []
     private var offsets: [Int] = []
@@ -232,13 +238,15 @@ struct DecodedSegment {
         self.offsets.append(segment.range.end)
     }
 
-    /// Maps a range of the decoded segment back to the URL.
+    /// Returns the range in the URL for a range of the decoded segment.
     func original(_ range: URLRange) -> URLRange {
         URLRange(self.offsets[range.start], self.offsets[range.end])
     }
 }
 
-/// The matchers of a table, one for all segments that differ only in the names of their values.
+/// The matchers of a table.
+///
+/// All segments that differ only in the names of their values share one matcher.
 struct MatcherPool: Sendable {
     private(set) var all: [SegmentMatcher] = []
     private var numbers: [String: UInt32] = [:]

@@ -1,13 +1,15 @@
-/// A value that was received as bytes, and is decoded when a reader asks for a type.
+/// A value that was received as bytes.
+///
+/// The value is decoded when a reader asks for a type.
 ///
 /// Code that converts `any Sendable` to a type casts first, and calls ``EncodedValues`` only if the cast has
-/// failed. So values of this process cost nothing more. A conforming type must conform to no other protocol:
-/// a cast to an existential would return the encoded value itself.
+/// failed. Values of this process therefore cost nothing more. A type that conforms to `EncodedValue` must
+/// not conform to any other protocol, because a cast to that protocol would return the encoded value itself.
 package protocol EncodedValue: Sendable {
     /// Returns the value, decoded as a type.
     ///
     /// - Parameter type: The type that the reader asks for.
-    /// - Returns: The value; nil if values of the type cannot be decoded at all.
+    /// - Returns: The value; nil if no value of the type can be decoded.
     /// - Throws: The reason why the bytes do not contain a value of the type.
     func decoded<Value>(as type: Value.Type) throws -> Value?
 
@@ -15,21 +17,23 @@ package protocol EncodedValue: Sendable {
     /// `[any Sendable]` or `[String: any Sendable]`.
     var plain: any Sendable { get }
 
-    /// The kind of the value, for error messages: "JSON object".
+    /// The kind of the value for error messages, for example "JSON object".
     var kind: String { get }
 }
 
-/// Conversions of values that may be encoded.
+/// Conversions of values that are possibly encoded.
 package enum EncodedValues {
-    /// Returns an encoded value, decoded as a type, for values that a cast did not convert.
+    /// Returns an encoded value, decoded as a type.
     ///
-    /// Returns nil if the value is not encoded, or is not a value of the type.
+    /// Call this method when a cast has failed.
+    ///
+    /// Returns nil if the value is not encoded, or cannot be decoded as the type.
     package static func value<Value>(in value: Any, as type: Value.Type) -> Value? {
         guard let encoded = value as? any EncodedValue else { return nil }
         return try? self.decode(encoded, as: type)
     }
 
-    /// Returns an encoded value as a type: decoded, or cast from its plain value.
+    /// Returns an encoded value as a type: decoded from the bytes, or cast from the plain value.
     ///
     /// - Returns: The value; nil if neither conversion supports the type.
     /// - Throws: The reason why the bytes do not contain a value of the type.
@@ -43,26 +47,27 @@ package enum EncodedValues {
         (value as? any EncodedValue)?.plain ?? value
     }
 
-    /// Returns values in which each encoded value is replaced by its plain value; unchanged if none is
-    /// encoded.
+    /// Returns values in which each encoded value is replaced by its plain value.
+    ///
+    /// Returns the values unchanged if none of them is encoded.
     package static func plain(_ values: [String: any Sendable]) -> [String: any Sendable] {
         guard values.values.contains(where: { $0 is any EncodedValue }) else { return values }
         return values.mapValues { self.plain($0) }
     }
 
-    /// Returns whether a type is `any Sendable` or an optional of it: a cast to such a type succeeds with the
-    /// encoded value itself.
+    /// Returns whether a type is `any Sendable` or an optional of `any Sendable`.
     ///
-    /// The function compares addresses, because every successful cast calls it. At run time `any Sendable` is
-    /// the same type as `Any`.
+    /// A cast to this type succeeds with the encoded value itself, so the value must be replaced by its plain
+    /// value. The function compares the addresses of types, because every successful cast calls it. At run
+    /// time `any Sendable` is the same type as `Any`.
     package static func isUnconstrained<Value>(_ type: Value.Type) -> Bool {
         Value.self == Any.self || Value.self == Any?.self || Value.self == Any??.self
             || Value.self == Any???.self
     }
 
-    /// Returns the reason why an encoded value is not a value of a type.
+    /// Returns the reason why an encoded value cannot be decoded as a type.
     ///
-    /// Returns nil if the value is of the type, is not encoded, or has no reason to report.
+    /// Returns nil if the value can be decoded, is not encoded, or has no reason to report.
     package static func reason<Value>(_ value: Any, isNo type: Value.Type) -> (any Error)? {
         guard let encoded = value as? any EncodedValue else { return nil }
         do {

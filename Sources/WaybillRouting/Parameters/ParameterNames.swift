@@ -1,13 +1,15 @@
-/// The names of a pattern's captures, shared by all matches of all patterns with the same names.
+/// The names of a pattern's captures.
 ///
-/// The object also stores the captures after the eighth, which few matches have. A match with more than eight
-/// captures has a separate instance, and all other matches stay smaller.
+/// All matches of all patterns with the same names share the object.
+///
+/// The object also stores the captures after the eighth, because only a few matches have more than eight. A
+/// match with more than eight captures has its own object, so that all other matches stay smaller.
 @usableFromInline
 final class ParameterNames: Sendable {
-    /// The key under which a trie shares instances.
+    /// The key by which a trie finds an existing object.
     struct Key: Hashable, Sendable {
         var names: [String] = []
-        /// For each capture, whether it is a rest.
+        /// Whether each capture is the value of a catch-all segment.
         var areRests: [Bool] = []
 
         init() {}
@@ -25,7 +27,7 @@ final class ParameterNames: Sendable {
         }
     }
 
-    /// The instance for parameters without captures.
+    /// The object for parameters without captures.
     static let none = ParameterNames(rules: .waybill)
 
     let rules: RoutingRules
@@ -59,7 +61,7 @@ final class ParameterNames: Sendable {
 
 /// The names that one pattern gives to its captures.
 ///
-/// They are used to read a match of another pattern, which differs only in these names.
+/// A match of another pattern can be read with these names if the two patterns differ only in the names.
 package struct CaptureNames: Sendable {
     fileprivate let names: ParameterNames?
 }
@@ -76,8 +78,8 @@ extension RouteTable {
 }
 
 extension Parameters {
-    /// Returns the parameters under the names of another pattern, which may differ from the matched pattern
-    /// only in its names.
+    /// Returns the parameters with the names of another pattern, which may differ from the matched pattern
+    /// only in the names.
     package func renamed(by other: CaptureNames) -> Self {
         var renamed = self
         let overflow = self.names?.overflow ?? []
@@ -88,7 +90,7 @@ extension Parameters {
 
 /// The first eight captures of a match, in the order of the pattern.
 ///
-/// Two ranges are packed into each word, so that a match is passed in registers and not copied in memory.
+/// Each word contains two ranges, so that a match is passed in registers and not copied in memory.
 @usableFromInline
 struct Captures: Sendable {
     static let capacity = 8

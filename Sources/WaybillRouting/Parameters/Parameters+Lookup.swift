@@ -18,7 +18,7 @@ extension Parameters {
     @inline(__always)
     func locateInPath(_ name: String) -> Location? {
         guard let names = self.names else { return nil }
-        // If several captures have the same name, the last one is used.
+        // If several captures have the same name, the last capture is used.
         var index = names.count
         while index > 0 {
             index &-= 1
@@ -81,7 +81,8 @@ extension Parameters {
                 ? PercentCoding.text(self.text.utf8.span, range) : Address.text(self.text, range)
         }
         let bytes = self.text.utf8.span
-        // The segments of a rest are joined by single slashes, however many slashes the URL has between them.
+        // The segments of a catch-all value are joined by single slashes, however many slashes separate them
+        // in the URL.
         let segments = self.address.segmentRanges.filter {
             $0.lowerBound >= range.lowerBound && $0.upperBound <= range.upperBound
         }

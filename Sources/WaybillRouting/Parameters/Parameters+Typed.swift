@@ -1,8 +1,8 @@
 extension Parameters {
     /// Returns a required value of a type.
     ///
-    /// - Throws: ``RoutingError/Code/missingParameter`` when no value has this name, and
-    ///   ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
+    /// - Throws: ``RoutingError/Code/missingParameter`` when no value has the name, and
+    ///   ``RoutingError/Code/invalidParameter`` when the value cannot be converted to `Value`.
     @inlinable
     public func require<Value: LosslessStringConvertible>(
         _ name: String,
@@ -12,9 +12,9 @@ extension Parameters {
         return value
     }
 
-    /// Returns a value of a type, or nil when no value has this name.
+    /// Returns a value of a type, or nil when no value has the name.
     ///
-    /// - Throws: ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
+    /// - Throws: ``RoutingError/Code/invalidParameter`` when the value cannot be converted to `Value`.
     @inlinable
     public func value<Value: LosslessStringConvertible>(
         _ name: String,
@@ -22,7 +22,8 @@ extension Parameters {
     ) throws(RoutingError) -> Value? {
         if Value.self == Int.self {
             switch self.readInt(name) {
-            // The compiler removes a cast of the number, but not a cast of the optional.
+            // The compiler removes this cast of the number. The compiler would not remove a cast of the
+            // optional.
             case .number(let number): if let value = number as? Value { return value }
             case .missing: return nil
             case .needsText: break
@@ -57,7 +58,7 @@ extension Parameters {
         throw self.mismatch(name, type: type, value: text)
     }
 
-    /// Returns a Boolean from any spelling of the route language.
+    /// Returns the Boolean that a text represents in the route language, or nil.
     @usableFromInline
     package static func bool(_ text: String) -> Bool? {
         switch text.lowercased() {
@@ -68,15 +69,18 @@ extension Parameters {
     }
 }
 
-/// The fast path for `Int`, the most common type: parses the bytes of the URL without creating a `String`.
+/// The fast path for `Int`, the most common type.
+///
+/// It parses the bytes of the URL without creating a `String`.
 extension Parameters {
     /// The result of the fast path.
     @usableFromInline
     enum IntReading: Equatable {
         case number(Int)
-        /// No value has this name.
+        /// No value has the name.
         case missing
-        /// The value needs the general path: it is not a plain number, or it was passed with the call.
+        /// The general path must read the value, because the value is not a plain number or was passed with
+        /// the call.
         case needsText
     }
 
@@ -112,8 +116,9 @@ extension Parameters {
 
 /// Conversion of values that are passed with the call.
 extension Parameters {
-    /// Returns the text of a passed value; nil if the value is not text, because a description is not a
-    /// value.
+    /// Returns the text of a passed value; nil if the value is not text.
+    ///
+    /// The description of a value is not used, because a description is not a value.
     @usableFromInline
     package static func givenText(_ passed: Any) -> String? {
         passed as? String ?? (passed as? Substring).map { String($0) }
@@ -140,13 +145,13 @@ extension Parameters {
 
     /// Returns whether a passed value is an optional without a value.
     ///
-    /// A passed nil takes precedence over a value of the URL. If no optional is expected, the parameter is
-    /// missing; it is not the text "nil".
+    /// A passed nil takes precedence over a value of the URL. If the expected type is not an optional, the
+    /// parameter counts as missing. A passed nil is not the text "nil".
     @usableFromInline
     package static func isNil(_ value: Any) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
 }
 
-/// Errors that name the expected type and the value found.
+/// Errors that contain the expected type and the actual value.
 extension Parameters {
     /// Returns the error for a parameter without a value: `missingParameter`.
     @usableFromInline
@@ -157,12 +162,12 @@ extension Parameters {
         return self.error(.missingParameter, type: type, found: found)
     }
 
-    /// Returns the error for a value of another type: `invalidParameter`.
+    /// Returns the error for a value that does not have the expected type: `invalidParameter`.
     ///
     /// - Parameters:
     ///   - name: The parameter's name.
     ///   - type: The expected type.
-    ///   - value: The value; the message shows it if it is text, a number or a Boolean.
+    ///   - value: The value. The message contains the value if it is text, a number or a Boolean.
     ///   - isText: Whether a URL could contain a value of the type.
     /// - Returns: The error.
     @usableFromInline
@@ -197,8 +202,9 @@ extension Parameters {
         return value is any Numeric || value is Bool ? "\(type) \(value)" : type
     }
 
-    /// Returns the texts of an enumeration's cases in parentheses; empty if cases have no texts or there are
-    /// more than 20.
+    /// Returns the texts of an enumeration's cases in parentheses.
+    ///
+    /// The result is empty if the cases have no texts or if there are more than 20 cases.
     private static func cases<Value: CaseIterable>(of type: Value.Type) -> String {
         let texts = type.allCases.prefix(21).compactMap { self.text(ofCase: $0) }
         guard let last = texts.last, texts.count <= 20 else { return "" }

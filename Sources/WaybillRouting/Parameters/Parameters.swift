@@ -1,7 +1,7 @@
-/// The parameters of a message: one view of the values of the path, the query and the call.
+/// The parameters of a message: the values of the path, the query and the call in a single view.
 ///
-/// A value passed with the call takes precedence. The conventions choose between path and query; by default
-/// the path takes precedence. Values are decoded when they are read.
+/// A value that is passed with the call takes precedence. The conventions choose between path and query, and
+/// by default the path takes precedence. Values are decoded when they are read.
 public struct Parameters: Sendable {
     /// The text of the address.
     @usableFromInline let text: String
@@ -9,8 +9,9 @@ public struct Parameters: Sendable {
     @usableFromInline let layout: AddressLayout
     private var attachment: Attachment
     @usableFromInline let captures: Captures
-    /// The bits of the matched ``RouteID``; they are stored here, so that a match consists only of its
-    /// parameters.
+    /// The bits of the matched ``RouteID``; 0 when no route matched.
+    ///
+    /// The bits are stored here so that a match consists only of its parameters.
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.
@@ -19,8 +20,9 @@ public struct Parameters: Sendable {
         set { self.attach(.make(newValue)) }
     }
 
-    /// The values that were passed with the call, without conversion; a value that was received as bytes is
-    /// an ``EncodedValue``.
+    /// The values that were passed with the call, without conversion.
+    ///
+    /// A value that was received as bytes is an ``EncodedValue``.
     package var passedValues: [String: any Sendable] { self.passed?.dictionary ?? [:] }
 
     /// Returns a value that was passed with the call, without conversion.
@@ -45,8 +47,8 @@ public struct Parameters: Sendable {
 
     /// The names and the passed values in one word.
     ///
-    /// Most messages have neither. If the parameters were one word larger, they would be copied in memory (by
-    /// the compiler 6.3).
+    /// Most messages have neither names nor passed values. If the parameters were one word larger, the
+    /// compiler (6.3) would copy them in memory.
     private enum Attachment: Sendable {
         case nothing
         case names(ParameterNames)
@@ -75,7 +77,7 @@ public struct Parameters: Sendable {
         set { self.attachment = Attachment(newValue, self.passed) }
     }
 
-    /// The values that were passed with the call; nil if there are none.
+    /// The values that were passed with the call; nil when no values were passed.
     package var passed: PassedValues? {
         switch self.attachment {
         case .nothing, .names: nil
@@ -96,17 +98,18 @@ public struct Parameters: Sendable {
     /// The address that contains the values of path and query.
     public var address: Address { Address(text: self.text, layout: self.layout, rules: self.rules) }
 
-    /// Returns a copy with additional values passed with the call, which win over existing values.
+    /// Returns a copy with additional values passed with the call, which replace existing values of the same
+    /// name.
     public func merging(call: [String: any Sendable]) -> Self {
         var merged = self
         merged.pass(call)
         return merged
     }
 
-    /// Adds values passed with the call, which win over existing values.
+    /// Adds values passed with the call, which replace existing values of the same name.
     package mutating func pass(_ call: [String: any Sendable]) { self.attach(.make(call, over: self.passed)) }
 
-    /// Adds values passed with the call, which win over existing values.
+    /// Adds values passed with the call, which replace existing values of the same name.
     @inline(__always)
     package mutating func pass(_ values: PassedValues) {
         guard let passed = self.passed else {
@@ -121,9 +124,9 @@ public struct Parameters: Sendable {
         self.attachment = Attachment(self.names, values)
     }
 
-    /// The text of a value, or nil when no value has this name.
+    /// Returns the text of a value, or nil when no value has the name.
     ///
-    /// For a value passed with the call that is not text, the text is its description.
+    /// If a value that is not text was passed with the call, the result is the description of this value.
     public subscript(name: String) -> String? {
         if let value = self.passedValue(name) { return Self.isNil(value) ? nil : Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
@@ -167,7 +170,9 @@ extension Parameters {
         self.names?.names.contains { passed.has($0) } ?? false
     }
 
-    /// The values of the query only; if a name is repeated, the conventions choose the value.
+    /// The values of the query only.
+    ///
+    /// If a name occurs more than once, the conventions choose the value.
     public var query: [String: String] {
         let firstWins = self.rules.conventions.duplicateQueryNames == .firstWins
         var values: [String: String] = [:]
@@ -177,7 +182,9 @@ extension Parameters {
         return values
     }
 
-    /// All values as text; if a name has several values, the value with the highest precedence.
+    /// All values as text.
+    ///
+    /// If a name has several values, the value with the highest precedence is used.
     public var all: [String: String] {
         let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
         var values = self.query
@@ -186,9 +193,11 @@ extension Parameters {
         return values
     }
 
-    /// Returns all values of a name; values of a repeated query item are in the order of the URL.
+    /// Returns all values of a name.
     ///
-    /// If the call or the path provides the value, it is the only element.
+    /// The values of a repeated query item are in the order of the URL.
+    ///
+    /// If the call or the path contains the name, its value is the only element.
     public func all(_ name: String) -> [String] {
         if let value = self.passedValue(name) { return Self.isNil(value) ? [] : [Self.text(of: value)] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
@@ -201,10 +210,14 @@ extension Parameters {
 }
 
 extension Parameters {
-    /// The text of the address, without creating an `Address`.
+    /// The text of the address.
+    ///
+    /// Reading the text does not create an `Address`.
     @inlinable package var url: String { self.text }
 
-    /// The value that means "no parameters"; the runtime would copy an optional.
+    /// Parameters without an address and without values.
+    ///
+    /// Code uses this value instead of nil, because the runtime would copy an optional.
     package static var none: Self { RouteMatch.none.parameters }
 
     /// Whether the address has a fragment.

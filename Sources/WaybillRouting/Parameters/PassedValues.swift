@@ -1,7 +1,9 @@
-/// The values that are passed with a call, by name; if a name is repeated, the newest value wins.
+/// The values that are passed with a call, by name.
 ///
-/// A call passes few values. A short list is created and searched in less time than it takes to create a
-/// dictionary. Values that are passed as a dictionary stay in it.
+/// If a name occurs more than once, the newest value is used.
+///
+/// A call passes only a few values. A short list is created and searched in less time than it takes to create
+/// a dictionary. Values that are passed as a dictionary stay in this dictionary.
 @usableFromInline
 package final class PassedValues: Sendable {
     private enum Kind: Sendable {
@@ -11,13 +13,16 @@ package final class PassedValues: Sendable {
         case dictionary
     }
 
-    // The members are separate and not associated values, because those would be copied to be read.
+    // The members are separate properties and not associated values, because reading an associated value
+    // copies it.
     private let kind: Kind
     private let name: String
     private let number: Int
     private let value: (any Sendable)?
     private let values: [String: any Sendable]
-    /// The values that were passed earlier; they are used for names that this object does not have.
+    /// The values that were passed earlier.
+    ///
+    /// These values are used for names that this object does not contain.
     private let older: PassedValues?
 
     /// Creates a list with one more value.
@@ -42,7 +47,9 @@ package final class PassedValues: Sendable {
         self.older = older
     }
 
-    /// Creates a list from the values of a dictionary; returns `older` if the dictionary is empty.
+    /// Creates a list from the values of a dictionary.
+    ///
+    /// Returns `older` if the dictionary is empty.
     package static func make(
         _ values: [String: any Sendable],
         over older: PassedValues? = nil
@@ -50,18 +57,18 @@ package final class PassedValues: Sendable {
         values.isEmpty ? older : PassedValues(values, over: older)
     }
 
-    /// The value with a name, or nil.
+    /// Returns the value with a name, or nil when no value has the name.
     package subscript(name: String) -> (any Sendable)? {
         switch self.kind {
         case .value: if self.name == name { return self.value }
         case .number: if self.name == name { return self.number }
         case .dictionary: if let value = self.values[name] { return value }
         }
-        // The recursion is short, because lists are short and a lookup mostly ends here.
+        // The recursion is short, because lists are short and a lookup usually finds its value here.
         return self.older?[name]
     }
 
-    /// Returns whether there is a value with a name.
+    /// Returns whether a value has the name.
     func has(_ name: String) -> Bool {
         switch self.kind {
         case .value, .number: if self.name == name { return true }
@@ -70,8 +77,9 @@ package final class PassedValues: Sendable {
         return self.older?.has(name) ?? false
     }
 
-    /// Returns the number with a name, `needsText` if the value is not stored as a number, or nil if there is
-    /// no value.
+    /// Returns the number with a name.
+    ///
+    /// Returns `needsText` if the value is not stored as a number, and nil when no value has the name.
     func reading(_ name: String) -> Parameters.IntReading? {
         switch self.kind {
         case .value: if self.name == name { return .needsText }

@@ -1,4 +1,4 @@
-/// The type or expression that a value must match.
+/// The type or the regular expression that a value must match.
 enum PatternConstraint: Sendable, Hashable {
     case none
     case int
@@ -7,7 +7,7 @@ enum PatternConstraint: Sendable, Hashable {
     case uuid
     case regex(RegularExpression)
 
-    /// Returns the constraint for a type of the route language; nil for an unknown type.
+    /// Returns the constraint for a type of the route language, or nil for an unknown type.
     static func named(_ type: String) -> Self? {
         switch type {
         case "string": PatternConstraint.none
@@ -43,7 +43,9 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// The constraint as part of a segment's shape, which is the segment without the names of its values.
+    /// The constraint as a part of a segment's shape.
+    ///
+    /// The shape is the segment without the names of its values.
     var shape: String {
         switch self {
         case .none: ":"
@@ -86,7 +88,7 @@ enum PatternConstraint: Sendable, Hashable {
     }
 }
 
-/// Automata for the types, used in segments with several adjacent pieces.
+/// Automata for the types, which are used in segments with several adjacent pieces.
 extension PatternConstraint {
     /// The automaton of the constraint; nil when it accepts every text.
     var automaton: RegexAutomaton? {
@@ -153,7 +155,7 @@ extension PatternConstraint {
         )
     }
 
-    /// Builds an automaton that is known to stay within the limit of states.
+    /// Builds an automaton of a built-in type, which cannot exceed the limit of states.
     private static func automaton(_ node: RegexNode) -> RegexAutomaton {
         var budget = RegexBudget.code
         do {
@@ -174,9 +176,9 @@ extension PatternConstraint {
         ])
     }
 
-    /// Returns an expression for the numbers that have as many digits and are not larger.
+    /// Returns an expression for the numbers that have as many digits as `digits` and are not larger.
     ///
-    /// At the first digit that differs, the digit of a smaller number is smaller.
+    /// At the first digit that differs, a smaller number has a smaller digit.
     private static func upTo(_ digits: ArraySlice<UInt32>) -> RegexNode {
         guard let digit = digits.first else { return .empty }
         let same = RegexNode.sequence([

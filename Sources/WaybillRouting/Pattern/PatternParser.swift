@@ -7,9 +7,11 @@ struct PatternParser {
     /// A parsed pattern.
     struct Result {
         var scheme: String
-        /// The segment sequences that the pattern matches, the longest first.
+        /// The segment sequences that the pattern matches.
+        ///
+        /// The longest sequence is first.
         var variants: [[PatternSegment]]
-        /// The text of each variant when there are several; otherwise empty.
+        /// The text of each variant; empty when the pattern has only one variant.
         var alternatives: [String]
     }
 
@@ -69,7 +71,8 @@ struct PatternParser {
         return Result(scheme: scheme, variants: variants, alternatives: alternatives)
     }
 
-    /// Returns the path, without a host that is not a segment and without an ignored query.
+    /// Returns the path without a host that is not a segment, and without a query that the conventions
+    /// ignore.
     private func path(_ bytes: [UInt8]) -> [UInt8] {
         let conventions = self.rules.conventions
         if conventions.host == .isFirstSegment, conventions.patternQuery == .isText { return bytes }
@@ -91,7 +94,7 @@ struct PatternParser {
         return Array(isQueryIgnored ? path.prefix { $0 != UInt8(ascii: "?") } : path)
     }
 
-    /// Returns the end of the scheme; 0 when there is none.
+    /// Returns the end of the scheme; 0 when the pattern has no scheme.
     private static func schemeEnd(_ bytes: [UInt8]) -> Int {
         for (index, byte) in bytes.enumerated() {
             if ASCII.isLetter(byte) || (index > 0 && ASCII.isSchemeTail(byte)) { continue }
@@ -116,7 +119,9 @@ struct PatternParser {
 /// Expands optional groups: `a(/b)(/c)` becomes `a/b/c`, `a/b`, `a/c` and `a`.
 struct OptionalGroups {
     private let path: [UInt8]
-    /// The maximum number of groups; each group doubles the number of expansions.
+    /// The maximum number of groups.
+    ///
+    /// Each group doubles the number of expansions.
     private let limit: Int
     private let error: (String) -> RoutingError
 
@@ -140,7 +145,8 @@ struct OptionalGroups {
                 path[..<group.lowerBound] + path[(group.lowerBound + 1)..<(group.upperBound - 1)]
                     + path[group.upperBound...]
             )
-            // Group n is found once for each expansion of the previous groups.
+            // The n-th group is found once for each expansion of the groups before it, so count up to two to
+            // the power of the limit.
             groups += 1
             guard groups < 1 << self.limit else {
                 throw self.error("the pattern has more than \(self.limit) optional groups")

@@ -1,13 +1,18 @@
-/// The origin of a pattern, which limits the work that parsing it may take.
+/// The origin of a pattern.
+///
+/// It limits the work that the parser may do for the pattern.
 package enum PatternSource: Sendable {
     /// The program.
     case code
-    /// A subscriber behind a socket, HTTP or the console.
+    /// A subscriber that uses a socket, HTTP or the console.
     case peer
-    /// Another node of a cluster, whose code contains the pattern.
+    /// Another process of a cluster.
+    ///
+    /// The pattern is in the code of that process.
     case node
 
-    /// Returns the budget for the regular expressions of a pattern; nil when the pattern may have none.
+    /// Returns the budget for the regular expressions of a pattern; nil when the pattern must not contain
+    /// any.
     func budget(_ limits: RoutingLimits) -> RegexBudget? {
         switch self {
         case .code: .code
@@ -15,7 +20,9 @@ package enum PatternSource: Sendable {
         }
     }
 
-    /// The maximum number of optional groups; each group doubles the number of expansions.
+    /// The maximum number of optional groups.
+    ///
+    /// Each group doubles the number of expansions.
     var groupLimit: Int {
         switch self {
         case .code, .node: 6

@@ -1,7 +1,7 @@
 /// One form of a pattern's URLs in the syntax of other languages: `app://user/{uid}`.
 ///
-/// A pattern with optional groups has several forms. `{name}` cannot express `*`, `**` and globs. The
-/// template has a name in their place, and ``isExact`` is false.
+/// A pattern with optional groups has several forms. `{name}` cannot express `*`, `**` and globs. For these
+/// wildcards, the template contains a name as a replacement, and ``isExact`` is false.
 package struct PatternTemplate: Sendable, Hashable {
     /// A name in braces, with the type of its value.
     package struct Parameter: Sendable, Hashable {
@@ -10,7 +10,8 @@ package struct PatternTemplate: Sendable, Hashable {
         /// The name of the type, as patterns spell it: `string`, `int`, `double`, `bool`, `uuid`, `path` or
         /// `regex`.
         package let type: String
-        /// The regular expression that values match; nil if the pattern has none.
+        /// The regular expression that values match; nil when the pattern contains no regular expression for
+        /// the value.
         package let expression: String?
         /// Whether handlers can read the value.
         package let isCaptured: Bool
@@ -21,7 +22,7 @@ package struct PatternTemplate: Sendable, Hashable {
     package private(set) var segments: [String] = []
     /// The parameters in braces, in the order of the segments.
     package private(set) var parameters: [Parameter] = []
-    /// Whether each `{name}` represents one value of one segment.
+    /// Whether each `{name}` represents exactly one value within one segment.
     package private(set) var isExact = true
 
     fileprivate init(_ scheme: String, _ variant: [PatternSegment]) {
@@ -55,8 +56,9 @@ package struct PatternTemplate: Sendable, Hashable {
         }
     }
 
-    /// Adds a parameter and returns its name in braces; values without a name are called `any`, `any2`, and
-    /// so on.
+    /// Adds a parameter, and returns its name in braces.
+    ///
+    /// Values without a name are called `any`, `any2`, and so on.
     private mutating func braces(_ name: String?, type: String, expression: String? = nil) -> String {
         let taken = Set(self.parameters.map(\.name))
         var unique = name ?? "any"

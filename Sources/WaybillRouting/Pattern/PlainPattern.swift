@@ -1,13 +1,17 @@
-/// Patterns that can be printed without parsing: literal segments of unreserved characters, and placeholders
-/// that are whole segments.
+/// Patterns that can be printed without parsing.
 ///
-/// The values that a plain pattern reads back from its URL are known without a match.
-/// ``RoutePattern/url(with:)`` prints all other patterns, and its errors describe the values that it rejects.
+/// Plain patterns consist of literal segments of unreserved characters, and of placeholders that are whole
+/// segments.
+///
+/// The URL of a plain pattern certainly contains the values unchanged. ``RoutePattern/url(with:)`` prints all
+/// other patterns, and its errors describe the values that it rejects.
 package enum PlainPattern {
-    /// The maximum length of a URL, in bytes; the general method handles longer URLs and knows the limits.
+    /// The maximum length of a URL, in bytes.
+    ///
+    /// The general method handles longer URLs, because it checks the limits.
     private static let lengthLimit = 1_024
 
-    /// Returns whether a pattern has no placeholder and matches only the URL that it spells.
+    /// Returns whether a pattern has no placeholder and matches only the URL with the same text.
     package static func isURL(_ pattern: String) -> Bool {
         let bytes = pattern.utf8.span
         guard let start = self.endOfScheme(bytes), bytes.count <= self.lengthLimit else { return false }
@@ -22,8 +26,9 @@ package enum PlainPattern {
         return !isFirst
     }
 
-    /// Returns the URL of a pattern with values; values that the pattern does not name become the query, in
-    /// their order.
+    /// Returns the URL of a pattern with values.
+    ///
+    /// Values that the pattern does not name become the query, in their order.
     ///
     /// - Returns: The URL; nil if the pattern or a value is not plain.
     package static func url(_ pattern: String, _ values: [(name: String, text: String)]) -> String? {
@@ -36,7 +41,8 @@ package enum PlainPattern {
             let end = self.endOfSegment(bytes, index)
             guard end > index else { return nil }
             if bytes[index] == UInt8(ascii: ":") {
-                // A host may be compared without case, and then another text would be read back.
+                // A value cannot be the host, because a host may be compared without regard to case and then
+                // change.
                 guard index > start, let name = self.name(bytes, start: index &+ 1, end: end),
                     !names.contains(name),
                     let value = self.only(name, of: values), self.isPlain(value)
@@ -64,7 +70,8 @@ package enum PlainPattern {
         return url.count <= self.lengthLimit ? String(decoding: url, as: UTF8.self) : nil
     }
 
-    /// Returns the start of the first segment; nil without a scheme, or if the scheme is not in lower case.
+    /// Returns the start of the first segment; nil when the pattern has no scheme or its scheme is not in
+    /// lower case.
     private static func endOfScheme(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count, ASCII.isLetter(bytes[index]), bytes[index] & 0x20 != 0 { index &+= 1 }
@@ -95,7 +102,9 @@ package enum PlainPattern {
         return found
     }
 
-    /// Returns whether the text can be a segment: it is not empty and does not begin with a dot.
+    /// Returns whether the text can be a segment.
+    ///
+    /// It must not be empty and must not begin with a dot.
     private static func isPlain(_ value: String) -> Bool {
         !value.isEmpty && value.utf8.first != UInt8(ascii: ".")
     }

@@ -1,8 +1,8 @@
 extension RoutePattern {
-    /// Returns a URL that the pattern matches, with random values of the right types; for tests and checks.
+    /// Returns a URL that the pattern matches, with random values of the right types, for tests and checks.
     ///
-    /// - Parameter generator: The source of randomness; a generator with the same seed yields the same URL.
-    /// - Returns: A URL. Another pattern of a table may match it better.
+    /// - Parameter generator: The source of randomness. A generator with the same seed yields the same URL.
+    /// - Returns: A URL. In a table, another pattern may match this URL better.
     public func example(using generator: inout some RandomNumberGenerator) -> String {
         let variant = self.variants.randomElement(using: &generator) ?? []
         var sampler = PatternSampler(generator: generator)
@@ -13,11 +13,13 @@ extension RoutePattern {
     }
 }
 
-/// Generates random text that a pattern's segments match.
+/// Generates random text that the segments of a pattern match.
 struct PatternSampler<Generator: RandomNumberGenerator> {
     var generator: Generator
 
-    /// Returns text for a segment, percent-encoded; several segments for a rest.
+    /// Returns percent-encoded text for a segment of a pattern.
+    ///
+    /// For a catch-all segment (`rest`), the text contains one to three segments.
     mutating func text(of segment: PatternSegment) -> String {
         switch segment {
         case .literal(let text): return PercentCoding.encode(text)
@@ -56,7 +58,7 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
     }
 
     private mutating func letters(_ count: Int, of alphabet: String) -> String {
-        // The alphabet is indexed by bytes, because a string finds a character by counting from its start.
+        // Index the bytes of the alphabet. A string would find each character by counting from its start.
         let letters = (0..<count).compactMap { _ in alphabet.utf8.randomElement(using: &self.generator) }
         return String(decoding: letters, as: UTF8.self)
     }
@@ -69,8 +71,8 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         case .choice(let nodes):
             return nodes.randomElement(using: &self.generator).map { self.text(of: $0) } ?? ""
         case .repetition(let node, let from, let to):
-            // The count is at least the minimum, at least one because a value may not be empty, and at most
-            // two above the minimum.
+            // The count is at least the minimum of the repetition and at most two above the minimum. If
+            // possible, the count is at least one, because a value must not be empty.
             let most = min(to ?? from + 2, from + 2)
             let count = Int.random(in: min(max(from, 1), most)...most, using: &self.generator)
             return (0..<count).map { _ in self.text(of: node) }.joined()
@@ -85,12 +87,14 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         }
         let range = set.ranges.randomElement(using: &self.generator) ?? 97...97
         let value = UInt32.random(in: range, using: &self.generator)
-        // Surrogates are not characters.
+        // A surrogate is not a character, so use the first character of the range instead.
         return (Unicode.Scalar(value) ?? Unicode.Scalar(range.lowerBound)).map { String(Character($0)) } ?? ""
     }
 }
 
-/// A random number generator whose sequence depends only on its seed, so that a failure can be reproduced.
+/// A random number generator whose sequence depends only on its seed.
+///
+/// A failure can therefore be reproduced.
 ///
 /// The algorithm is SplitMix64 (Steele, Lea and Flood, 2014).
 package struct SeededGenerator: RandomNumberGenerator {

@@ -1,7 +1,7 @@
 extension RoutePattern {
-    /// Returns whether a URL may match both this pattern and another one.
+    /// Returns whether a URL possibly matches both this pattern and another pattern.
     ///
-    /// False means that no URL matches both. Segments in which text and values are combined count as
+    /// If the result is false, no URL matches both patterns. Segments that combine text and values count as
     /// overlapping.
     package func mayOverlap(with other: RoutePattern) -> Bool {
         guard self.scheme == other.scheme else { return false }
@@ -11,7 +11,9 @@ extension RoutePattern {
     }
 }
 
-/// A comparison of two segment sequences: for each pair of prefixes, whether a path may match both.
+/// A comparison of two segment sequences.
+///
+/// The comparison decides, for each pair of prefixes, whether a path possibly matches both.
 private struct SegmentOverlap {
     private let left: [PatternSegment]
     private let right: [PatternSegment]
@@ -22,7 +24,7 @@ private struct SegmentOverlap {
     }
 
     var mayOverlap: Bool {
-        // `row[j]` is true when a path may match both the left segments so far and the first j right
+        // `row[j]` is true when a path possibly matches both the left segments so far and the first j right
         // segments.
         var row = [Bool](repeating: false, count: self.right.count + 1)
         row[0] = true

@@ -1,19 +1,23 @@
 extension RoutePattern {
-    /// Returns the URL from which the pattern reads these values.
+    /// Returns the URL in which the pattern finds these values.
     ///
     /// Values are percent-encoded as needed. Values that the pattern does not name become the query, sorted
-    /// by name. An optional group is printed when all its values are given.
+    /// by name. An optional group is printed when `values` contains all of its values.
     ///
-    /// - Parameter values: The text of each parameter; the segments of a rest are joined by `/`.
+    /// - Parameter values: The text of each parameter. In the value of a catch-all segment, `/` separates the
+    ///   segments.
     /// - Returns: The URL, with the scheme of the pattern.
     /// - Throws: ``RoutingError/Code/missingParameter`` that names the missing parameter, or
-    ///   ``RoutingError/Code/invalidParameter`` for a value that could not be read back.
+    ///   ``RoutingError/Code/invalidParameter`` for a value that the pattern would not extract unchanged from
+    ///   the URL.
     public func url(with values: [String: String]) throws(RoutingError) -> String {
         let printer = PatternPrinter(pattern: self, values: values)
         return try printer.print()
     }
 
-    /// Whether the pattern can be printed; a wildcard without a name has no value to print.
+    /// Whether the pattern can be printed.
+    ///
+    /// A wildcard without a name cannot be printed, because it has no value.
     package var canBePrinted: Bool {
         self.variants.joined()
             .allSatisfy { segment in
@@ -96,14 +100,15 @@ struct PatternPrinter {
         return value
     }
 
-    /// Matches the printed URL and compares the values, because adjacent values may be ambiguous.
+    /// Matches the printed URL and compares the values, because the border between adjacent values may be
+    /// ambiguous.
     private func check(_ url: String) throws(RoutingError) {
         var trie = RouteTrie(rules: self.pattern.rules)
         _ = try trie.insert(self.pattern, fileID: "", line: 0)
         let read = try FrozenTrie(trie).match(url)?.parameters.all ?? [:]
         guard read != self.values else { return }
         let name = self.values.keys.sorted().first { read[$0] != self.values[$0] } ?? ""
-        throw self.invalid(name, "is read back as another value from \(url): choose another one")
+        throw self.invalid(name, "is read back as another value from \(url): choose another value")
     }
 
     private func unnamed() -> RoutingError {

@@ -1,15 +1,21 @@
-/// A segment of a pattern without the names of its values, for the addresses of other systems.
+/// A segment of a pattern without the names of its values.
+///
+/// Other systems use the shape as a part of an address.
 package enum SegmentShape: Sendable, Hashable {
-    /// Decoded text that must be equal.
+    /// The decoded text that a decoded segment of a URL must equal.
     case literal(String)
-    /// Any one segment of a kind: the text of the placeholder without its name.
+    /// Any single segment of a kind.
+    ///
+    /// The associated text is the text of the placeholder without its name.
     case value(String)
     /// One or more segments.
     case rest
 }
 
 extension RoutePattern {
-    /// The shapes of the segment sequences that the pattern matches, the longest first.
+    /// The shapes of the segment sequences that the pattern matches.
+    ///
+    /// The longest sequence is first.
     package var shapes: [[SegmentShape]] { self.variants.map { $0.map(\.shape) } }
 }
 

@@ -13,12 +13,17 @@ public struct RoutePattern: Sendable {
 
     /// The original text of the pattern.
     public let text: String
-    /// The scheme in the form that tables compare; the default scheme when the pattern has none.
+    /// The scheme in the form that tables compare.
+    ///
+    /// It is the default scheme when the pattern has no scheme.
     public let scheme: String
-    /// The segment sequences that the pattern matches, the longest first; several if the pattern has optional
-    /// groups.
+    /// The segment sequences that the pattern matches.
+    ///
+    /// The longest sequence is first.
+    ///
+    /// A pattern with optional groups has several sequences.
     let variants: [[PatternSegment]]
-    /// The text of each variant, without the scheme, when optional groups yield several; otherwise empty.
+    /// The text of each variant, without the scheme; empty when the pattern has only one variant.
     private let alternatives: [String]
     let rules: RoutingRules
 
@@ -26,8 +31,8 @@ public struct RoutePattern: Sendable {
     ///
     /// - Parameters:
     ///   - text: The pattern, with or without a scheme.
-    ///   - conventions: The forms that the pattern may have, and their meaning.
-    ///   - defaultScheme: The scheme of a pattern without one.
+    ///   - conventions: The rules for the forms of a pattern and for their meaning.
+    ///   - defaultScheme: The scheme of a pattern that has no scheme.
     ///   - limits: The upper bounds on the pattern.
     /// - Throws: ``RoutingError/Code/invalidPattern`` with a message that describes the problem.
     public init(
@@ -48,10 +53,10 @@ public struct RoutePattern: Sendable {
         self.alternatives = result.alternatives
     }
 
-    /// Returns the pattern under rules with another default scheme, or another fallback, and keeps its
-    /// scheme.
+    /// Returns the pattern under other rules, with the same scheme.
     ///
-    /// If the other rules would change the scheme, the current scheme is added to the text.
+    /// The other rules have another default scheme or another setting of `fallsBack`. If these rules would
+    /// change the pattern's scheme, the current scheme is added to the text.
     func read(by rules: RoutingRules) -> Self {
         let read = try? Self(self.text, rules)
         if let read, read.scheme == self.scheme { return read }
@@ -70,12 +75,15 @@ public struct RoutePattern: Sendable {
 }
 
 extension RoutePattern {
-    /// Patterns without optional groups that together match the same addresses, the longest first.
+    /// Patterns without optional groups that together match the same addresses.
+    ///
+    /// The longest pattern is first.
     ///
     /// If the pattern has no optional group, the only element is the pattern itself.
     package var expansions: [RoutePattern] {
         let expansions = self.alternatives.compactMap { try? Self("\(self.scheme):\($0)", self.rules) }
-        // Conventions that ignore the host could read a part of the path as a host.
+        // Conventions that ignore the host could interpret a part of the path as a host, so compare the
+        // variants.
         return expansions.map(\.variants) == self.variants.map { [$0] } ? expansions : [self]
     }
 
@@ -102,15 +110,15 @@ extension RoutePattern: CustomStringConvertible {
 }
 
 enum PatternSegment: Sendable, Hashable {
-    /// Decoded text that must be equal.
+    /// The decoded text that a decoded segment of a URL must equal.
     case literal([UInt8])
     /// A typed value, a wildcard, or several adjacent pieces.
     case compound([PatternPiece])
-    /// Any one segment, captured as a parameter.
+    /// Any single segment, captured as a parameter.
     case placeholder(String)
-    /// Any one segment.
+    /// Any single segment, without a capture.
     case any
-    /// One or more segments, captured as one parameter.
+    /// A catch-all segment: one or more segments of a URL, captured as one parameter.
     case rest(String)
 }
 
@@ -118,7 +126,7 @@ enum PatternSegment: Sendable, Hashable {
 enum PatternPiece: Sendable, Hashable {
     /// Decoded text.
     case literal([UInt8])
-    /// A value, which is captured if it has a name.
+    /// A value. A value with a name is captured as a parameter.
     case value(name: String?, PatternConstraint)
 }
 

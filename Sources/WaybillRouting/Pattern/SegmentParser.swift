@@ -1,4 +1,4 @@
-/// Parses the path of a pattern, without optional groups, into segments, and each segment into pieces.
+/// Parses the path of a pattern without optional groups into segments, and each segment into pieces.
 struct SegmentParser {
     struct Failure: Error {
         let message: String
@@ -10,7 +10,7 @@ struct SegmentParser {
     private var literal: [UInt8] = []
     private var pieces: [PatternPiece] = []
     private var result: [PatternSegment] = []
-    /// The work that regular expressions may still take; nil when they are not allowed.
+    /// The work that the parser may still do for regular expressions; nil when they are not allowed.
     private(set) var budget: RegexBudget?
 
     init(_ path: [UInt8], _ conventions: RoutingConventions, budget: RegexBudget?) {
@@ -32,14 +32,16 @@ struct SegmentParser {
         return self.result
     }
 
-    /// The end of the current segment, for forms that cannot contain a slash.
+    /// The end of the current segment, for placeholders that cannot contain a slash.
     private var segmentEnd: Int {
         self.path[self.index...].firstIndex(of: UInt8(ascii: "/")) ?? self.path.count
     }
 
     private var isAtStart: Bool { self.literal.isEmpty && self.pieces.isEmpty }
 
-    /// Parses a form that must be a whole segment: a rest, or a placeholder of some conventions.
+    /// Parses a form that must be a whole segment: a catch-all segment, or a placeholder of some conventions.
+    ///
+    /// Returns false when the segment has another form.
     private mutating func readWhole() throws(Failure) -> Bool {
         guard self.isAtStart else { return false }
         let segment = self.path[self.index..<self.segmentEnd]
@@ -62,7 +64,7 @@ struct SegmentParser {
         return true
     }
 
-    /// Returns the name in `**name`, `*name` or `<path:name>`; returns `**` for `**` alone.
+    /// Returns the name of a catch-all segment in `**name`, `*name` or `<path:name>`; `**` for `**` alone.
     private func restName(_ segment: ArraySlice<UInt8>) -> String? {
         guard let first = segment.first, first == UInt8(ascii: "*") || first == UInt8(ascii: "<") else {
             return nil
@@ -80,7 +82,9 @@ struct SegmentParser {
         return Self.isName(name.utf8) ? String(name) : nil
     }
 
-    /// Parses a placeholder or wildcard at the index; returns false if none begins there.
+    /// Parses a placeholder or wildcard that begins at the index.
+    ///
+    /// Returns false when none begins at the index.
     private mutating func readValue() throws(Failure) -> Bool {
         switch (self.path[self.index], self.conventions.placeholders) {
         case (UInt8(ascii: "<"), .angleBrackets):
@@ -131,6 +135,8 @@ struct SegmentParser {
     }
 
     /// Parses `<name>` or `<type:name>`.
+    ///
+    /// Returns false when the text has another form.
     private mutating func readTyped() throws(Failure) -> Bool {
         var end = self.nameEnd(self.index + 1)
         guard end > self.index + 1, end < self.path.count else { return false }
@@ -211,7 +217,7 @@ struct SegmentParser {
 
     private func nameEnd(_ start: Int) -> Int { Self.nameEnd(self.path, start) }
 
-    /// Returns the end of `<word>`, for conventions that support only this form.
+    /// Returns the end of `<word>`, for conventions that have only this placeholder.
     private func angleEnd() -> Int? {
         guard self.path[self.index] == UInt8(ascii: "<") else { return nil }
         var end = self.index + 1
@@ -232,7 +238,7 @@ struct SegmentParser {
         return path[start...].firstIndex { !ASCII.isNameTail($0) } ?? path.count
     }
 
-    /// Returns the end of `:name(...)`; nil when no name with a regular expression begins at the index.
+    /// Returns the end of `:name(...)`, or nil when no name with a regular expression begins at the index.
     static func regexEnd(_ path: [UInt8], at index: Int) -> Int? {
         guard path[index] == UInt8(ascii: ":") else { return nil }
         let open = self.nameEnd(path, index + 1)

@@ -1,25 +1,28 @@
-/// A regular expression as a Glushkov automaton, with one state per character of the expression and no
-/// backtracking.
+/// A regular expression as a Glushkov automaton, which has one state for each character of the expression.
 ///
-/// All active states are bits of a few words and advance together. So matching takes at most time
-/// proportional to the length of the text times the length of the expression. The automaton runs in both
-/// directions.
+/// All active states are bits of a few words and advance together, without backtracking. The time for a match
+/// is therefore at most proportional to the length of the text times the length of the expression. The
+/// automaton can read a text forwards and backwards.
 struct RegexAutomaton: Sendable, Hashable {
     let sets: [CharacterSet]
     /// The number of words in a set of states.
     let width: Int
     let first: [UInt64]
     let last: [UInt64]
-    /// The sets of successors of all states, concatenated.
+    /// The set of successors of each state.
+    ///
+    /// All sets are concatenated.
     let follow: [UInt64]
-    /// The sets of predecessors of all states, concatenated.
+    /// The set of predecessors of each state.
+    ///
+    /// All sets are concatenated.
     let precede: [UInt64]
 
     /// Creates the automaton of an expression.
     ///
     /// - Parameters:
     ///   - node: The expression.
-    ///   - budget: The work that may be done; the work of this call is subtracted.
+    ///   - budget: The work that may be done. The initializer subtracts its work from the budget.
     /// - Throws: The reason why the expression is too large.
     init(_ node: RegexNode, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var builder = RegexBuilder(budget)
@@ -56,7 +59,9 @@ extension RegexAutomaton {
             : self.shortestEnd(text, range) { $0 == range.upperBound } != nil
     }
 
-    /// Returns whether the whole range matches, for automata of at most 64 states; allocates nothing.
+    /// Returns whether the whole range matches.
+    ///
+    /// The method is for automata of at most 64 states, and allocates no memory.
     private func matchesNarrowly(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var index = range.lowerBound
         var next = self.first[0]
@@ -95,9 +100,10 @@ extension RegexAutomaton {
         return nil
     }
 
-    /// Returns, for each offset of the range, whether a match can begin there and end at an allowed offset.
+    /// Returns, for each offset of the range, whether a match can begin at the offset and end at an allowed
+    /// offset.
     ///
-    /// Offsets count from the start of the range and include its end.
+    /// Offsets count from the start of the range and include the end of the range.
     func starts(_ text: Span<UInt8>, _ range: Range<Int>, endingAt allowed: [Bool]) -> [Bool] {
         var result = [Bool](repeating: false, count: range.count + 1)
         var states = [UInt64](repeating: 0, count: self.width)
@@ -117,8 +123,10 @@ extension RegexAutomaton {
         return result
     }
 
-    /// Computes in `states` the candidates of `next` that accept the character, and sets `next` to their
-    /// successors.
+    /// Advances the automaton by one character.
+    ///
+    /// Sets `states` to the states in `next` that accept the character, and then sets `next` to the
+    /// successors of these states.
     private func step(
         _ scalar: UInt32,
         states: inout [UInt64],

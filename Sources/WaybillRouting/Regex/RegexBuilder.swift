@@ -1,7 +1,7 @@
-/// The work that parsing the regular expressions of one pattern may take.
+/// The work that the parser may do for the regular expressions of one pattern.
 ///
-/// Counted repetitions are expanded, and nested repetitions multiply. So a short text can require any amount
-/// of work, even if the result is small or empty. The budget limits the work itself.
+/// Counted repetitions are expanded, and nested repetitions multiply. A short text can therefore require any
+/// amount of work, even if the result is small or empty. The budget limits this work.
 struct RegexBudget {
     /// The maximum number of states of one expression.
     let states: Int
@@ -11,10 +11,14 @@ struct RegexBudget {
     /// The budget of a pattern in the program's code.
     static var code: Self { Self(states: 512, steps: 1 << 20) }
 
-    /// The budget of a pattern that a peer sends; its steps take less than a millisecond.
+    /// The budget of a pattern that a peer sends.
+    ///
+    /// The steps take less than a millisecond.
     static var peer: Self { Self(states: 64, steps: 1 << 13) }
 
-    /// Subtracts steps from the budget; throws when too few are left.
+    /// Subtracts steps from the budget.
+    ///
+    /// Throws when too few steps are left.
     mutating func spend(_ count: Int) throws(RegexParser.Failure) {
         guard count <= self.steps else {
             throw RegexParser.Failure("its nested repetitions would take too much work")
@@ -25,7 +29,7 @@ struct RegexBudget {
 
 /// Builds the states of an automaton and their successors.
 struct RegexBuilder {
-    /// A part of the expression, with the states at which it may begin and end.
+    /// A part of the expression, with the states at which it can begin and end.
     struct Part {
         var first: Set<Int> = []
         var last: Set<Int> = []

@@ -66,9 +66,10 @@ struct RegexParser {
         default: break
         }
         guard let (from, to) = bounds else { return atom }
-        // `bounds()` stops before the closing bracket, so this skips the last character of every quantifier.
+        // `bounds()` stops before the closing brace, so this step skips the last character of every
+        // quantifier.
         self.index += 1
-        // Values are always as short as possible, so lazy and greedy quantifiers have the same meaning.
+        // The shortest match is always used, so lazy and greedy quantifiers have the same meaning.
         _ = self.take("?")
         if let next = self.next, "*+?".unicodeScalars.contains(next) {
             throw Failure("a repetition follows another repetition")
@@ -76,7 +77,9 @@ struct RegexParser {
         return .repetition(atom, from: from, to: to)
     }
 
-    /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing brace; any other text is literal.
+    /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing brace.
+    ///
+    /// Any other text is literal.
     private mutating func bounds() throws(Failure) -> (Int, Int?)? {
         let start = self.index
         self.index += 1
@@ -137,7 +140,7 @@ struct RegexParser {
         case "v": return "\u{b}"
         default:
             let isWordLike = letter.isASCII && ASCII.isNameTail(UInt8(letter.value))
-            guard !isWordLike else { throw Failure("`\\\(letter)` is not known") }
+            guard !isWordLike else { throw Failure("`\\\(letter)` is not a known escape") }
             return letter
         }
     }
@@ -158,7 +161,8 @@ struct RegexParser {
             }
             self.index += 1
             guard let end = self.take(), let high = try self.member(end, &ranges) else {
-                // A class cannot end a range: the character, the hyphen and the class are all members.
+                // A class such as `\d` cannot end a range, so the character, the hyphen and the class are all
+                // members.
                 ranges += [low.value...low.value, 45...45]
                 continue
             }
@@ -170,7 +174,9 @@ struct RegexParser {
         throw Failure("a set is not closed")
     }
 
-    /// Parses one character of a set; returns nil for a class such as `\d`, whose ranges are added.
+    /// Parses one character of a set.
+    ///
+    /// For a class such as `\d`, adds the ranges of the class and returns nil.
     private mutating func member(
         _ scalar: Unicode.Scalar,
         _ ranges: inout [ClosedRange<UInt32>]

@@ -4,7 +4,9 @@ struct RegularExpression: Sendable {
     let source: String
     let automaton: RegexAutomaton
 
-    /// Creates an expression by parsing text within a budget, from which the work is subtracted.
+    /// Creates an expression by parsing a text.
+    ///
+    /// Its work is subtracted from the budget.
     init(_ text: String, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var parser = RegexParser(text)
         guard let node = try parser.parse().withoutAnchors() else {
@@ -37,7 +39,7 @@ indirect enum RegexNode: Sendable, Hashable {
     /// `$`: the end of the value.
     case end
 
-    /// Returns the sequence of a text's characters.
+    /// Returns the sequence of the characters of a text.
     static func text(_ text: String) -> Self { .sequence(text.unicodeScalars.map { .set(CharacterSet($0)) }) }
 
     static func optional(_ node: Self) -> Self { .repetition(node, from: 0, to: 1) }
@@ -47,8 +49,8 @@ indirect enum RegexNode: Sendable, Hashable {
 extension RegexNode {
     /// Returns the expression without anchors, or nil when its anchors make a match impossible.
     ///
-    /// An expression is always matched against the whole value. So an anchor is either redundant or makes its
-    /// alternative impossible.
+    /// An expression is always matched against the whole value. An anchor is therefore either redundant, or
+    /// it makes its alternative impossible.
     func withoutAnchors() -> RegexNode? { self.strip(atStart: true, atEnd: true) }
 
     private func strip(atStart: Bool, atEnd: Bool) -> RegexNode? {
@@ -70,7 +72,8 @@ extension RegexNode {
             }
             return from == 0 ? .optional(once) : once
         case .sequence(let parts):
-            // Nodes that match only the empty text may be between an anchor and the edge.
+            // Nodes that match only the empty text may precede or follow an anchor at the edge of the
+            // sequence.
             let lastFirst = parts.prefix(while: \.isEmptyText).count
             let firstLast = parts.count - 1 - parts.reversed().prefix(while: \.isEmptyText).count
             var stripped: [RegexNode] = []
@@ -129,7 +132,7 @@ struct CharacterSet: Sendable, Hashable {
     static let word = Self([48...57, 65...90, 95...95, 97...122])
     static let space = Self([9...13, 32...32, 0xa0...0xa0, 0x2028...0x2029])
 
-    /// Returns the set of `\d`, `\w`, `\s` or their negations; nil for another letter.
+    /// Returns the set of `\d`, `\w`, `\s` or their negations, or nil for another letter.
     static func escape(_ letter: Unicode.Scalar) -> Self? {
         switch letter {
         case "d": .digit

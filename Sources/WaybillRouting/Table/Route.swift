@@ -14,7 +14,7 @@ public struct Route: Sendable {
 
 /// The identifier of a registration in a table.
 ///
-/// An identifier is never reused within a table. After its route was removed, lookups with it return nil.
+/// A table never reuses an identifier. After a route was removed, a lookup with its identifier returns nil.
 public struct RouteID: Sendable, Hashable {
     @usableFromInline let bits: UInt64
 
@@ -26,7 +26,9 @@ public struct RouteID: Sendable, Hashable {
     /// The index of the route in the table.
     @inlinable var index: Int { Int(truncatingIfNeeded: self.bits & 0xffff_ffff) }
 
-    /// The number of the registration, counted from 1 over the lifetime of the table.
+    /// The number of the registration.
+    ///
+    /// The table counts all registrations from 1.
     var generation: UInt32 { UInt32(truncatingIfNeeded: self.bits >> 32) }
 }
 
@@ -71,8 +73,8 @@ extension RouteTrie {
 extension RouteTable {
     /// Returns the routes that no URL seems to reach because another route matches better.
     ///
-    /// Each element contains the unreachable route, the better route, and a URL. The result is based on
-    /// random examples, so it may contain a route that a rare URL reaches.
+    /// Each element contains the unreachable route, the better route, and a URL for which the other route is
+    /// better. The result is based on random examples, so it may contain a route that a rare URL reaches.
     package func shadowed() -> [(route: Route, by: Route, url: String)] {
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)

@@ -16,11 +16,13 @@ extension RouteTable {
         try self.frozen.match(address.text)
     }
 
-    /// Returns the parameters that a URL has for the most similar routes.
+    /// Returns the parameters of a URL according to the closest route.
     ///
-    /// The result comes from the URL's match or, if it has none, from the route of its longest registered
-    /// prefix, whether or not the table falls back. If neither exists and the table does not backtrack, the
-    /// result contains the values of the placeholders that the search has passed.
+    /// If a route matches the URL, the result is the parameters of the match. Otherwise, the result is the
+    /// parameters of the route of the URL's longest registered prefix, even if the table's conventions do not
+    /// fall back to this route. If no prefix is registered and the table does not backtrack, the result
+    /// contains the values of the placeholders that the search has passed. In all other cases, the result is
+    /// nil.
     package func closestParameters(of url: String) -> Parameters? {
         if let match = try? self.frozen.slowMatch(url, fallsBack: true), match.isFound {
             return match.take()
@@ -35,7 +37,9 @@ extension RouteTable {
         try Address(url, self.trie.rules)
     }
 
-    /// Returns whether a URL matches a route; calls no handler.
+    /// Returns whether a URL matches a route.
+    ///
+    /// The method calls no handler.
     public func canRoute(_ url: String) -> Bool { (try? self.match(url)) != nil }
 
     /// Returns the handler of a route, or nil if the route was removed.
@@ -44,23 +48,28 @@ extension RouteTable {
         self.frozen.index(of: id).flatMap { self.handlers[$0] }
     }
 
-    /// The handler of a match; the match must come from this table, which must not have changed since.
+    /// The handler of a match.
+    ///
+    /// The match must come from this table, and the table must not have changed since the match.
     @inlinable
     public subscript(match: RouteMatch) -> Handler? { self.handlers[match.route.index] }
 }
 
 extension RouteTable {
-    /// Whether `matchAll` can return every matching route; false if one pattern can change the matches of
-    /// another.
+    /// Whether `matchAll` can return every matching route.
+    ///
+    /// `matchAll` cannot do so if one pattern can change the matches of another pattern.
     package var canMatchAll: Bool {
         let rules = self.trie.rules
         return rules.backtracks && !rules.fallsBack && !rules.valuesNeedExactCase
     }
 
-    /// Returns every route that matches a URL, each once, in no particular order; schemes need not be
-    /// registered.
+    /// Returns every route that matches a URL.
     ///
-    /// If ``canMatchAll`` is false, the result contains only the best match.
+    /// Each route occurs once, in no particular order.
+    ///
+    /// The scheme of the URL need not be registered. If ``canMatchAll`` is false, the result contains only
+    /// the best match.
     ///
     /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL.
     package func matchAll(_ url: String) throws(RoutingError) -> [RouteMatch] {
@@ -77,8 +86,8 @@ extension RouteTable {
     /// Returns the handler of the route whose pattern equals a pattern without optional groups, apart from
     /// the names of values.
     ///
-    /// - Returns: The handler; nil when the table has no such route, or when such patterns can match
-    ///   different addresses.
+    /// - Returns: The handler; nil when the table has no such route, or when two patterns that differ only in
+    ///   names can match different addresses.
     package func handler(sharedWith pattern: RoutePattern) -> Handler? {
         guard self.canMatchAll, pattern.variants.count == 1, let route = self.trie.rival(of: pattern) else {
             return nil
@@ -86,10 +95,13 @@ extension RouteTable {
         return self.handlers[Int(route)]
     }
 
-    /// Adds a pattern unless the table has a pattern that differs only in the names of values, or cannot
-    /// match several patterns independently.
+    /// Adds a pattern that matches independently of all other patterns of the table.
     ///
-    /// - Returns: The identifier of the registration; nil if the pattern needs a separate table.
+    /// Does not add the pattern if the table has a pattern that differs only in the names of values, or if
+    /// the conventions make matches depend on other patterns.
+    ///
+    /// - Returns: The identifier of the registration; nil if the pattern was not added and needs a separate
+    ///   table.
     /// - Throws: ``RoutingError/Code/invalidPattern`` when the table is full.
     package mutating func insertBeside(
         _ pattern: RoutePattern,
@@ -109,13 +121,15 @@ public struct RouteMatch: Sendable {
     /// The parameters of path and query.
     public var parameters: Parameters
 
-    /// The identifier of the route in the table that matched.
+    /// The identifier of the matched route, in the table that created the match.
     @inlinable public var route: RouteID { RouteID(bits: self.parameters.route) }
 
     /// Whether a route matched.
     @inlinable package var isFound: Bool { self.parameters.route != 0 }
 
-    /// The value that means "no match" within the library; the runtime would copy an optional of this size.
+    /// The value that means "no match" within the library.
+    ///
+    /// The value is not an optional, because the runtime would copy an optional of this size.
     static var none: Self {
         @inline(__always) get {
             Self(
@@ -130,7 +144,9 @@ public struct RouteMatch: Sendable {
         }
     }
 
-    /// Consumes the match and returns its parameters; reading the property would copy them.
+    /// Consumes the match and returns its parameters.
+    ///
+    /// Reading the property would copy the parameters.
     @inlinable
     @inline(__always)
     package consuming func take() -> Parameters { self.parameters }

@@ -1,7 +1,7 @@
 /// A set of patterns, each with a handler.
 ///
-/// A table is a value. An insertion changes it in place while it is uniquely referenced, and other copies
-/// keep their contents. Matching calls no handler and takes no lock.
+/// A table is a value. While only one copy of a table refers to its contents, an insertion changes the
+/// contents in place. Other copies keep their contents. Matching calls no handler and takes no lock.
 public struct RouteTable<Handler: Sendable>: Sendable {
     @usableFromInline var frozen: FrozenTrie
     @usableFromInline var handlers: [Handler?] = []
@@ -10,7 +10,7 @@ public struct RouteTable<Handler: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - conventions: The rules for reading and matching addresses and patterns.
-    ///   - defaultScheme: The scheme of URLs and patterns without one.
+    ///   - defaultScheme: The scheme of URLs and patterns that have no scheme.
     ///   - limits: The upper bounds on URLs, patterns and the table.
     public init(
         conventions: RoutingConventions = .waybill,
@@ -28,18 +28,18 @@ public struct RouteTable<Handler: Sendable>: Sendable {
     /// The upper bounds on URLs, patterns and the table.
     public var limits: RoutingLimits { self.trie.rules.limits }
 
-    /// The scheme of URLs and patterns without one.
+    /// The scheme of URLs and patterns that have no scheme.
     ///
-    /// Setting it takes as long as inserting all routes again. Existing routes keep their schemes: a pattern
-    /// without a scheme has the scheme that was the default when it was inserted.
+    /// Setting this property takes as long as inserting all routes again. Existing routes keep their schemes:
+    /// a pattern without a scheme keeps the scheme that was the default when the pattern was inserted.
     public var defaultScheme: String {
         get { self.trie.rules.defaultScheme }
         set { self.rebuild(self.conventions, defaultScheme: newValue) }
     }
 
-    /// Whether an address that matches nothing falls back to the route of its longest registered prefix.
+    /// Whether the route of the longest registered prefix receives an address that matches no pattern.
     ///
-    /// Setting it takes as long as inserting all routes again.
+    /// Setting this property takes as long as inserting all routes again.
     public var fallsBack: Bool {
         get { self.trie.rules.fallsBack }
         set {
@@ -74,7 +74,7 @@ extension RouteTable {
     ///   - line: The line of the registration, for conflict messages.
     /// - Returns: The identifier of the registration.
     /// - Throws: ``RoutingError/Code/invalidPattern``, or ``RoutingError/Code/conflict`` when the table has a
-    ///   pattern of the same shape and the conventions do not replace it.
+    ///   pattern that matches the same URLs and the conventions do not replace this pattern.
     @discardableResult
     public mutating func insert(
         _ pattern: String,
@@ -99,10 +99,11 @@ extension RouteTable {
         return id
     }
 
-    /// Adds patterns that were parsed with the table's conventions, in order; faster than separate
-    /// insertions.
+    /// Adds patterns that were parsed with the table's conventions, in order.
     ///
-    /// - Returns: The registration of each pattern, or nil if the pattern conflicts with another one.
+    /// One call is faster than separate insertions.
+    ///
+    /// - Returns: The registration of each pattern; nil for a pattern that conflicts with another pattern.
     package mutating func insert(
         _ patterns: [RoutePattern],
         _ handlers: [Handler],
@@ -137,7 +138,7 @@ extension RouteTable {
 
     /// Returns whether at least one route has a scheme.
     ///
-    /// The caller passes the scheme in the form to which the conventions fold it.
+    /// The scheme must be in the form that the conventions compare.
     package func hasRoutes(ofScheme scheme: String) -> Bool { self.trie.existingRoot(of: scheme) != nil }
 }
 
@@ -201,7 +202,9 @@ extension RouteTable {
 extension RouteTable {
     var trie: RouteTrie { self.frozen.trie }
 
-    /// Changes the trie, in place if no copy of the table refers to it.
+    /// Changes the trie.
+    ///
+    /// The trie is changed in place if no copy of the table refers to it.
     mutating func update<Result, Failure>(
         _ body: (inout RouteTrie) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,8 +1,9 @@
 extension String {
     /// Returns whether this text contains the bytes of another text.
     ///
-    /// Use it for text from outside the program. `contains(_:)` compares characters by canonical equivalence,
-    /// which takes time quadratic in the length of a run of combining marks.
+    /// Use this method for text from outside the program. `contains(_:)` compares characters by canonical
+    /// equivalence. The time for this comparison grows with the square of the length of a run of combining
+    /// marks.
     package func hasBytes(of other: String) -> Bool {
         let (own, other) = (self.utf8.span, other.utf8.span)
         guard other.count > 0 else { return true }

@@ -1,15 +1,19 @@
-/// Eight bytes in a `UInt64`, to find delimiters without a loop over bytes (SIMD within a register).
+/// Eight bytes in a `UInt64`.
+///
+/// Delimiters are found in all eight bytes at once (SIMD within a register).
 package enum ByteWord {
     static var ones: UInt64 { 0x0101_0101_0101_0101 }
     static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Loads the eight bytes at `index`, the first byte lowest; bytes beyond the end are zero.
+    /// Loads the eight bytes at `index`.
+    ///
+    /// The first byte is the lowest byte, and bytes beyond the end of the span are zero.
     static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 { self.loadWithEnd(bytes, index).word }
 
     /// Loads the eight bytes at `index`, and a mask of the end of the span.
     ///
-    /// The lowest set bit of the mask is in the byte after the end; the mask is zero if the end is further
-    /// away.
+    /// The lowest set bit of the mask is in the byte after the end of the span. The mask is zero if all eight
+    /// bytes are in the span.
     @inline(__always)
     static func loadWithEnd(_ bytes: Span<UInt8>, _ index: Int) -> (word: UInt64, end: UInt64) {
         let left = bytes.count &- index
@@ -21,15 +25,19 @@ package enum ByteWord {
         return (self.last(bytes) &>> UInt64((8 &- left) &* 8), end)
     }
 
-    /// Returns the eight bytes at `index`; the process traps if the span has fewer.
+    /// Returns the eight bytes at `index`.
+    ///
+    /// The process traps if the span has fewer bytes.
     @inline(__always)
     static func eight(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
-        // The call is unsafe only for types with invalid bits. Every eight bytes are a valid UInt64, and the
-        // bounds are checked.
+        // The function is unsafe only for types with invalid bits. Every eight bytes are a valid `UInt64`,
+        // and the function checks the bounds.
         unsafe UInt64(littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Returns the last eight bytes of a span, which must have at least eight.
+    /// Returns the last eight bytes of a span.
+    ///
+    /// The span must have at least eight bytes.
     static func last(_ bytes: Span<UInt8>) -> UInt64 { self.eight(bytes, at: bytes.count &- 8) }
 
     @inline(never)
@@ -37,7 +45,9 @@ package enum ByteWord {
         index < bytes.count ? self.few(bytes.extracting(droppingFirst: index)) : 0
     }
 
-    /// Returns the bytes of a span of fewer than eight bytes, from loads that may overlap.
+    /// Returns the bytes of a span of fewer than eight bytes.
+    ///
+    /// The loads may overlap.
     @inline(__always)
     static func few(_ bytes: Span<UInt8>) -> UInt64 {
         let count = bytes.count
@@ -56,7 +66,9 @@ package enum ByteWord {
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16 | UInt64(bytes[3]) &<< 24
     }
 
-    /// Returns whether two spans are equal; they must have the same length of at least eight bytes.
+    /// Returns whether two spans are equal.
+    ///
+    /// The spans must have the same length of at least eight bytes.
     @inline(__always)
     static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         // The last eight bytes may overlap the words before them.
@@ -69,14 +81,15 @@ package enum ByteWord {
         return true
     }
 
-    /// Returns a mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
+    /// Returns a mask whose lowest set bit is in the first byte that equals `byte`, or zero when no byte
+    /// equals it.
     ///
-    /// Only the lowest set bit is exact.
+    /// Only the lowest set bit is reliable.
     static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         self.zeros(word ^ (Self.ones &* UInt64(byte)))
     }
 
-    /// Returns a mask whose lowest set bit is in the first byte below `limit`; `limit` must be at most 128.
+    /// Returns a mask whose lowest set bit is in the first byte below `limit`, which must be at most 128.
     static func mask(_ word: UInt64, below limit: UInt8) -> UInt64 {
         (word &- Self.ones &* UInt64(limit)) & ~word & Self.highs
     }
@@ -86,18 +99,24 @@ package enum ByteWord {
         self.zeros((word | (Self.ones &* 0x10)) ^ (Self.ones &* UInt64(UInt8(ascii: "?"))))
     }
 
-    /// Marks the bytes `#` and `%`; `!` and `'` are marked too, because they differ only in ignored bits.
+    /// Marks the bytes `#` and `%`.
+    ///
+    /// The method also marks `!` and `'`, because they differ only in bits that it ignores.
     static func signs(_ word: UInt64) -> UInt64 {
         let signs = (word | (Self.ones &* 0x06)) ^ (Self.ones &* 0x27)
         return (signs &- Self.ones) & ~word
     }
 
     /// Marks the bytes that equal `byte`.
+    ///
+    /// The highest bit of a byte is the mark.
     static func signs(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         ((word ^ (Self.ones &* UInt64(byte))) &- Self.ones) & ~word
     }
 
-    /// Returns whether any byte is marked in the marks of one word, or of several words combined by `|`.
+    /// Returns whether any byte is marked.
+    ///
+    /// The marks of several words may be combined by `|`.
     static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
 
     static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
@@ -115,13 +134,14 @@ package enum ByteWord {
         _ second: UInt8
     ) -> Int {
         var index = 0
-        // Most texts are short, and end within two words.
+        // Most texts are short, so the search ends within two words.
         while index &+ 8 <= bytes.count {
             let ends = self.ends(bytes, index: index, first: first, second: second)
             if ends != 0 { return index &+ self.firstIndex(ends) }
             index &+= 8
             guard index == 16 else { continue }
-            // For a longer text, eight words share one branch and use the processor's vectors.
+            // In a longer text, eight words share one branch, and the loop uses the processor's vector
+            // instructions.
             let vectors = VectorEnds(first, second)
             while bytes.count &- index >= 64, !vectors.isAny(in: bytes, at: index) { index &+= 64 }
         }
@@ -143,11 +163,15 @@ package enum ByteWord {
         return self.mask(word, below: 0x20) | self.mask(word, first) | self.mask(word, second)
     }
 
-    /// Keeps the first `count` bytes, fewer than eight, and clears the others.
+    /// Keeps the first `count` bytes and clears the other bytes.
+    ///
+    /// `count` must be less than eight.
     static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
 }
 
-/// A search for a control character or one of two ASCII bytes, 64 bytes at a time.
+/// A search for control characters and two given ASCII bytes.
+///
+/// The search reads 64 bytes at a time.
 private struct VectorEnds {
     private let first: SIMD4<UInt64>
     private let second: SIMD4<UInt64>
@@ -157,8 +181,9 @@ private struct VectorEnds {
         self.second = SIMD4(repeating: ByteWord.ones &* UInt64(second))
     }
 
-    /// Returns whether any of the 64 bytes at an index is a searched byte; the process traps if there are
-    /// fewer.
+    /// Returns whether any of the 64 bytes at an index is a searched byte.
+    ///
+    /// The process traps if the span has fewer bytes.
     func isAny(in bytes: Span<UInt8>, at index: Int) -> Bool {
         let marks = self.marks(Self.four(bytes, index)) | self.marks(Self.four(bytes, index &+ 32))
         return ByteWord.isAny(marks[0] | marks[1] | marks[2] | marks[3])
@@ -172,8 +197,8 @@ private struct VectorEnds {
     }
 
     private static func four(_ bytes: Span<UInt8>, _ index: Int) -> SIMD4<UInt64> {
-        // The call is unsafe only for types with invalid bits. Any 32 bytes are four words, and the bounds
-        // are checked.
+        // The function is unsafe only for types with invalid bits. Any 32 bytes are four words, and the
+        // function checks the bounds.
         unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
     }
 }
@@ -181,8 +206,8 @@ private struct VectorEnds {
 extension String {
     /// Returns whether another text has the same bytes.
     ///
-    /// `==` also accepts texts that look the same but have other bytes, such as `é` in one or two characters.
-    /// As URLs they are different.
+    /// `==` also returns true for texts that look equal but have other bytes, such as `é` as one or two
+    /// characters. As URLs, these texts are different.
     package func hasSameBytes(as other: String) -> Bool {
         let (own, other) = (self.utf8.span, other.utf8.span)
         guard own.count == other.count else { return false }

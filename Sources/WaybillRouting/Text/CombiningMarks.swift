@@ -1,17 +1,19 @@
 /// Limits runs of combining marks in text from outside the program.
 ///
-/// Swift compares, hashes and splits a `String` into characters in time quadratic in the length of a run of
-/// combining marks. Foundation's decoder and programs that receive the text have the same cost. Therefore, a
-/// text with a run longer than the limit is rejected on arrival. The limit comes from the Stream-Safe Text
-/// Format (Unicode Standard Annex 15, section 13).
+/// When Swift compares a `String`, hashes it or splits it into characters, the time grows with the square of
+/// the length of a run of combining marks. Foundation's decoder and programs that receive the text have the
+/// same cost. Therefore, a text with a run longer than the limit is rejected when it arrives. The limit comes
+/// from the Stream-Safe Text Format (Unicode Standard Annex 15, section 13).
 package enum CombiningMarks {
     /// The maximum number of combining marks in a row.
     package static let limit = 30
 
     /// The message of an error about a text that exceeds the limit.
-    package static let excess = "it has more than \(Self.limit) combining marks in a row"
+    package static let excess = "the text has more than \(Self.limit) combining marks in a row"
 
-    /// The number of bytes below which no text exceeds the limit; a combining mark has at least two bytes.
+    /// The number of bytes below which no text can exceed the limit.
+    ///
+    /// A combining mark has at least two bytes.
     package static let shortestExcess = 2 * (Self.limit + 1)
 
     /// Returns whether no run of combining marks in a text is longer than the limit.
@@ -29,7 +31,9 @@ package enum CombiningMarks {
         return true
     }
 
-    /// A counter of the marks in the current run, which is fed character by character.
+    /// A counter of the combining marks in the current run.
+    ///
+    /// The caller adds one character after the other.
     package struct Counter {
         private var run = 0
 
@@ -42,7 +46,8 @@ package enum CombiningMarks {
         ///
         /// - Returns: The length of the character in bytes.
         package mutating func add(_ bytes: Span<UInt8>, at index: Int) -> Int {
-            // U+0300, the first combining mark, begins with this byte.
+            // No combining mark begins with a byte less than this byte. U+0300, the first combining mark,
+            // begins with this byte.
             if bytes[index] < 0xCC {
                 if !UTF8Decoder.isContinuation(bytes[index]) { self.run = 0 }
                 return 1

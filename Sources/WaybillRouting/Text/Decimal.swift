@@ -1,6 +1,8 @@
 /// Parses decimal numbers from UTF-8 bytes.
 enum Decimal {
-    /// Returns the value of `[+-]?[0-9]+`, or nil if the bytes have another form or the value does not fit.
+    /// Returns the value of `[+-]?[0-9]+`.
+    ///
+    /// Returns nil if the bytes have another form or the value does not fit.
     static func int(_ bytes: Span<UInt8>, start: Int, end: Int) -> Int? {
         guard start < end else { return nil }
         let sign = bytes[start]
@@ -13,7 +15,9 @@ enum Decimal {
         return Self.long(bytes, start: first, end: end, isNegative: isNegative)
     }
 
-    /// Returns the value of at most 18 digits, which cannot overflow; nil for other bytes.
+    /// Returns the value of at most 18 digits, which cannot overflow.
+    ///
+    /// Returns nil for other bytes.
     @inline(__always)
     static func digits(_ bytes: Span<UInt8>, start: Int, end: Int) -> Int? {
         guard start < end, end &- start < 19 else { return nil }
@@ -33,7 +37,7 @@ enum Decimal {
             let digit = bytes[index] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
             let (tenfold, overflowed) = value.multipliedReportingOverflow(by: 10)
-            // Subtraction reaches `Int.min` for negative numbers.
+            // `Int.min` has no positive counterpart, so the digits of a negative number are subtracted.
             let (sum, carried) =
                 isNegative
                 ? tenfold.subtractingReportingOverflow(Int(digit))

@@ -1,9 +1,11 @@
-/// The edit distance of two texts: insertions, deletions, substitutions and transpositions of adjacent bytes.
+/// The edit distance of two texts.
+///
+/// Edits are insertions, deletions, substitutions and transpositions of adjacent bytes.
 package enum EditDistance {
-    /// Returns the edit distance, or nil if it exceeds a limit.
+    /// Returns the edit distance, or nil if the distance exceeds a limit.
     ///
-    /// Texts whose lengths differ by more than the limit are not compared. A comparison ends as soon as the
-    /// limit is exceeded, because a text from outside may have thousands of bytes.
+    /// Texts whose lengths differ by more than the limit are not compared. A comparison ends when the
+    /// distance exceeds the limit, because a text from outside the program may have thousands of bytes.
     package static func between(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
         if left == right { return 0 }
         guard abs(left.count - right.count) <= limit else { return nil }
@@ -23,7 +25,8 @@ package enum EditDistance {
                 current[column + 1] = best
                 least = min(least, best)
             }
-            // A transposition reads two rows back, so the comparison ends after two rows above the limit.
+            // A transposition uses the row before the previous row. The comparison can therefore end only
+            // after two rows whose distances all exceed the limit.
             if least > limit, isLastAbove { return nil }
             isLastAbove = least > limit
             (before, previous, current) = (previous, current, before)

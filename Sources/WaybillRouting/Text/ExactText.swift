@@ -1,9 +1,10 @@
-/// A text from outside as a key, which is compared and hashed by its UTF-8 bytes.
+/// A text from outside the program as a key.
 ///
-/// Swift compares and hashes a `String` by canonical equivalence. This takes time quadratic in the length of
-/// a run of combining marks: hashing 80 KB of them takes more than a second. Use this type for each
-/// dictionary, set and comparison that handles text of a peer.
-/// dictionary, set and comparison that sees text of a peer.
+/// The text is compared and hashed by its UTF-8 bytes.
+///
+/// Swift compares and hashes a `String` by canonical equivalence. The time for this grows with the square of
+/// the length of a run of combining marks: hashing a run of 80 KB takes more than a second. Use this type for
+/// each dictionary, set and comparison that handles text of a peer.
 package struct ExactText: Hashable, Sendable {
     /// The original text.
     package let text: String

@@ -1,4 +1,6 @@
-/// Percent-encoding by RFC 3986, except that a `%` without two hexadecimal digits is literal.
+/// Percent-encoding by RFC 3986.
+///
+/// A `%` without two hexadecimal digits is literal.
 enum PercentCoding {
     /// Decodes the byte at `index`, and returns its value and the number of bytes that it occupies in the
     /// text.
@@ -13,7 +15,8 @@ enum PercentCoding {
 
     /// Returns whether every run of encoded bytes is valid UTF-8 by itself.
     ///
-    /// Delimiters are never encoded, so a run never crosses the end of a URL's part.
+    /// The delimiters between the parts of a URL are not encoded, so a run of encoded bytes is always within
+    /// one part.
     @inline(never)
     static func isValid(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
@@ -83,7 +86,7 @@ enum ASCII {
 
     /// Returns whether the byte is an unreserved character or a slash, the characters of a path.
     ///
-    /// The test uses a bit mask, because it runs for each byte of a URL that is printed.
+    /// The test uses a bit mask, because it is called for each byte of a URL that is printed.
     static func isUnreservedOrSlash(_ byte: UInt8) -> Bool {
         let characters: UInt64 = byte < 64 ? 0x03ff_e000_0000_0000 : 0x47ff_fffe_87ff_fffe
         return byte < 128 && characters &>> UInt64(byte & 63) & 1 != 0

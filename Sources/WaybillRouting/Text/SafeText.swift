@@ -1,29 +1,32 @@
-/// Escapes text from outside for one line of a log, an error message or a terminal.
+/// Escapes text from outside the program for one line of a log, an error message or a terminal.
 ///
 /// ```swift
 /// logger.info("not found", metadata: ["url": "\(SafeText.line(url, limit: SafeText.limit))"])
 /// ```
 ///
-/// URLs and their values come from outside. A line break would forge a log line, an escape sequence would
-/// control the terminal, and a bidirectional control would reorder the rest of the line. Waybill therefore
-/// passes every text that it logs or puts into an error message through this type.
+/// URLs and their values come from outside the program. A line break would forge a log line, an escape
+/// sequence would control the terminal, and a bidirectional control character would reorder the characters
+/// after it. Waybill therefore passes every text that it logs or puts into an error message through this
+/// type.
 public enum SafeText {
-    /// The maximum length of outside text that is quoted within a sentence: 200 characters.
+    /// The maximum length of a text from outside that is quoted within a sentence: 200 characters.
     public static let limit = 200
 
-    /// Returns the text on one line, with the characters escaped that break a line or control a terminal.
+    /// Returns the text on one line.
     ///
-    /// The escapes have the forms `\n`, `\u{1B}` and `\u{202E}`. Escaped are control characters, line and
-    /// paragraph separators, and the marks, embeddings, overrides and isolates of bidirectional text. A text
-    /// that is already escaped does not change.
+    /// Characters that break a line or control a terminal are escaped.
+    ///
+    /// The escapes have the forms `\n`, `\u{1B}` and `\u{202E}`. The method escapes control characters, line
+    /// and paragraph separators, and the marks, embeddings, overrides and isolates of bidirectional text. A
+    /// text that is already escaped does not change.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - limit: The maximum number of characters (Unicode scalars); a longer text ends with `…` and its
-    ///     length in bytes.
+    ///   - limit: The maximum number of characters (Unicode scalars). A longer text is shortened. It then
+    ///     ends with `…` and its length in bytes.
     /// - Returns: The text on one line.
     public static func line(_ text: some StringProtocol, limit: Int = .max) -> String {
-        // A text has no more scalars than bytes, so most texts need not be counted.
+        // A text has no more scalars than bytes, so the scalars of most texts need not be counted.
         let end =
             text.utf8.count <= limit
             ? nil
@@ -43,12 +46,12 @@ public enum SafeText {
         }
     }
 
-    /// Returns whether the text may contain a character to escape.
+    /// Returns whether the text possibly contains a character that must be escaped.
     ///
-    /// The test of bytes is cheap, and false for nearly all texts.
+    /// This test of bytes is cheap, and its result is false for nearly all texts.
     private static func mayNeedEscapes(_ bytes: some Sequence<UInt8>) -> Bool {
         // Byte 0xc2 begins U+0080 to U+00BF, byte 0xd8 begins U+061C, and byte 0xe2 begins all other
-        // characters to escape.
+        // characters that must be escaped.
         bytes.contains { $0 < 0x20 || $0 == 0x7f || $0 == 0xc2 || $0 == 0xd8 || $0 == 0xe2 }
     }
 
@@ -76,6 +79,6 @@ extension String {
     /// The whole text on one line.
     package var onOneLine: String { SafeText.line(self) }
 
-    /// The text on one line, cut at ``SafeText/limit``.
+    /// The text on one line, shortened to ``SafeText/limit`` characters.
     package var onShortLine: String { SafeText.line(self, limit: SafeText.limit) }
 }

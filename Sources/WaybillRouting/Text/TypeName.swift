@@ -18,7 +18,9 @@ package enum TypeName {
         }
     }
 
-    /// Returns the name of a value's type; for nil, `nil (Report?)`; for an encoded value, its kind.
+    /// Returns the name of a value's type.
+    ///
+    /// For nil, the name is `nil (Report?)`. For an encoded value, the name is its kind.
     package static func of(value: any Sendable) -> String {
         if let encoded = value as? any EncodedValue { return encoded.kind }
         let name = self.of(Swift.type(of: value as Any))

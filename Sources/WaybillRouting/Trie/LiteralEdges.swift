@@ -1,10 +1,12 @@
-/// An edge of a trie for a literal segment: it maps a parent and a segment key to a child.
+/// An edge of a trie for a literal segment.
 ///
-/// All literal edges of a trie are in one table.
+/// The edge maps a parent node and a segment key to a child node.
+///
+/// One table contains all literal edges of a trie.
 struct LiteralEdge: TableSlot {
     var key: UInt64 = 0
     var parent: UInt32 = 0
-    /// The child; 0 marks a free slot.
+    /// The child node; 0 marks a free slot.
     var child: UInt32 = 0
 
     var isFree: Bool { self.child == RouteTrie.none }

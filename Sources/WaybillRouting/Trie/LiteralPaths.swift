@@ -1,8 +1,9 @@
 /// The patterns whose text is a URL, such as `app://user/detail`.
 ///
-/// A URL that begins with one of these patterns is found by its bytes, without examining its segments. The
-/// table is used only where a literal segment wins over all others, so that a search would find the same
-/// leaf. A URL with the same segments in another spelling is found by the search.
+/// A URL that begins with one of these patterns is found by its bytes, without a search of its segments. The
+/// table is used only if the conventions prefer a literal segment to every other segment, because a search
+/// would then find the same leaf. A leaf is the end of a pattern in the trie. The search still finds a URL
+/// with the same segments in another spelling.
 struct LiteralPaths: Sendable {
     private var table = SlotTable<LiteralPath>()
     private(set) var beginnings = PathBeginnings()
@@ -14,15 +15,17 @@ struct LiteralPaths: Sendable {
     struct LiteralPath: TableSlot {
         /// The high half of ``hash``.
         var key: UInt32 = 0
-        /// The start of the pattern's text in the trie's pool.
+        /// The start of the pattern's text in ``RouteTrie/texts``.
         var start: UInt32 = 0
         /// The leaf; 0 marks a free slot.
         var leaf: UInt32 = 0
         /// The length of the pattern in bytes.
         var count: UInt16 = 0
-        /// The end of the scheme; 0 when there is none.
+        /// The end of the scheme; 0 when the pattern has no scheme.
         var schemeEnd: UInt8 = 0
-        /// The flags of the layout that a scan finds for the scheme.
+        /// The bits of ``AddressLayout/Flags`` for a URL that begins with the pattern.
+        ///
+        /// Only the flag `defaultScheme` can be set.
         var flags: UInt8 = 0
 
         var isFree: Bool { self.leaf == RouteTrie.none }
@@ -51,7 +54,7 @@ struct LiteralPaths: Sendable {
         self.table.remove(UInt64(path.key) &<< 32) { $0.start == text.start && !$0.isFree }
     }
 
-    /// Returns the pattern that equals the path of a URL, or a free slot.
+    /// Returns the pattern that equals the path of a URL, or a free slot when no pattern equals the path.
     @inline(__always)
     func find(_ path: ScannedPath, of bytes: Span<UInt8>, _ texts: TextPool) -> LiteralPath {
         var at = self.table.start(UInt64(path.key) &<< 32)
@@ -70,9 +73,9 @@ struct LiteralPaths: Sendable {
 
 /// A Bloom filter of the first 16 bytes of all patterns.
 ///
-/// It shows for most URLs with values in their paths that they equal none of the patterns. A removed pattern
-/// stays in the filter, which costs time but is not an error. A pattern of fewer than 16 bytes is not in the
-/// filter.
+/// Most URLs with values in their paths equal none of the patterns, and the filter usually excludes these
+/// URLs. A removed pattern stays in the filter, which costs time but is not an error. A pattern of fewer than
+/// 16 bytes is not in the filter.
 struct PathBeginnings: Sendable {
     static let length = 16
 
@@ -94,16 +97,20 @@ struct PathBeginnings: Sendable {
 
 /// The end of a URL's path, and a hash of the bytes before it.
 ///
-/// A fragment without a query before it counts as part of the path, because no pattern has a fragment.
+/// A fragment without a query before it counts as a part of the path. The URL then equals no pattern, because
+/// no pattern has a fragment.
 struct ScannedPath {
-    /// The minimum length, in bytes, of a URL or pattern that is scanned; the search handles shorter ones.
+    /// The minimum length, in bytes, of a URL or pattern that is scanned.
+    ///
+    /// The search handles shorter URLs.
     static let shortest = 8
 
     let end: Int
     let key: UInt32
 
-    /// Creates a path by scanning a URL of at least ``shortest`` bytes; returns nil if no pattern begins with
-    /// its first bytes.
+    /// Creates a path by scanning a URL of at least ``shortest`` bytes.
+    ///
+    /// Returns nil if the filter excludes the first bytes of the URL.
     @inline(__always)
     init?(_ bytes: Span<UInt8>, _ beginnings: PathBeginnings) {
         var index = 0
@@ -119,8 +126,8 @@ struct ScannedPath {
             index &+= 8
             if index == PathBeginnings.length, !beginnings.mayContain(hash) { return nil }
         }
-        // The last word overlaps the word before it, whose bytes are shifted out. A set bit after the last
-        // byte ends the path.
+        // The last word overlaps the word before it, so shift out the bytes that both words contain. A set
+        // bit after the last byte ends the path.
         let count = bytes.count & 7
         let word = count == 0 ? 0 : ByteWord.last(bytes) &>> UInt64((8 &- count) &* 8)
         let ends = ByteWord.mask(word, UInt8(ascii: "?")) | 0x80 &<< UInt64(count &* 8)
@@ -137,7 +144,9 @@ struct ScannedPath {
 }
 
 extension RouteTrie {
-    /// Adds a pattern to the table if it needs no search; does nothing otherwise.
+    /// Adds a pattern to ``paths`` if a URL with the same text needs no search.
+    ///
+    /// Otherwise the method does nothing.
     mutating func insertPath(_ pattern: RoutePattern, at index: UInt32) {
         guard let leaf = self.leafOfPath(pattern, at: index) else { return }
         let text = self.routes[Int(index)].text
@@ -145,7 +154,9 @@ extension RouteTrie {
         self.paths.insert(text, of: self.texts, layout, leaf: leaf)
     }
 
-    /// Returns the layout of a pattern's text as a URL; nil if the text has another meaning as a URL.
+    /// Returns the layout of a pattern's text as a URL.
+    ///
+    /// Returns nil if the text has another meaning as a URL.
     private func layoutOfPath(_ segments: [PatternSegment], _ text: TextRange) -> AddressLayout? {
         var scan = HeapScan()
         let bytes = self.texts.bytes.span.extracting(text.range)
@@ -164,7 +175,7 @@ extension RouteTrie {
         self.paths.remove(text, of: self.texts)
     }
 
-    /// Returns the leaf of a pattern that has only literal segments and would win over every other pattern,
+    /// Returns the leaf of a pattern that has only literal segments and is preferred to every other pattern,
     /// or nil.
     private func leafOfPath(_ pattern: RoutePattern, at index: UInt32) -> UInt32? {
         guard self.rules.firstMatchIsBest, !self.rules.needsNormalization, pattern.variants.count == 1,

@@ -1,8 +1,9 @@
 extension RouteTrie {
     /// Adds a pattern.
     ///
-    /// Two patterns have the same shape if they match some of the same URLs with the same specificity. If the
-    /// conventions replace routes, the new pattern replaces an existing pattern of its shape.
+    /// Two patterns have the same shape if they match some of the same URLs and neither of them is more
+    /// specific. If the conventions replace routes, the new pattern replaces an existing pattern of the same
+    /// shape.
     ///
     /// - Throws: `conflict` with the name of the existing pattern; `invalidPattern` if the table is full.
     mutating func insert(_ pattern: RoutePattern, fileID: String, line: Int) throws(RoutingError) -> RouteID {
@@ -39,11 +40,12 @@ extension RouteTrie {
         return RouteID(index: index, generation: record.generation)
     }
 
-    /// Inserts the segment sequences of a pattern.
+    /// Inserts the segment sequences of a pattern into the trie.
     mutating func insertVariants(_ pattern: RoutePattern, at index: UInt32, _ generation: UInt32) {
         for variant in pattern.variants {
             let node = Int(self.node(for: variant, from: self.root(of: pattern.scheme)))
-            // Two expansions of optional groups may have the same shape; only the first one is kept.
+            // Two expansions of optional groups may have the same shape. Keep only the first of these
+            // expansions.
             guard self.nodes[node].leaf == Self.none else { continue }
             let literals = UInt32(variant.count { $0.isLiteral })
             self.nodes[node].leaf = self.newLeaf(
@@ -57,7 +59,9 @@ extension RouteTrie {
         self.insertPath(pattern, at: index)
     }
 
-    /// Returns a route of the same shape, which matches some of the same addresses with the same specificity.
+    /// Returns a route of the same shape.
+    ///
+    /// The route matches some of the same addresses as the pattern, and neither of them is more specific.
     func rival(of pattern: RoutePattern) -> UInt32? {
         for variant in pattern.variants {
             guard let node = self.existingNode(for: variant, pattern.scheme) else { continue }
@@ -75,13 +79,14 @@ extension RouteTrie {
     ) -> RoutingError {
         let rival = self.routes[Int(index)]
         let rivalFile = self.files.names[Int(rival.file)]
-        // A program in C has no file that is known here.
+        // The name of the file is empty for a pattern that a program in C registers.
         let place = fileID.isEmpty ? "" : "registered at \(fileID):\(line), "
         let rivalPlace = rivalFile.isEmpty ? "" : ", registered at \(rivalFile):\(rival.line)"
         return RoutingError(
             .conflict,
             url: pattern.text,
-            message: "\(place)it matches the same addresses as \(self.texts.string(rival.text))\(rivalPlace)"
+            message: "\(place)the pattern matches the same addresses as "
+                + "\(self.texts.string(rival.text))\(rivalPlace)"
         )
     }
 
@@ -105,7 +110,9 @@ extension RouteTrie {
 }
 
 extension RouteTrie {
-    /// The parent of the root nodes, one for each scheme.
+    /// The parent of the root nodes.
+    ///
+    /// Each scheme has one root node.
     static let top = UInt32.max
 
     func existingRoot(of scheme: String) -> UInt32? {
@@ -127,7 +134,7 @@ extension RouteTrie {
         return root
     }
 
-    /// Returns the node at the end of a pattern's segments, or nil.
+    /// Returns the node at the end of a pattern's segments, or nil when the trie does not have this node.
     func existingNode(for segments: [PatternSegment], _ scheme: String) -> UInt32? {
         guard var node = self.existingRoot(of: scheme) else { return nil }
         for segment in segments {
@@ -147,7 +154,7 @@ extension RouteTrie {
         return parent
     }
 
-    /// Returns the child for a segment of a pattern, or `none`.
+    /// Returns the child for a segment of a pattern, or `none` when the node has no such child.
     func child(of parent: UInt32, _ segment: PatternSegment) -> UInt32 {
         let node = self.nodes[Int(parent)]
         switch segment {
@@ -185,7 +192,8 @@ extension RouteTrie {
             self.nodes[Int(parent)].literals += 1
         case .placeholder(let name):
             child = self.newNode([])
-            // A search without backtracking may end here and then reports its captures so far by name.
+            // A search without backtracking may end at this node. The search then reports its captures by
+            // name.
             if !self.rules.backtracks { self.nodes[Int(child)].text = self.texts.add(name.utf8) }
             self.nodes[Int(parent)].placeholder = child
         case .any:
@@ -202,7 +210,7 @@ extension RouteTrie {
         return child
     }
 
-    /// Inserts a compound edge into the node's list.
+    /// Inserts a compound edge into the list of the parent node.
     ///
     /// The order of the list depends only on the segments, and not on the order of their insertion.
     private mutating func link(_ edge: CompoundEdge, to parent: UInt32) {
@@ -245,7 +253,7 @@ extension RouteTrie {
 }
 
 extension RouteTrie {
-    /// Returns the child for a literal segment of a pattern, or `none`.
+    /// Returns the child for a literal segment of a pattern, or `none` when the node has no such child.
     func literalChild(of parent: UInt32, key: UInt64, text: [UInt8]) -> UInt32 {
         var at = self.edges.start(parent, key)
         while true {

@@ -8,14 +8,14 @@ extension RouteTrie {
 
     /// Parses and returns the pattern of a route, or nil if the route was removed.
     ///
-    /// Storing parsed patterns would take many times the memory of the trie.
+    /// The trie does not store parsed patterns, because they would take many times the memory of the trie.
     func pattern(at index: UInt32) -> RoutePattern? {
         let record = self.routes[Int(index)]
         guard record.generation != 0 else { return nil }
         return try? RoutePattern(self.texts.string(record.text), self.rules)
     }
 
-    /// Removes a route, and the nodes and edges that lead only to it.
+    /// Removes a route, and the nodes and edges that lead to no other route.
     mutating func remove(at index: UInt32) {
         guard let pattern = self.pattern(at: index) else { return }
         self.removePath(pattern, at: index)
@@ -27,10 +27,11 @@ extension RouteTrie {
         if self.hasGarbage { self.rebuild(by: self.rules) }
     }
 
-    /// Whether more than half of the contents of the trie's pools belongs to removed routes.
+    /// Whether more than half of the texts, or of the names and matchers, belong to removed routes.
     private var hasGarbage: Bool {
         if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 { return true }
-        // The names and matchers in use are not counted; a rebuild drops the others.
+        // The pools do not count which names and matchers are in use. Compare their number with the number
+        // after the last rebuild, which keeps only the names and matchers in use.
         return self.pooled > 256 + 2 * self.pooledByRebuild
     }
 

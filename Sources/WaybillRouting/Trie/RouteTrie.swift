@@ -1,17 +1,24 @@
-/// The patterns of a table as a trie of segments, in flat arrays with indices instead of pointers.
+/// The patterns of a table as a trie of segments.
 ///
-/// A search of the trie changes no reference counts. The nodes are one array, and all literal edges are one
-/// hash table with parent and segment as the key. `Docs/Decisions/0003-route-table.md` has the reasons.
+/// The trie consists of flat arrays with indices instead of pointers.
+///
+/// A search of the trie changes no reference counts. One array contains all nodes, and one hash table
+/// contains all literal edges, with parent and segment as the key. `Docs/Decisions/0003-route-table.md`
+/// contains the reasons.
 struct RouteTrie: Sendable {
-    /// The index that means no node, no edge and no leaf.
+    /// The index that represents a missing node, edge or leaf.
     static let none: UInt32 = 0
 
     let rules: RoutingRules
     var nodes: [Node] = [Node()]
     var edges = SlotTable<LiteralEdge>()
-    /// The literal patterns that are found by their bytes, without a search.
+    /// The patterns without placeholders.
+    ///
+    /// A URL with such a text is found by its bytes, without a search.
     var paths = LiteralPaths()
-    /// The edges of compound segments, as one linked list per node, most specific first.
+    /// The edges of compound segments.
+    ///
+    /// Each node has a linked list of these edges, with the most specific edge first.
     var compoundEdges: [CompoundEdge] = [CompoundEdge()]
     var matchers = MatcherPool()
     var leaves: [Leaf]
@@ -20,10 +27,14 @@ struct RouteTrie: Sendable {
     var texts = TextPool()
     var names: [ParameterNames.Key: ParameterNames] = [:]
     var files = FilePool()
-    /// The registered schemes; some conventions reject URLs of other schemes.
+    /// The registered schemes.
+    ///
+    /// Some conventions reject URLs of other schemes.
     var schemes: Set<String> = []
     var defaultRoot = RouteTrie.none
-    /// The number of the last registration; numbers are never reused.
+    /// The number of the last registration.
+    ///
+    /// A number is never used again.
     var generation: UInt32 = 0
     var count = 0
     /// The number of names and matchers after the last rebuild.
@@ -50,10 +61,10 @@ struct RouteTrie: Sendable {
         var rest = RouteTrie.none
         /// The number of literal edges.
         var literals: UInt32 = 0
-        /// The text of the segment that leads to this node, if its key is a hash.
+        /// The text of the segment that leads to this node, if the key of the segment is a hash.
         ///
-        /// Without backtracking, it may also be the name of the placeholder that leads to the node, from the
-        /// first pattern.
+        /// If searches do not backtrack, the text can also be the name of the placeholder that leads to the
+        /// node. The name comes from the first pattern with this placeholder.
         var text = TextRange()
 
         /// Whether the node has an edge that is not literal.
@@ -61,7 +72,9 @@ struct RouteTrie: Sendable {
         var hasChildren: Bool { self.hasNonLiteralEdges || self.literals != 0 }
     }
 
-    /// An edge for a compound segment, which a ``SegmentMatcher`` decides.
+    /// An edge for a compound segment.
+    ///
+    /// A ``SegmentMatcher`` decides whether a segment follows the edge.
     struct CompoundEdge: Sendable {
         var next = RouteTrie.none
         var child = RouteTrie.none
@@ -74,7 +87,8 @@ struct RouteTrie: Sendable {
         var route: UInt64
         /// The number of literal segments.
         var literals: UInt32
-        /// The names of the captures; nil when there are none and the rules are the default rules.
+        /// The names of the captures; nil when the pattern captures nothing and the rules are the default
+        /// rules.
         var names: ParameterNames?
 
         var index: UInt32 { UInt32(truncatingIfNeeded: self.route) }

@@ -1,10 +1,10 @@
 /// The lookup key of a segment.
 ///
-/// The key of up to seven bytes is the bytes and their count. The key of a longer segment is a hash with the
-/// high bit set. The key is the same whether the bytes are read as words from the text or one by one from a
-/// decoder.
+/// The key of up to seven bytes consists of the bytes and their number. The key of a longer segment is a hash
+/// with the high bit set. The bytes may be read as words from the text or one by one from a decoder. Both
+/// result in the same key.
 ///
-/// Equal short keys mean equal segments, so texts are compared only if the key is a hash.
+/// Two segments with the same short key are equal. Texts are therefore compared only if the key is a hash.
 struct SegmentKey {
     static let longFlag: UInt64 = 1 << 63
 
@@ -12,13 +12,17 @@ struct SegmentKey {
     private(set) var count = 0
     private var word: UInt64 = 0
 
-    /// Returns whether the key is a hash, so that equal keys need not mean equal segments.
+    /// Returns whether the key is a hash.
+    ///
+    /// Two different segments may have the same hash.
     static func isHash(_ key: UInt64) -> Bool { key & Self.longFlag != 0 }
 
     /// Returns the key of fewer than eight bytes.
     static func short(_ word: UInt64, _ count: Int) -> UInt64 { word | UInt64(count) &<< 56 }
 
-    /// Returns a hash mixed with the next word, or with the bytes after the last full word.
+    /// Returns a hash mixed with another word.
+    ///
+    /// The last word contains the bytes after the last full word.
     static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let mixed = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
         return mixed ^ (mixed &>> 32)
@@ -42,7 +46,7 @@ struct SegmentKey {
         }
     }
 
-    /// Returns the key of bytes in their compared form: decoded and folded.
+    /// Returns the key of bytes in the form in which they are compared: decoded and folded.
     static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var key = Self()
         for byte in bytes { key.append(byte) }

@@ -1,12 +1,15 @@
-/// A hash table with open addressing, in one array, whose slots compute their own hashes.
+/// A hash table with open addressing in one array.
 ///
-/// A lookup walks from ``start(_:)`` by ``next(_:)`` until it finds the wanted slot or a free slot.
+/// The slots compute their own hashes.
+///
+/// A lookup begins at ``start(_:)`` and continues with ``next(_:)`` until it finds the wanted slot or a free
+/// slot.
 struct SlotTable<Slot: TableSlot>: Sendable {
     private(set) var slots = [Slot](repeating: Slot(), count: 16)
     private(set) var count = 0
     private var shift: UInt64 = 60
 
-    /// Returns the first slot to probe.
+    /// Returns the first slot that a lookup of a hash examines.
     func start(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> self.shift) }
 
     func next(_ slot: Int) -> Int { (slot &+ 1) & (self.slots.count &- 1) }
@@ -30,9 +33,10 @@ struct SlotTable<Slot: TableSlot>: Sendable {
         for slot in old where !slot.isFree { self.store(slot) }
     }
 
-    /// Removes the entry for which a condition is true, and moves up the later entries of its probe sequence.
+    /// Removes the entry for which a condition is true, and moves up the later entries of the same sequence
+    /// of slots.
     ///
-    /// Does nothing if no entry meets the condition.
+    /// Does nothing if the condition is true for no entry.
     mutating func remove(_ hash: UInt64, where isWanted: (Slot) -> Bool) {
         var hole = self.start(hash)
         while !isWanted(self.slots[hole]) {
@@ -43,7 +47,7 @@ struct SlotTable<Slot: TableSlot>: Sendable {
         var at = self.next(hole)
         while !self.slots[at].isFree {
             let home = self.start(self.slots[at].hash)
-            // An entry may move if the hole is between its first slot and its current slot.
+            // An entry may move if the hole is between the first slot of its lookup and its current slot.
             let mask = self.slots.count - 1
             if (at - home) & mask >= (at - hole) & mask {
                 self.slots[hole] = self.slots[at]
@@ -55,7 +59,9 @@ struct SlotTable<Slot: TableSlot>: Sendable {
     }
 }
 
-/// A slot of a ``SlotTable``; a new slot is free.
+/// A slot of a ``SlotTable``.
+///
+/// A new slot is free.
 protocol TableSlot: Sendable {
     init()
     var isFree: Bool { get }

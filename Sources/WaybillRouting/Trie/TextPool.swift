@@ -21,7 +21,7 @@ struct TextPool: Sendable {
 extension TextPool {
     /// Returns whether a text of at least eight bytes equals a segment.
     ///
-    /// It is not inlined, because the search loop needs the registers.
+    /// The method is not inlined, because the search loop needs the registers.
     @inline(never)
     func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
         guard segment.range.count == Int(text.end &- text.start) else { return false }
@@ -31,8 +31,9 @@ extension TextPool {
         )
     }
 
-    /// Returns whether the text at an offset equals the first `count` bytes of a URL; `count` must be at
-    /// least eight.
+    /// Returns whether the text at an offset equals the first `count` bytes of a URL.
+    ///
+    /// `count` must be at least eight.
     @inline(never)
     func equals(start: Int, _ other: Span<UInt8>, count: Int) -> Bool {
         ByteWord.areEqual(
@@ -41,8 +42,7 @@ extension TextPool {
         )
     }
 
-    /// Returns whether a text equals a segment, which is percent-decoded, and folded if needed, for the
-    /// comparison.
+    /// Returns whether a text equals a segment that is decoded, and folded if needed, for the comparison.
     @inline(never)
     func equals(
         _ text: TextRange,
@@ -66,7 +66,7 @@ extension TextPool {
 extension Array {
     /// Reserves space in a long array for new elements and for a quarter of its current count.
     ///
-    /// Without this, the array would double its capacity, and a large table would be half empty.
+    /// Otherwise the array would double its capacity, and a large table would be half empty.
     mutating func growByQuarter(for added: Int) {
         guard self.count >= 4096, self.count + added > self.capacity else { return }
         self.reserveCapacity(self.count + added + self.count / 4)
@@ -90,7 +90,9 @@ extension TextRange {
     }
 }
 
-/// The names of the files in which routes were registered; there are far fewer files than routes.
+/// The names of the files in which routes were registered.
+///
+/// Many routes share one file name.
 struct FilePool: Sendable {
     private(set) var names: [String] = []
     private var numbers: [String: UInt32] = [:]

@@ -123,7 +123,7 @@ struct LoadTests {
         try bus.load(["app://manual/:page": "memo://shelf/manual?page=1"])
         let error = await failure { try await bus.route("app://manual/2") }
         #expect(error?.code == .noHandler)
-        #expect(error?.message.contains("no route and no connector handles its target `memo://") == true)
+        #expect(error?.message.contains("no route and no connector handles the target `memo://") == true)
         #expect(bus.validate().map(\.code) == [.noHandler] && !bus.canRoute("app://manual/2"))
 
         let registration = try bus.connect("memo", to: Memos())

@@ -70,7 +70,7 @@ struct ServiceTests {
     func `the error names a protocol without a provider, and the provided protocols`() async throws {
         let none = await failure { try self.bus.service((any TimeService).self) }
         #expect(none?.code == .noHandler)
-        let remedy = "`TimeService`; install one that conforms to it (the bus has no"
+        let remedy = "`TimeService`; install a module that conforms to it (the bus has no"
         #expect(none?.message.contains(remedy) == true)
         try await self.bus.install(named: "utc") { ClockModule() }
         let error = await failure { try self.bus.service((any TimeService).self) }
