@@ -12,6 +12,8 @@ func step(_ name: String, _ path: String, with libraries: Target.Dependency...) 
     .executableTarget(name: name, dependencies: [waybill] + libraries, path: path)
 }
 
+// The folder `../waybill` is a link to the root of the repository, so the dependency looks as in a user's package.
+//
 // Each step of the tutorial is a target that builds against the repository as a user's package would.
 let package = Package(
     name: "tutorial",

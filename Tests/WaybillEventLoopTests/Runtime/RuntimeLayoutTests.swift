@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 internal import WaybillTestSupport
 
@@ -26,14 +27,18 @@ struct RuntimeLayoutTests {
     func `libuv has a new watcher from the start of the watcher to the next poll`() throws {
         let (uv, watched) = (try UVLoop(), try UVLoop())
         defer { watched.close() }
-        uv.runOnce()
-        #expect(!uv.hasNewWatchers)
-        let handle = try PollHandle(on: uv, descriptor: watched.backendDescriptor) {}
-        handle.start()
-        #expect(uv.hasNewWatchers)
-        uv.runOnce()
-        #expect(!uv.hasNewWatchers)
-        handle.close {}
+        var handles: [PollHandle] = []
+        for _ in 0..<3 {
+            // One descriptor has only one handle in libuv.
+            let descriptor = dup(watched.backendDescriptor)
+            let handle = try PollHandle(on: uv, descriptor: descriptor) {}
+            handle.start()
+            #expect(uv.hasNewWatchers)
+            uv.runOnce()
+            #expect(!uv.hasNewWatchers)
+            handles.append(handle)
+        }
+        for handle in handles { handle.close {} }
         uv.run()
         uv.close()
     }

@@ -19,7 +19,7 @@ import WaybillRouting
     @Test(arguments: [
         ("", "empty"), ("/a/<itn:id>", "`itn` is not a type"), ("/a(/b", "not closed"),
         ("/a<path:b>", "whole segment"),
-        ("/:id((", "a/b"), ("/:id([)", "a/b"), ("/:id(\\1)", "not known"),
+        ("/:id((", "a/b"), ("/:id([)", "a/b"), ("/:id(\\1)", "not a known escape"),
         ("/:id((?=a))", "`(?:` is the only"),
         ("/:id(a{600})", "more than 512 states"), ("/:id(*a)", "follows no expression"),
         ("/:id(a^b)", "never match"),

@@ -8,7 +8,7 @@ actor Orders {
     ///
     /// The module knows the URL of the menu, and not the module behind it.
     @Route func place(drink: String, count: Int = 1) async throws -> String {
-        let price: Int = try await bus.route("app://menu/price", parameters: ["drink": drink])
+        let price: Int = try await self.bus.route("app://menu/price", parameters: ["drink": drink])
         self.number += 1
         return "order \(self.number): \(count) x \(drink), \(count * price) cents"
     }

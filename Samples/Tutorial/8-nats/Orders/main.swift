@@ -7,7 +7,7 @@ actor Orders {
 
     /// Places an order.
     @Route func place(drink: String, count: Int = 1) async throws -> String {
-        let price: Int = try await bus.route("app://menu/price", parameters: ["drink": drink])
+        let price: Int = try await self.bus.route("app://menu/price", parameters: ["drink": drink])
         self.number += 1
         return "order \(self.number): \(count) x \(drink), \(count * price) cents"
     }

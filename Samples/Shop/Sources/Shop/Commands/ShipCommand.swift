@@ -33,7 +33,7 @@ struct ShipCommand: AsyncParsableCommand {
             let store = try await DurableStore(self.data)
             let count = try await self.ship(with: store)
             await store.close()
-            try self.print("order \(self.order): parcels \(count)")
+            try self.print("parcels of order \(self.order): \(count)")
         } catch let error as DurableError {
             throw ValidationError(error.message)
         }

@@ -1,7 +1,7 @@
 internal import Logging
 internal import Waybill
 
-/// Writes what the bus logs as one line on standard error, like the clerk's complaints: dead letters, mostly.
+/// Writes each log entry of the bus, usually a dead letter, as one line on standard error.
 struct PlainLogHandler: LogHandler {
     var logLevel = Logger.Level.warning
     var metadata: Logger.Metadata = [:]

@@ -139,11 +139,17 @@ extension Tour {
     }
 
     private mutating func close() async throws {
-        try self.narrator.chapter("Close", "Every message had exactly one outcome, which the bus counts.")
+        try self.narrator.chapter(
+            "Close",
+            """
+            Each message on this bus had exactly one outcome. The failed message is the payment that the customer cancelled.
+            The dead letter is the mistyped URL, which reached no handler.
+            """
+        )
         await self.bus.shutDown(drainingUntil: .now + .seconds(2))
         let books = self.bus.statistics
         try self.narrator.replied(
-            "\(books.sent) sent: \(books.replied) replied, \(books.failed) failed, \(books.deadLettered) dead letters"
+            "sent: \(books.sent), replied: \(books.replied), failed: \(books.failed), dead letters: \(books.deadLettered)"
         )
     }
 }

@@ -13,9 +13,9 @@ struct ParcelsTests {
         #expect(killed.lines == ["order 7: attempt 1"])
         let shipped = try ShopProcess("ship", "7", "--data", file)
         #expect(shipped.status == 0)
-        #expect(shipped.lines == ["order 7: attempt 2", "order 7: parcels 1"])
+        #expect(shipped.lines == ["order 7: attempt 2", "parcels of order 7: 1"])
         let again = try ShopProcess("ship", "7", "--data", file)
-        #expect(again.lines == ["order 7: parcels 1"])
+        #expect(again.lines == ["parcels of order 7: 1"])
     }
 
     @Test func `a file that cannot be opened is reported with its name`() throws {
