@@ -167,6 +167,10 @@ extension BusCore {
         let pattern = Connection.pattern(of: Self.clusterScheme)
         let handler = Handler(connector: cluster, mailbox: self.homeMailbox, core: self)
         handler.describe(as: .pattern(pattern))
+        // The cluster must not miss a change of the routes after it has joined.
+        let observation = ClusterObservation(end: self.registry.observe(onChange))
+        var isJoined = false
+        defer { if !isJoined { observation.end() } }
         let id = try self.registry.change { _, connections throws(RoutingError) in
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: pattern)
@@ -189,7 +193,8 @@ extension BusCore {
             connections.cluster = (connection, cluster)
             return connection.id
         }
-        self.attachments.set(ClusterObservation(end: self.registry.observe(onChange)))
+        isJoined = true
+        self.attachments.set(observation)
         self.publishesToNodes.store(true, ordering: .relaxed)
         return Registration(pattern: pattern, core: self, target: .cluster(id))
     }

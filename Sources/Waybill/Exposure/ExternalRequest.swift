@@ -115,8 +115,10 @@ extension ExternalRequest {
     /// The time at which the peer stops waiting.
     package var deadline: ContinuousClock.Instant? { self.content.expiry.instant }
 
-    /// Whether the deadline of the peer has passed.
-    package var isOverdue: Bool { self.content.expiry.instant.map { $0 <= .now } ?? false }
+    /// Returns whether the deadline of the peer has passed on the clock of a bus.
+    package func isOverdue(on bus: MessageBus) -> Bool {
+        self.content.expiry.exists && self.content.expiry.hasPassed(by: bus.core.time)
+    }
 }
 
 /// The peer that sent a message, and the closure that receives the values for the peer.

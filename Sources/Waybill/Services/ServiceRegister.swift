@@ -80,7 +80,7 @@ extension ServiceRegister {
         let ways = self.offers.filter { isMeant($0.key) }
         if ways.isEmpty { return .noService(key, provided: self.keys) }
         // One provider is enough. If no provider can be made, return the problem of the first provider.
-        let problems = ways.map { self.problem(along: [$0.key], at: $0) }
+        let problems = ways.map { self.problem(along: [$0.key], at: $0)?.error }
         return problems.contains { $0 == nil } ? nil : problems.first ?? nil
     }
 
@@ -89,8 +89,9 @@ extension ServiceRegister {
         var seen: Set<ServiceKey> = []
         var problems: [RoutingError] = []
         for offer in self.offers where !seen.contains(offer.key) {
-            guard let problem = self.problem(along: [offer.key], at: offer) else { continue }
-            if problem.code == .infiniteRecursion { seen.formUnion(self.chain(from: offer)) }
+            guard let found = self.problem(along: [offer.key], at: offer) else { continue }
+            let problem = found.error
+            if problem.code == .infiniteRecursion { seen.formUnion(found.chain) }
             // An adapter that needs another adapter has the same problem as that adapter.
             if !problems.contains(where: { $0.message == problem.message }) { problems.append(problem) }
         }
@@ -99,24 +100,17 @@ extension ServiceRegister {
 
     var keys: [ServiceKey] { self.offers.map(\.key) }
 
-    private func problem(along chain: [ServiceKey], at offer: ServiceOffer) -> RoutingError? {
+    /// Returns the first problem on the way from an adapter to a provider, and the services on this way.
+    private func problem(
+        along chain: [ServiceKey],
+        at offer: ServiceOffer
+    ) -> (error: RoutingError, chain: [ServiceKey])? {
         guard case .adapter(_, from: let source, adapt: _) = offer.source else { return nil }
         let key = source.named(chain.last?.name)
-        if chain.contains(key) { return .cycle(chain, key) }
+        if chain.contains(key) { return (.cycle(chain, key), chain) }
         guard let next = self.offer(for: key) ?? self.offers.first(where: { $0.key.isOfSameType(as: key) })
-        else { return .noService(key, provided: self.keys, chain: chain) }
+        else { return (.noService(key, provided: self.keys, chain: chain), chain) }
         return self.problem(along: chain + [key], at: next)
-    }
-
-    /// Returns the services that an adapter needs, one after the other, up to the first repetition.
-    private func chain(from offer: ServiceOffer) -> [ServiceKey] {
-        var chain = [offer.key]
-        var next: ServiceOffer? = offer
-        while case .adapter(_, from: let source, adapt: _) = next?.source, !chain.contains(source) {
-            chain.append(source)
-            next = self.offer(for: source)
-        }
-        return chain
     }
 }
 

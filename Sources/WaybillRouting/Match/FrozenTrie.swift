@@ -115,7 +115,7 @@ extension FrozenTrie {
         }
         let root = self.root(bytes, scan.layout)
         guard root != RouteTrie.none else {
-            if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
+            try self.checkScheme(text, scan.layout)
             return RouteTrie.none
         }
         let leaf = self.search(&state, from: root, to: scan.count, bytes: bytes, scan: &scan)
@@ -145,7 +145,10 @@ extension FrozenTrie {
             return fallsBack == true ? try self.slowMatch(whole, fallsBack: true) : try self.lookUp(whole)
         }
         let root = self.root(bytes, scan.layout)
-        if root == RouteTrie.none { return .none }
+        guard root != RouteTrie.none else {
+            try self.checkScheme(text, scan.layout)
+            return .none
+        }
         var leaf = self.search(&state, from: root, to: scan.count, bytes: bytes, scan: &scan)
         if leaf == RouteTrie.none, fallsBack ?? self.trie.rules.fallsBack {
             leaf = self.fallBack(&state, from: root, bytes: bytes, scan: &scan)
@@ -192,9 +195,10 @@ extension FrozenTrie {
             ?? RouteTrie.none
     }
 
-    /// Throws `refused` if the scheme is not registered.
+    /// Throws `refused` if the scheme is not registered and the conventions demand that it is.
     @inline(never)
     private func checkScheme(_ text: String, _ layout: AddressLayout) throws(RoutingError) {
+        guard self.trie.rules.conventions.schemeMustBeRegistered else { return }
         let scheme = Address(text: text, layout: layout, rules: self.trie.rules).scheme
         guard !self.trie.schemes.contains(scheme) else { return }
         throw RoutingError(

@@ -67,6 +67,8 @@ struct ConnectorTests {
         let before = await failure { try await bus.route("memo://a/b") }
         #expect(before?.code == (conventions.schemeMustBeRegistered ? .refused : .noRoute))
         #expect(before?.message.contains("`memo`") == true)
+        let long = "memo:/" + String(repeating: "/a", count: 40)
+        #expect(await failure { try await bus.route(long) }?.code == before?.code)
         let registration = try bus.connect("memo", to: Self.mirror)
         for url in ["memo://a/b", "memo:", "memo://", "memo://x.y.z/push/**/:id?q", "memo:///"] {
             #expect(try await bus.route(url, as: String.self) == url)
