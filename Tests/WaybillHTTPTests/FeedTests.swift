@@ -199,7 +199,7 @@ struct FeedTests {
     }
 
     @Test
-    func `one address has only so many streams, and a place is free again`() throws {
+    func `the streams of one address are limited, and the end of one makes room`() throws {
         let count = StreamCount(limit: 3, perClient: 2)
         var places = try [count.take(for: "10.0.0.1"), count.take(for: "10.0.0.1")]
         #expect(throws: Problem.self) { try count.take(for: "10.0.0.1") }

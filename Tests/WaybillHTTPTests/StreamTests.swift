@@ -100,7 +100,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a client that returns gets missed events, and learns which are gone`() async throws {
+    func `a client that returns gets the events that it missed, and learns which are lost`() async throws {
         try self.bus.expose("app://n/:n", for: .subscribing)
         try await GatewayServer.run(self.bus, .with(\.replayLimit, 5)) { server in
             let path = "subscribe?pattern=app://n/:n"
@@ -145,7 +145,7 @@ struct StreamTests {
     }
 
     @Test
-    func `there are only so many streams`() async throws {
+    func `the number of streams is limited`() async throws {
         try self.bus.expose("app://x", for: .subscribing)
         try await GatewayServer.run(self.bus, .with(\.streamLimit, 2)) { server in
             let path = "subscribe?pattern=app://x"

@@ -91,7 +91,9 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `of three instances one is killed under load, and no more is lost than it had`() async throws {
+    @Test func `when one of three instances is killed under load, only its own requests are lost`()
+        async throws
+    {
         try await Self.withProcesses(["a", "b", "c"]) { caller, processes, _ in
             let load = CallLoad("app://work/slow", on: caller.bus, callers: 16)
             #expect(await eventually { load.replies.count == 3 })

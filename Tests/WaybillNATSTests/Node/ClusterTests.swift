@@ -189,7 +189,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `the time that is left crosses, and so does cancellation`(kind: TestCluster.Kind) async throws {
+    func `the remaining time and the cancellation reach the other node`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             let started = Gate()
             let cancelled = Gate()

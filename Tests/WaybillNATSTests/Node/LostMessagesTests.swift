@@ -128,7 +128,8 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a request that a node had when it went is not given to another one`() async throws {
+    @Test func `a request that a node had received before it died is not sent to another node`() async throws
+    {
         try await withCluster(.memory) { cluster in
             let near = try await cluster.node("near")
             let far = try await PlayedNode(in: cluster, sharing: "app://far/one", knownTo: near)

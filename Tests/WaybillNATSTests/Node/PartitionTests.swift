@@ -79,7 +79,8 @@ struct PartitionTests {
     }
 
     @Test(arguments: Cut.possible)
-    func `a partition is noticed, and routes are whole again when it heals`(cut: Cut) async throws {
+    func `nodes notice a partition, and their routes are complete again when it heals`(cut: Cut) async throws
+    {
         try await Self.withPartition { bus, node, partition, gap in
             let stuck = Task {
                 let error = await failure { try await bus.route("app://work/stuck") }

@@ -37,7 +37,9 @@ struct MessageRingTests {
 /// A node whose connection is slower than its messages.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
-    @Test func `a request that does not fit into the ring fails immediately with the reason`() async throws {
+    @Test func `a request that does not fit into the ring buffer fails immediately with the reason`()
+        async throws
+    {
         try await withCluster(.memory) { cluster in
             _ = try await cluster.node("far") { bus in
                 try bus.share("app://far", for: .all)

@@ -18,7 +18,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func `requests in flight fail at once when the server goes, and the next one finds it again`()
+    func `requests in flight fail at once when the server ends, and the next request reconnects`()
         async throws
     {
         try await withFolder { folder in

@@ -115,7 +115,7 @@ struct LimitTests {
     }
 
     @Test
-    func `a peer that does not read has nothing more handled`() async throws {
+    func `the server handles no more requests of a peer that does not read`() async throws {
         try await self.withLimits {
             $0.unreadBytes = 100_000
         } _: { served in

@@ -10,8 +10,10 @@ struct CancellationTests {
     var caller: MessageBus { self.modules.caller }
 
     @Test(arguments: RouteTests.Place.allCases, [true, false])
-    func `it reaches the handler and sets the caller free`(place: RouteTests.Place, isFar: Bool) async throws
-    {
+    func `a cancellation reaches the handler and resumes the caller`(
+        place: RouteTests.Place,
+        isFar: Bool
+    ) async throws {
         let started = Gate()
         let cancelled = Gate()
         let module = Probe(eventLoop: isFar ? EventLoop() : self.bus.eventLoop)

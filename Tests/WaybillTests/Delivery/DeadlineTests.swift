@@ -12,7 +12,7 @@ struct DeadlineTests {
     enum Kind: CaseIterable, Sendable { case suspended, deaf, blocked, far }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `the caller is free on time, whatever the handler does`(
+    func `the caller resumes at the deadline, whatever the handler does`(
         kind: Kind,
         place: RouteTests.Place
     ) async throws {

@@ -27,7 +27,7 @@ struct DrainTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `shutting down ends with the last message`(way: Way) async throws {
+    func `the shutdown ends when the last message has its outcome`(way: Way) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         let probe = Probe(eventLoop: bus.eventLoop)
         let module = Probe(eventLoop: EventLoop())

@@ -32,7 +32,7 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: [true, false])
-    func `messages pending on the loop fail at once`(isHome: Bool) async throws {
+    func `the messages of handlers on a loop that stops fail at once`(isHome: Bool) async throws {
         let (bus, started) = try self.bus(isHome: isHome)
         async let error = failure { try await bus.route("app://slow") }
         await started.wait()
@@ -55,7 +55,7 @@ struct LoopShutDownTests {
         await bus.shutDown()
     }
 
-    @Test func `another loop's modules go on`() async throws {
+    @Test func `the modules of another loop continue`() async throws {
         let bus = MessageBus(eventLoops: [EventLoop(), self.loop], configuration: .quiet)
         try bus.register("app://a") { _ in 1 }
         await self.loop.shutDown()

@@ -83,7 +83,7 @@ struct ShutDownTests {
         #expect(self.bus.statistics.deadLettered == 4 && self.bus.statistics.replied == 1)
     }
 
-    @Test func `a bus that is shut down takes nothing`() async throws {
+    @Test func `a bus that is shut down accepts no message`() async throws {
         try self.bus.register("app://a") { _ in }
         try self.bus.subscribe("app://a") { _ in }
         await self.bus.shutDown()

@@ -44,7 +44,10 @@ struct OrderTests {
     }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `sends and routes, mixed`(kind: Kind, place: RouteTests.Place) async throws {
+    func `messages of send and route keep their order together`(
+        kind: Kind,
+        place: RouteTests.Place
+    ) async throws {
         let heard = Journal<Int>()
         try self.register(kind, heard)
         let bus = self.bus

@@ -54,7 +54,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `the oldest go`(isSerial: Bool) async throws {
+    func `the oldest messages are dropped`(isSerial: Bool) async throws {
         _ = try self.module(.init(limit: 10, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         for number in 0..<100 { self.bus.send("app://a/\(number)") }

@@ -92,7 +92,7 @@ struct RetryMiddlewareTests {
         #expect(self.bus.statistics.sent == 1 && self.bus.statistics.failed == 1)
     }
 
-    @Test func `it does not retry a route that is not idempotent`() async throws {
+    @Test func `the middleware does not retry a route that is not idempotent`() async throws {
         try self.register(failing: 9)
         self.bus.use(try self.retry(3))
         #expect(await failure { try await self.bus.route("app://pay") }?.code == .handlerFailed)

@@ -175,7 +175,8 @@ struct ReturnLegTests {
         #expect(done.entries == Array(repeating: [false, false, false, false], count: 3))
     }
 
-    @Test func `a leg that fails is a dead letter and leaves the reply alone`() async throws {
+    @Test func `a message to a return URL that fails is a dead letter, and the reply succeeds`() async throws
+    {
         let letters = self.sender.deadLetters
         try self.register(.now) { _ in 42 }
         let reply = try await self.caller.route("app://pay#nobody/home")

@@ -54,7 +54,7 @@ struct UnregisterTests {
         #expect(journal.entries.isEmpty && self.bus.statistics.sent == 0)
     }
 
-    @Test func `a caller that waits fails at once when the handler goes`() async throws {
+    @Test func `a caller that waits fails at once when the handler is unregistered`() async throws {
         let gate = Gate()
         let cancelled = Gate()
         let started = Gate()

@@ -30,7 +30,7 @@ struct BooksTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `each way to end has its column`(place: RouteTests.Place) async throws {
+    func `each kind of outcome has its own count`(place: RouteTests.Place) async throws {
         let never = Gate()
         let started = Gate()
         let bus = self.bus

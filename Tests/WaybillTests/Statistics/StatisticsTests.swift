@@ -39,7 +39,7 @@ struct StatisticsTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases, [false, true])
-    func `each way to end has its column`(place: RouteTests.Place, isFar: Bool) async throws {
+    func `each kind of outcome has its own count`(place: RouteTests.Place, isFar: Bool) async throws {
         let bus = self.bus
         let module = Probe(eventLoop: isFar ? EventLoop() : bus.eventLoop)
         let never = Gate()

@@ -8,7 +8,7 @@ struct PublishTests {
     let bus = MessageBus(configuration: .quiet)
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `every subscriber of a matching pattern gets it, whatever kind it is`(
+    func `every subscriber of a matching pattern receives a publication, whatever its kind`(
         place: RouteTests.Place
     ) async throws {
         let heard = Journal<String>()
@@ -90,7 +90,7 @@ struct PublishTests {
         #expect(await eventually { released == nil })
     }
 
-    @Test func `a subscriber that fails concerns no other`() async throws {
+    @Test func `a subscriber that fails does not affect the others`() async throws {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         try bus.subscribe("app://a") { _ in throw CancellationError() }
@@ -104,7 +104,10 @@ struct PublishTests {
         #expect(bus.statistics.sent == 3 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `subscribers are told in the order of subscription, and publications in theirs`() async throws
+    @Test
+    func
+        `subscribers receive a publication in the order of subscription, and publications in the order sent`()
+        async throws
     {
         let heard = Journal<Int>()
         for number in 0..<10 {
@@ -237,7 +240,7 @@ struct PublishTests {
         #expect(Set(heard.entries).count == 10 && heard.entries == heard.entries.sorted())
     }
 
-    @Test func `subscribers that throw among many are counted, and told from the others`() async throws {
+    @Test func `publish counts only the subscribers that do not throw`() async throws {
         for number in 0..<100 {
             try self.bus.subscribe("app://a") { _ in if number % 10 == 0 { throw CancellationError() } }
         }

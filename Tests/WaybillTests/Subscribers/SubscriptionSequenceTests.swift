@@ -139,7 +139,7 @@ struct SubscriptionSequenceTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a publisher that waits is set free by its deadline, its cancellation and the reader's end`(
+    func `a publisher that waits resumes at its deadline, when it is cancelled and when the reader ends`(
         place: RouteTests.Place
     ) async throws {
         let messages = try self.bus.subscription(to: "app://a", limit: 1, whenFull: .suspend)
@@ -251,7 +251,7 @@ struct SubscriptionSequenceTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `a message whose time is up is not read`() async throws {
+    @Test func `a message whose deadline has passed is not read`() async throws {
         let messages = try self.bus.subscription(to: "app://a/:n")
         let deadline = ContinuousClock.now + .milliseconds(10)
         #expect(try await self.bus.publish("app://a/1", deadline: deadline) == 1)
