@@ -20,7 +20,7 @@ struct LoopHandles {
         self.timer = try TimerHandle(on: loop, onEvent: onTimer)
         self.prepare.start()
         self.check.start()
-        // These two fire in every iteration of the loop, so they must not keep a host's loop alive.
+        // The prepare and check handles fire in every iteration, so they must not keep a host's loop alive.
         self.prepare.unreference()
         self.check.unreference()
     }
@@ -140,8 +140,8 @@ struct TimerHandle {
 
     /// Arms the timer to fire once.
     ///
-    /// libuv counts whole milliseconds of a clock that it reads once per iteration of the loop. The deadline
-    /// is rounded up on that clock, because a timer that fires early would have to be armed again.
+    /// libuv counts in whole milliseconds, on a clock that it reads once per iteration of the loop. This
+    /// method rounds the deadline up, because a timer that fires early would have to be armed again.
     ///
     /// - Parameter delay: Nanoseconds from now; at zero or less the timer fires in the loop's next iteration.
     func start(after delay: Int64) {

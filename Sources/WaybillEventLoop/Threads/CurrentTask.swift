@@ -14,10 +14,11 @@ package enum CurrentTask {
         }
     }
 
-    /// False for every task, because Swift has no function that tells child tasks from others.
+    /// False for every task, because no public function of Swift reports whether a task is a child task.
     ///
-    /// A call by a child task of a handler that waits for the handler's own mailbox is then no `deadlock`, and
-    /// waits until its deadline.
+    /// A handler of a message deadlocks if one of its child tasks waits for a message to the handler's own
+    /// mailbox. Without this property the bus does not report a `deadlock`, and the message waits until its
+    /// deadline.
     package static var isChild: Bool { false }
 
     #else
@@ -35,7 +36,7 @@ package enum CurrentTask {
 
     /// The bit of a job's flags that marks a child task.
     ///
-    /// `CurrentTaskTests` fails first if the runtime moves the bit.
+    /// `CurrentTaskTests` fails if a new version of the runtime moves the bit.
     private static let childFlag = 1 << 24
 
     #endif
