@@ -3,9 +3,9 @@ extension ClusterNode {
     ///
     /// Every node can read all formats.
     ///
-    /// Choose events when programs that are not nodes receive the publications. Such programs subscribe to
+    /// Choose events when programs that are not nodes receive the publications. These programs subscribe to
     /// the subjects of <doc:ScalingOut> and need only a CloudEvents library. An event does not contain the
-    /// number of times that the message has been passed on (its hops), and contains no headers except the
+    /// hops (the number of routed messages that led to the message), and contains no headers except the
     /// headers of a trace.
     public struct PublicationFormat: Hashable, Sendable {
         let mode: EventMode?

@@ -18,11 +18,12 @@ internal import WaybillRouting
 /// try await bus.join(NATSTransport(servers: ["nats://127.0.0.1:4222"], realm: "shop")).run()
 /// ```
 ///
-/// A message keeps its correlation ID, its headers, its hops (the number of times that it was passed on), its
-/// remaining time, its cancellation, and its progress replies with their answers. A failure keeps its code,
-/// route and module. When a node dies, the other nodes notice this within three seconds, and requests that
-/// wait for the node fail with `unreachable`. Requests are never repeated without an error. <doc:ScalingOut>
-/// describes the costs of a cluster and the guarantees that a cluster does not give.
+/// Another node receives the correlation ID, the headers, the hops (the number of routed messages that led to
+/// the message), the remaining time and the cancellation of a message. Progress replies and their answers are
+/// also sent. A failure keeps its code, route and module. When a node dies, the other nodes notice this within
+/// three seconds, and requests that wait for the node fail with `unreachable`. A request that a handler may
+/// have received is not sent again. <doc:ScalingOut> describes the costs of a cluster and the guarantees that
+/// a cluster does not give.
 public final class ClusterNode: Sendable {
     /// The settings of a node.
     ///
