@@ -129,7 +129,7 @@ extension ExposedOperations {
     /// Whether only POST is allowed, because the URL accepts calls or publications and is not exposed for
     /// reads.
     ///
-    /// The value is false for a URL that is not exposed, because the bus treats it as unknown.
+    /// The value is false for a URL that is not exposed, because the bus treats the URL as unknown.
     fileprivate var isChangedByPost: Bool {
         !self.contains(.reads) && (self.contains(.calls) || self.contains(.publishing))
     }

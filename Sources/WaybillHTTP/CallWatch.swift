@@ -21,10 +21,10 @@ typealias CallOutcome = Result<CallReply, any Error>
 
 /// Runs a call, and cancels the call when its client disconnects.
 ///
-/// Hummingbird detects a disconnection only while it reads the bytes after the request. If it does so, it has
-/// to close the connection after the response. A short call is therefore not watched, so that its connection
-/// can be used again. If a loop is so busy that a call has not begun, the call is not watched either, because
-/// there is no handler to cancel.
+/// Hummingbird detects a disconnection only while it reads the bytes after the request. After that, the
+/// connection cannot be used for another request. A short call is therefore not watched, so that its
+/// connection can be used again. If a loop is so busy that a call has not begun, the call is not watched
+/// either, because there is no handler to cancel.
 final class CallWatch: Sendable {
     /// The state of the first event for which the caller waits.
     ///
@@ -58,7 +58,7 @@ final class CallWatch: Sendable {
     ///
     /// - Parameters:
     ///   - loop: The loop on which the call begins. Most handlers run on that loop and do not suspend. A call
-    ///     to such a handler ends before it leaves the loop, so it needs neither a task nor a timer.
+    ///     to such a handler ends before it leaves the loop, so the call needs neither a task nor a timer.
     ///   - http: The HTTP request, whose body reports a disconnection.
     /// - Returns: The outcome, and whether the call was watched. After a watched call, the connection must be
     ///   closed.

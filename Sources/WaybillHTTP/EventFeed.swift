@@ -7,8 +7,8 @@ internal import WaybillRouting
 
 /// The messages of one pattern in one format, for any number of clients.
 ///
-/// A feed has one subscription on the bus. It keeps the latest messages, so that a client that connects again
-/// receives the messages that it has missed.
+/// A feed has one subscription on the bus. The feed keeps the latest messages, so that a client that connects
+/// again receives the messages that it has missed.
 final class EventFeed: Sendable {
     let name: FeedName
     private let messages: SubscriptionSequence
@@ -70,7 +70,7 @@ final class EventFeed: Sendable {
 
     /// Removes a client.
     ///
-    /// - Returns: Whether it was the last client.
+    /// - Returns: Whether the client was the last client.
     func leave() -> Bool {
         self.state.withLock { state in
             state.clients -= 1
@@ -230,7 +230,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Returns an event whose last members are in a part that it shares with events of other feeds.
+    /// Returns an event whose last members are in a part that the event shares with events of other feeds.
     ///
     /// - Parameters:
     ///   - message: The message.
@@ -291,7 +291,7 @@ struct FeedEvent: Sendable {
     /// The part that this event shares with events of other feeds.
     fileprivate let rest: EventStore.Part
 
-    /// Returns the event for a client that writes it.
+    /// Returns the event, so that it can be written to a client.
     ///
     /// Returns nil when the bytes of the event have been dropped, or too many bytes are being written.
     fileprivate func lend() -> LentEvent? {

@@ -83,7 +83,7 @@ final class EventFeeds: Sendable {
     /// - Throws: A `RoutingError` when the pattern cannot be subscribed to, or when there are too many feeds.
     func enter(_ name: FeedName, from client: String?) throws(RoutingError) -> FeedClient {
         if let present = try self.place(in: name, client) { return present }
-        // Parsing a pattern takes time, so do it without holding the lock.
+        // Parsing a pattern takes time, so parse the pattern without holding the lock.
         let messages = try self.bus.externalMessages(of: name.pattern.text)
         let feed = EventFeed(
             name,

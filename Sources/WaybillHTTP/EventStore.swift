@@ -22,7 +22,7 @@ final class EventStore: Sendable {
 
         deinit { self.store.remove(self.number) }
 
-        /// Returns the bytes for a client that writes them.
+        /// Returns the bytes, so that they can be written to a client.
         ///
         /// Returns nil when the bytes have been dropped, or when too many bytes are being written to slow
         /// clients.

@@ -19,7 +19,7 @@ package struct ServerSentEvent: Sendable {
 
     /// The bytes of the event.
     ///
-    /// The JSON may have several lines if it came from another process.
+    /// The JSON may have several lines if the value came from another process.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         if let id { bytes.append(contentsOf: "id: \(id)\n".utf8) }

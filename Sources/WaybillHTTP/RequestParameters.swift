@@ -112,7 +112,7 @@ struct GatewayRequest: Sendable {
     private mutating func read(json bytes: [UInt8]) throws(JSONError) {
         let value = try JSONText(validating: bytes)
         self.parameters = value.parameters ?? [:]
-        // If the event is forwarded, it must contain the same data.
+        // If the event is forwarded later, the forwarded event must contain the same data.
         if value.shape != .object || self.event != nil { self.payload = value }
     }
 }

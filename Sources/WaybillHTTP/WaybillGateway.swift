@@ -55,8 +55,8 @@ public struct WaybillGateway: Sendable {
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
         ///
         /// In HTTP/1.1, the gateway uses this header to announce that it closes the connection after a
-        /// response. It closes the connection after a stream of events, and after a call of more than a few
-        /// milliseconds.
+        /// response. The gateway closes the connection after a stream of events, and after a call of more
+        /// than a few milliseconds.
         public var isHTTP2 = false
 
         /// The names of the request headers that are copied to messages, in lower case.

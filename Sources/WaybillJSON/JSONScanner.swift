@@ -123,8 +123,8 @@ struct JSONScanner {
 
     /// Returns whether arrays and objects of a valid text are nested deeper than a limit.
     static func isDeeper(_ text: JSONText, than limit: Int) -> Bool {
-        // If the text has fewer arrays and objects than the limit, as most texts do, it cannot be nested
-        // deeper.
+        // If the text has fewer arrays and objects than the limit, as most texts do, the text cannot be
+        // nested deeper.
         let bytes = text.bytes.span.extracting(text.range)
         let objects = Self.number(of: UInt8(ascii: "{"), in: bytes, limit: limit)
         let arrays = Self.number(of: UInt8(ascii: "["), in: bytes, limit: limit)

@@ -3,8 +3,8 @@ internal import WaybillRouting
 /// A JSON value as received or sent bytes.
 ///
 /// The value is decoded only when code reads it. A value shares the bytes of the message that contains it.
-/// Text from another program must be ``validated(depthLimit:)`` before it is read. Afterwards it is known to
-/// be valid JSON in UTF-8 with a limited nesting.
+/// Text from another program must be ``validated(depthLimit:)`` before it is read. Afterwards the value is
+/// known to be valid JSON in UTF-8 with a limited nesting.
 package struct JSONText: Sendable {
     /// The default limit on the nesting of arrays and objects.
     package static let depthLimit = 64

@@ -48,7 +48,8 @@ package struct ShutDownHook: Sendable {
     }
 }
 
-/// The stage in a loop's life, its shutdown hooks, and the callers that wait for its end.
+/// The stage in the life of a loop, the loop's shutdown hooks, and the callers that wait until the loop is
+/// closed.
 struct LoopLifecycle: ~Copyable {
     /// The result of an attempt to attach a thread to a loop.
     enum Attachment {
@@ -152,7 +153,7 @@ struct LoopLifecycle: ~Copyable {
             guard let index = state.hooks.firstIndex(where: { $0.id == id }) else { return nil }
             return state.hooks.remove(at: index).body
         }
-        // Release the closure outside the lock: it may own an object whose `deinit` takes the lock.
+        // Release the closure outside the lock, because it may own an object whose `deinit` takes the lock.
         _ = consume removed
     }
 

@@ -99,7 +99,7 @@ struct LoopCounters: ~Copyable {
         while true {
             let idle = self.idle.load(ordering: .acquiring)
             let again = self.parkedAt.load(ordering: .acquiring)
-            // If the loop woke between the two reads, its last sleep would be counted twice or not at all.
+            // If the loop woke between the two reads, the last sleep would be counted twice or not at all.
             if again == parkedAt { return parkedAt == 0 ? idle : idle + max(0, MonotonicTime.now - parkedAt) }
             parkedAt = again
         }

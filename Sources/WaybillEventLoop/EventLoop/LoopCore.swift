@@ -107,7 +107,8 @@ final class LoopCore: @unchecked Sendable {
         if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
     }
 
-    /// Makes the loop iterate once more without blocking, for work that was queued outside its callbacks.
+    /// Makes the loop iterate once more without blocking, for work that was queued outside the loop's
+    /// callbacks.
     func keepFromBlocking() {
         unsafe self.state.pointee.handles?.idle.start()
     }
@@ -149,7 +150,8 @@ extension LoopCore {
 
 /// The state that only the loop's thread accesses.
 ///
-/// It is behind a pointer because each access to a variable of a class would cost an exclusivity check.
+/// The state is behind a pointer, because each access to a variable of a class would cost an exclusivity
+/// check.
 @safe
 struct LoopState: ~Copyable {
     /// The work that has been taken from the inbox, or enqueued by the loop's thread, and has not run.
@@ -175,7 +177,7 @@ struct LoopState: ~Copyable {
     ///
     /// A loop that spins while idle measures its idle period from this time.
     var workedAt: Int64 = 0
-    /// The time at which the loop parked; nil while it is awake.
+    /// The time at which the loop parked; nil while the loop is awake.
     var parkedAt: Int64?
     /// The number of closing handles whose close callback has not run.
     var openHandles = 0

@@ -34,7 +34,7 @@ struct LoopReference {
         unsafe self.executor = loop.asUnownedSerialExecutor()
     }
 
-    /// The loop, or nil once its last reference is gone.
+    /// The loop, or nil after the last reference to it is dropped.
     var loop: EventLoop? {
         #if WAYBILL_PUBLIC_API_ONLY
         return self.object
@@ -49,7 +49,8 @@ struct LoopReference {
 
 /// The loop that the calling thread runs.
 ///
-/// It is stored under a POSIX thread key, because a task-local value would follow tasks and not threads.
+/// The loop is stored under a POSIX thread key, because a task-local value would follow tasks and not
+/// threads.
 enum CurrentLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

@@ -11,7 +11,7 @@ final class LoopHandle {
     private let onEvent: () -> Void
     private var onClosed: (() -> Void)?
 
-    /// Creates a handle: allocates it and passes it to libuv by `initialise`.
+    /// Allocates a handle and passes it to libuv by `initialise`.
     ///
     /// - Parameters:
     ///   - type: The libuv type, which determines the size.
@@ -42,7 +42,7 @@ final class LoopHandle {
     /// Lets the loop end although the handle is active.
     func unreference() { unsafe uv_unref(self.base) }
 
-    /// Closes the handle; `onClosed` runs when libuv no longer uses its memory.
+    /// Closes the handle; `onClosed` runs when libuv no longer uses the memory of the handle.
     func close(onClosed: @escaping () -> Void) {
         self.onClosed = onClosed
         unsafe uv_close(self.base) { handle in

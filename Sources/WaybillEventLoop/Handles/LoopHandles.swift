@@ -15,7 +15,8 @@ struct LoopHandles {
     ) throws(EventLoopError) {
         self.prepare = try PrepareHandle(on: loop, onEvent: beforePoll)
         self.check = try CheckHandle(on: loop, onEvent: afterPoll)
-        // The idle handle is started while work is queued. Its only effect is that the poll does not block.
+        // The idle handle is started while work is queued. It does nothing except keep the poll from
+        // blocking.
         self.idle = try IdleHandle(on: loop) {}
         self.timer = try TimerHandle(on: loop, onEvent: onTimer)
         self.prepare.start()
@@ -94,7 +95,7 @@ struct CheckHandle {
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
-/// A handle that keeps the loop from blocking in its poll while it is started.
+/// A handle that keeps the loop's poll from blocking while the handle is started.
 @safe
 struct IdleHandle {
     private let handle: LoopHandle

@@ -49,8 +49,9 @@ final class LoopRequest {
         guard let memory = unsafe memory,
             let data = unsafe uv_req_get_data(memory.assumingMemoryBound(to: uv_req_t.self))
         else { return }
-        // `start` retained the request, and releasing it frees the memory. Without `withExtendedLifetime`,
-        // the optimizer could release the request before the closure reads the memory.
+        // `start` retained the request, and releasing the request frees the memory. Without
+        // `withExtendedLifetime`, the optimizer could release the request before the closure reads the
+        // memory.
         let request = unsafe Unmanaged<LoopRequest>.fromOpaque(data).takeRetainedValue()
         withExtendedLifetime(request) { request.onDone(status) }
     }

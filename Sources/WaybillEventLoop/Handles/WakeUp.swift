@@ -72,7 +72,7 @@ final class WakeUp {
     }
     #endif
 
-    /// Lets the loop end although it could still be woken.
+    /// Lets the loop end although another thread could still wake the loop.
     func unreference() { self.handle.unreference() }
 }
 
@@ -106,7 +106,7 @@ struct PollHandle {
 
     /// Closes the handle.
     ///
-    /// The descriptor stays open until `onClosed`, and the caller must close it.
+    /// This method does not close the descriptor, so the caller must close the descriptor.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 

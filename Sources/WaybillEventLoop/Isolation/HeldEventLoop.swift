@@ -28,7 +28,7 @@ package struct HeldEventLoop: ~Copyable, Sendable {
     }
 
     /// Returns whether the caller is on the loop and may continue without suspending, and counts one delivery
-    /// if it is on the loop.
+    /// if the caller is on the loop.
     ///
     /// This method combines ``isInEventLoop`` and ``EventLoop/consumeDeliveryBudget()`` in one call.
     package func admitsDelivery() -> Bool {

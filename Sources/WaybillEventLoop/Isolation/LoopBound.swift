@@ -9,7 +9,9 @@
 /// }
 /// ```
 public protocol LoopBound: Actor {
-    /// The loop that the actor runs on. It must be the same loop at every access, and the actor must hold it.
+    /// The loop that the actor runs on.
+    ///
+    /// The loop must be the same at every access, and the actor must have a strong reference to the loop.
     ///
     /// A constant meets both conditions. When a bus registers an actor, the bus reads the property several
     /// times, and traps if the results differ. In debug builds the bus also traps if the loop has changed

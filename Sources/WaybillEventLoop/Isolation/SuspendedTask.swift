@@ -177,7 +177,7 @@ package struct SuspendedJob: ~Copyable, Sendable {
     private static func enqueueElsewhere(_ job: UnownedJob) {
         #if WAYBILL_PUBLIC_API_ONLY
         // The global executor enqueues the job of a task with a preferred executor on the preferred executor.
-        // The job stays there until it changes its isolation.
+        // The task stays on that executor until the task changes its isolation.
         globalConcurrentExecutor.enqueue(job)
         #else
         unsafe waybill_enqueue(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))

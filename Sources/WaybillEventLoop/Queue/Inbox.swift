@@ -77,7 +77,7 @@ struct Inbox: ~Copyable {
 
     /// Parks the loop if the queue is empty.
     ///
-    /// - Returns: Whether the loop may block; the next push then wakes it.
+    /// - Returns: Whether the loop may block; the next push then wakes the loop.
     func park() -> Bool {
         self.word.compareExchange(expected: Self.empty, desired: Self.parked, ordering: .relaxed).exchanged
     }
@@ -105,7 +105,7 @@ struct Inbox: ~Copyable {
 
 /// Padding that keeps the members before it and the members after it in separate cache lines.
 ///
-/// It is two lines long, because processors fetch lines in pairs.
+/// The padding is two cache lines long, because processors fetch cache lines in pairs.
 struct CacheLinePadding: Sendable {
     private let bytes = InlineArray<16, UInt64>(repeating: 0)
 }

@@ -69,7 +69,7 @@ package final class SimulatedLoop: Sendable {
         }
     }
 
-    /// Enqueues a job that the runtime was about to run on its default executor.
+    /// Enqueues a job that the runtime was about to run on the default executor.
     ///
     /// - Parameter job: The address of the job, which must not be enqueued elsewhere.
     @unsafe

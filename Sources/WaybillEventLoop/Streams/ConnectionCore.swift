@@ -6,7 +6,7 @@ internal import Synchronization
 /// It performs the actions that ``ConnectionState`` decides. The compiler cannot check `Sendable` here.
 /// Proof: only the loop's thread accesses the variables, and other callers use ``LoopCore/runOnThread(_:)``.
 /// While the connection is open, the loop has a reference to the connection, so that a shutdown of the loop
-/// can end it.
+/// can end the connection.
 @safe
 final class ConnectionCore: LoopStream, @unchecked Sendable {
     let loop: LoopCore
@@ -16,7 +16,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
     let hasEnded = Atomic<Bool>(false)
 
     var state: ConnectionState
-    /// The handle; nil before the connection is opened and after it has ended.
+    /// The handle; nil before the connection is opened and after the connection has ended.
     var handle: StreamHandle?
     var descriptor: Int32 = -1
     /// The user at the other end of a Unix socket.

@@ -1,4 +1,4 @@
-/// An object that a loop ends when it shuts down: a listener, a connection, or a name resolution.
+/// An object that a loop ends when the loop shuts down: a listener, a connection, or a name resolution.
 protocol LoopStream: AnyObject {
     /// Fails every waiting task, and closes the handle; called once, on the loop's thread.
     func endForShutDown()

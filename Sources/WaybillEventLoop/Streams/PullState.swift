@@ -1,9 +1,9 @@
 /// The state machine that decides when a descriptor is read, or accepts a connection.
 ///
-/// This happens only while a task waits. Bytes and connections that no task has asked for stay in the system.
-/// When the system's buffers are full, the peer has to stop. Watching starts with the first wait. If the
-/// descriptor becomes ready while no task waits, watching stops, and the next call tries at once. A task that
-/// is slower than its peer therefore never has to wait for a poll.
+/// The descriptor is used only while a task waits. Bytes and connections that no task has asked for stay in
+/// the system. When the system's buffers are full, the peer has to stop. Watching starts with the first wait.
+/// If the descriptor becomes ready while no task waits, watching stops, and the next call tries at once. A
+/// task that is slower than its peer therefore never has to wait for a poll.
 struct PullState {
     /// The action of a call.
     enum Call: Equatable {

@@ -16,7 +16,7 @@ struct SocketAddress: Sendable {
     /// The system requires a zero byte after the path.
     static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
 
-    /// Creates an address from a system call that fills it in.
+    /// Creates an address from a system call that fills in the address.
     ///
     /// - Parameter call: Fills in the address and its length; a negative result is a failure.
     init?(from call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {

@@ -122,7 +122,7 @@ extension StreamConnection {
 }
 
 extension StreamConnection {
-    /// The bytes that the peer sends, until it finishes writing; see ``read()``.
+    /// The bytes that the peer sends, until the peer finishes writing; see ``read()``.
     public var bytes: Bytes { Bytes(connection: self) }
 
     /// The bytes of a ``StreamConnection``, in chunks of the sizes in which they arrive.

@@ -97,10 +97,10 @@ extension StreamError {
         /// The process or the system has no file descriptor left.
         public static let outOfDescriptors = Self(storage: .outOfDescriptors)
 
-        /// No server listens at the address, or its backlog is full.
+        /// No server listens at the address, or the backlog of the server is full.
         public static let refused = Self(storage: .refused)
 
-        /// The peer has ended the connection, or its process was killed.
+        /// The peer has ended the connection, or the process of the peer was killed.
         ///
         /// Bytes that the peer had not read are lost.
         public static let reset = Self(storage: .reset)

@@ -24,7 +24,7 @@ struct StreamHandle {
     /// - Parameters:
     ///   - loop: The loop of the handle.
     ///   - isUnix: Whether the handle is for a Unix socket; otherwise it is for TCP.
-    ///   - onReadable: Runs each time the socket is readable while it is watched.
+    ///   - onReadable: Runs each time the socket is readable while the handle watches the socket.
     /// - Throws: ``EventLoopError`` if libuv fails.
     init(on loop: UVLoop, isUnix: Bool, onReadable: @escaping () -> Void) throws(EventLoopError) {
         self.isUnix = isUnix

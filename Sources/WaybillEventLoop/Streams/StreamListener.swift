@@ -43,8 +43,8 @@ public final class StreamListener: Sendable {
     /// Starts listening.
     ///
     /// - Parameters:
-    ///   - address: The address to listen at. If it contains a host name, the first address of the host is
-    ///     used.
+    ///   - address: The address to listen at. If the address contains a host name, the first address of the
+    ///     host is used.
     ///   - eventLoop: The loop of the listener.
     ///   - options: The backlog, the time limit of a name resolution (``StreamOptions/connectTimeout``), and
     ///     the settings of connections.

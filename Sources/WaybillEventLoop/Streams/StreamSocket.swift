@@ -58,7 +58,7 @@ enum StreamSocket {
                 try Self.check(status, address)
             }
             try Self.check(Self.bind(descriptor, to: socketAddress), address)
-            // Set the permissions now, because no client can connect to the socket before it listens.
+            // Set the permissions now, because no client can connect to the socket before the socket listens.
             if case .unix(let path) = address {
                 try Self.check(unsafe chmod(path, mode_t(options.permissions)), address)
             }

@@ -64,7 +64,7 @@ final class StreamWaiter<Value: Sendable>: Sendable {
     /// Calls `begin`, unless the task has been cancelled already.
     ///
     /// After a cancellation, `forget` has already run and found no waiter to remove, so `begin` must not
-    /// store it.
+    /// store the waiter.
     private func start(_ address: StreamAddress?, _ begin: (StreamWaiter) -> Void) {
         if self.wasCancelled.load(ordering: .acquiring) {
             self.finish(.failure(.cancelled(address)))

@@ -46,7 +46,7 @@ struct WriteQueue {
     /// Drops all bytes.
     mutating func removeAll() { self = Self() }
 
-    /// Moves bytes from the front into the memory until it is full.
+    /// Moves bytes from the front into the memory until the memory is full.
     mutating func move(into memory: UnsafeMutableRawBufferPointer) {
         var filled = 0
         while filled < memory.count {

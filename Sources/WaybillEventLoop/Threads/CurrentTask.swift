@@ -26,7 +26,8 @@ package enum CurrentTask {
     /// A number that identifies the task among all tasks that exist; zero outside tasks.
     package static var id: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
 
-    /// Whether the task is an `async let` or belongs to a task group, so that its parent task waits for it.
+    /// Whether the task is an `async let` or belongs to a task group, so that a parent task waits for the
+    /// task.
     ///
     /// A task that `Task { }` creates inherits the same task-local values, but no task has to wait for it.
     package static var isChild: Bool {

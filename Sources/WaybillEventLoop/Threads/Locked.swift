@@ -7,7 +7,7 @@ internal import Darwin
 internal import Glibc
 #endif
 #else
-// The import is public because inlinable code of the package uses it.
+// The import is public because inlinable code of the package uses the module.
 public import Synchronization
 #endif
 

@@ -22,7 +22,7 @@ enum ProcessExit {
     /// Runs a closure that uses libuv's shared resources, and keeps the resources alive while the closure
     /// runs.
     ///
-    /// - Parameter body: Calls libuv; it must not cause a callback.
+    /// - Parameter body: Calls libuv. The call must not cause a callback.
     /// - Returns: The result of the closure; nil if the process has begun to exit. In that case the closure
     ///   has not run.
     static func unlessBegun<Result>(_ body: () -> Result) -> Result? {

@@ -15,7 +15,8 @@ package enum MonotonicTime {
     /// The current time in nanoseconds.
     package static var now: Int64 {
         #if os(Linux)
-        // `ContinuousClock` reads the same clock on Linux; this call avoids its 128-bit arithmetic.
+        // `ContinuousClock` reads the same clock on Linux; this call avoids the 128-bit arithmetic of
+        // `ContinuousClock`.
         var time = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
@@ -41,7 +42,8 @@ package enum MonotonicTime {
         return Int64(quotient) + (remainder > 0 ? 1 : 0)
     }
 
-    /// Returns the nanoseconds of a duration, rounded up; zero if it is negative, and at most 292 years.
+    /// Returns the nanoseconds of a duration, rounded up; zero if the duration is negative, and at most 292
+    /// years.
     static func nanoseconds(of duration: Duration) -> Int64 {
         guard duration > .zero else { return 0 }
         let (seconds, attoseconds) = duration.components

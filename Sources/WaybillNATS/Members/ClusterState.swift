@@ -137,7 +137,7 @@ struct ClusterState: Sendable {
         self.directory = RouteDirectory(table)
     }
 
-    /// Applies the announcement of a node, and returns the actions that it requires.
+    /// Applies the announcement of a node, and returns the actions that the announcement requires.
     mutating func receive(_ announcement: Announcement, at now: Instant) -> [Action] {
         let id = announcement.node
         self.leaving[id]?.lastHeard = now
@@ -223,7 +223,7 @@ struct ClusterState: Sendable {
     /// Removes the nodes that have been silent for 2.5 times their heartbeat interval.
     ///
     /// - Returns: The nodes that are treated as dead (`lost`), and the nodes that had announced their
-    ///   departure   (`gone`).
+    ///   departure (`gone`).
     mutating func expire(at now: Instant) -> (lost: [Member], gone: [Member]) {
         func silent(_ members: [NodeID: Member]) -> [NodeID] {
             members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()

@@ -41,7 +41,7 @@ extension ClusterCore {
     /// Handles an announcement that another party made in the name of this node.
     ///
     /// The transport does not return this node's own messages, so the announcement is forged. Other nodes may
-    /// have accepted it. This node therefore announces its state again, with a later epoch.
+    /// have accepted the announcement. This node therefore announces its state again, with a later epoch.
     func noteForged(_ announcement: Announcement) {
         guard self.isMember else { return }
         if self.disputeLoggedAt.map({ self.now - $0 > .seconds(1) }) ?? true {

@@ -226,7 +226,7 @@ extension ClusterCore {
         let isTaken = self.budget.charge(frame.messages.count, size: size, to: senders) {
             let session = self.session(peer)
             session.assumeOnLoop { $0.receive(frame) }
-            // A client could invent any number of node IDs, so do not keep an idle session for it.
+            // A client could invent any number of node IDs, so do not keep an idle session for a client.
             if !isNode { self.endIfIdle(session, peer) }
         }
         if !isTaken { self.refuse(frame, of: senders, reply) }

@@ -237,15 +237,15 @@ extension ClusterCore {
 extension ClusterCore {
     func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?) {
         guard let node = self.requests[id]?.node else {
-            // No node has claimed the request yet. Remove the request, so that a node that claims it from now
-            // on is told to cancel it, even if the caller's task has not ended yet.
+            // No node has claimed the request yet. Remove the request now. A node that claims the request
+            // later is then told to cancel it, even if the caller's task has not ended yet.
             if method == .cancelRequest { self.requests[id] = nil }
             return
         }
         let bytes = OutgoingCall.notification(method, id: id, answer: answer)
         let error = self.objection(to: bytes, [], "")
         if error == nil, self.tell(node, bytes, about: id) { return }
-        // The handler waits for an answer, so send it the failure.
+        // The handler waits for an answer, so send the failure instead.
         let failure = error.map { RPCFailure(wholly: $0) } ?? .overflow
         self.tell(node, OutgoingCall.notification(method, id: id, answer: .failure(failure)), about: id)
     }

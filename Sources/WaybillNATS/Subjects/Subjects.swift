@@ -275,7 +275,7 @@ extension Span<UInt8> {
 
 /// The segments of a pattern without the names of their values.
 ///
-/// If the patterns of several nodes have the same shape, these nodes share the messages for it.
+/// If the patterns of several nodes have the same shape, these nodes share the messages for the shape.
 struct PatternShape: Sendable, Hashable {
     /// The segments as tokens of a subject, in one text to save memory, because a node stores thousands of
     /// shapes.

@@ -16,8 +16,8 @@ package protocol ClusterTransport: Sendable {
     ///
     /// - Parameters:
     ///   - eventLoop: The loop on which `receive` is called.
-    ///   - receive: Handles events in their order. It returns false when it has not handled a message
-    ///     completely. The next event, after the loop has polled, is then `remainder`.
+    ///   - receive: Handles events in their order. The closure returns false when it has not handled a
+    ///     message completely. The next event, after the loop has polled, is then `remainder`.
     /// - Throws: A `RoutingError` with the code `unreachable` or `refused`.
     func open(
         on eventLoop: EventLoop,

@@ -12,7 +12,7 @@ internal import Glibc
 
 /// A connection of libnats.
 ///
-/// One thread uses the connection. The threads of ``flush(then:)`` call it at the same time.
+/// One thread uses the connection. The threads of ``flush(then:)`` also use the connection, at the same time.
 @safe
 final class NATSClient: @unchecked Sendable {
     private let connection: OpaquePointer
@@ -278,7 +278,7 @@ final class NATSClient: @unchecked Sendable {
 
 // The callbacks of libnats, which its own threads call. One thread delivers messages, and another thread
 // reports every other event. The `closure` argument is a retained ``NATSEvents``. The last callback of a
-// subscription or a connection releases it.
+// subscription or a connection releases this object.
 
 private func events(_ closure: UnsafeMutableRawPointer?) -> NATSEvents? {
     // The object was retained when the pointer was created. It is released only after this callback.

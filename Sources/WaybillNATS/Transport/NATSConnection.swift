@@ -206,8 +206,8 @@ final class NATSConnection: ClusterTransport {
     private func wakeUp() {
         guard let thread = self.thread.withLock({ $0 }) else { return }
         guard thread.loop.isInEventLoop else { return thread.socket.wakeUp() }
-        // Wake the thread only after the work that the loop has queued, so that it sends later messages of
-        // that work together with this message.
+        // Wake the thread only after the work that the loop has queued, so that the thread sends later
+        // messages of that work together with this message.
         thread.loop.execute { thread.socket.wakeUp() }
     }
 }

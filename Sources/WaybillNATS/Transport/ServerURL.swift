@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// The parts of a server's URL that determine the security of a connection to it.
+/// The parts of a server's URL that determine the security of a connection to the server.
 struct ServerURL: Sendable, Equatable {
     let scheme: String
     let host: String
@@ -69,7 +69,7 @@ struct ServerList {
     /// Replaces the discovered servers with the servers that the latest connection has reported.
     ///
     /// Only servers that the rules for configured servers allow are kept. The user of the configured servers
-    /// is also used for them.
+    /// is also used for the discovered servers.
     mutating func setDiscovered(_ servers: [String]) {
         let user = self.told.lazy.compactMap { ServerURL($0)?.user }.first
         self.discovered = servers.filter { self.objection(to: $0) == nil }.map { server in

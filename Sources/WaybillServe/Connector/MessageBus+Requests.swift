@@ -55,7 +55,8 @@ extension MessageBus {
 extension RPCRequestError {
     /// Creates an error from the failure of a message, including its cause.
     ///
-    /// The error shows the cause, because a program that sends requests to a cluster is itself a node of it.
+    /// The error shows the cause, because a program that sends requests to a cluster is itself a node of the
+    /// cluster.
     init(_ error: RoutingError) {
         self.init(error.code, error.message + (error.shownCause.map { ": \($0)" } ?? ""))
     }

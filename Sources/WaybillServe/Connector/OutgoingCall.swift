@@ -59,7 +59,7 @@ package struct OutgoingCall: Sendable {
         return attachment
     }
 
-    /// Runs `body`, and prefixes the message of its error with the name of the value.
+    /// Runs `body`, and prefixes the message of the error with the name of the value.
     private static func naming<Result>(
         _ name: @autoclosure () -> String,
         url: String,

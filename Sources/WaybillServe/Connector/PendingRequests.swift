@@ -19,7 +19,7 @@ package enum PendingEvent: Sendable {
 /// The requests to a server that have not been answered, and the events that their callers have not received.
 ///
 /// This type is a value that performs no I/O. The events of a request are delivered in the order in which
-/// they arrived. If the caller of the request already waits, it receives an event at once.
+/// they arrived. If the caller of the request already waits, the caller receives an event at once.
 ///
 /// The type is not generic, because code in another module would have to look up the types of its stored
 /// properties for each call.

@@ -5,7 +5,7 @@ internal import WaybillRouting
 
 /// A connector that sends the messages for the URLs of one scheme to another process.
 ///
-/// The other process answers them with an ``RPCServer``.
+/// The other process handles the messages with an ``RPCServer``.
 ///
 /// ```swift
 /// try bus.connect("billing", to: RPCConnector(.unix("/run/billing.sock")))

@@ -74,7 +74,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
     /// The maximum number of messages that wait for the reader.
     private static let limit = 1024
 
-    /// Creates a subscription, which connects when it is read.
+    /// Creates a subscription, which connects when an iteration begins.
     ///
     /// - Parameters:
     ///   - pattern: The pattern.

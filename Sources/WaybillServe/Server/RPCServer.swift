@@ -76,7 +76,7 @@ public final class RPCServer: Sendable {
     public var statistics: Statistics { self.core.ledger.statistics }
 }
 
-/// The counts of a server, which its sessions update.
+/// The counts of a server, which the sessions of the server update.
 final class ServerLedger: Sendable {
     private let counts = Locked(RPCServer.Statistics())
 

@@ -42,7 +42,7 @@ extension RPCSession {
             self.notify(method, params, size: message.size)
             self.leaveOut(of: batch)
         case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
-        // The server sends no requests to a peer, so it ignores responses.
+        // The server sends no requests to a peer, and therefore ignores responses.
         case .result, .failure:
             self.closeUnlessAuthenticated()
             self.leaveOut(of: batch)

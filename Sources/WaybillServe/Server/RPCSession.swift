@@ -45,7 +45,7 @@ package actor RPCSession: LoopBound {
     var lastSubscription = 0
     /// The peer of all notifications.
     ///
-    /// It is stored because each message of a stream of publications needs it.
+    /// The peer is stored because each message of a stream of publications needs it.
     private(set) lazy var peerOfNotifications = self.peer(nil)
     /// The number of publications from notifications that have not reached every subscriber yet.
     var unawaitedPublications = 0
@@ -182,7 +182,7 @@ package actor RPCSession: LoopBound {
             self.logger.debug("a connection ended", metadata: self.metadata("\(error)"))
         }
         await self.channel.flush()
-        // If many connections end at once, they must not block the loop.
+        // The end of many connections at the same time must not block the loop.
         await EventLoop.yieldIfDue()
         self.abandon()
         self.channel.close()
@@ -190,7 +190,7 @@ package actor RPCSession: LoopBound {
 
     /// Handles the messages of a frame.
     ///
-    /// Before each message, the method waits until it may be handled.
+    /// Before each message, the method waits until the message may be handled.
     private func receiveInTurn(_ frame: RPCFrame) async throws {
         try await self.awaitTurn()
         let batch = self.begin(frame)
@@ -292,7 +292,8 @@ extension RPCSession {
             self.unpublished == nil
         else { return }
         self.phase = .closed
-        // Enqueued messages are still sent. When the channel is closed, the task that reads it ends.
+        // Enqueued messages are still sent. When the channel is closed, the task that reads from the channel
+        // ends.
         Task {
             await self.channel.flush()
             self.channel.close()
