@@ -10,7 +10,7 @@ internal import WaybillRouting
 package struct Problem: Error {
     package let status: HTTPResponse.Status
     package let detail: String
-    /// The name of a `RoutingError` code.
+    /// The name of the code, if the error is a `RoutingError`.
     var code: String?
     /// The error that the module of the route has declared for its callers.
     private var declared: DeclaredError?

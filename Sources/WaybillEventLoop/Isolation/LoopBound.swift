@@ -34,7 +34,7 @@ extension LoopBound {
         for _ in 0..<4 {
             precondition(
                 self.eventLoop === eventLoop,
-                "`eventLoop` of \(Self.self) is not the same loop each time: make it a constant"
+                "`eventLoop` of \(Self.self) is not the same loop each time: declare it as a constant"
             )
             // Only the identity of the executor is compared, while `eventLoop` keeps the loop alive.
             precondition(

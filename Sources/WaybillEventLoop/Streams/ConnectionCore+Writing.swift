@@ -113,7 +113,7 @@ extension ConnectionCore {
         self.flush()
     }
 
-    /// Ends the direction of writing after a failure.
+    /// Ends writing after a failure.
     ///
     /// Reading continues, because the peer may have sent the reason for the failure.
     private func failWriting(_ status: Int32) {
@@ -139,7 +139,7 @@ extension ConnectionCore {
         for writer in writers { writer.finish(.success(())) }
     }
 
-    /// Ends the direction of writing after the queued bytes are sent, and then finishes the waiter.
+    /// Ends writing after the queued bytes are sent, and then finishes the waiter.
     func finishWriting(_ waiter: StreamWaiter<Void>) {
         switch self.state.finishWriting() {
         case .done: waiter.finish(.success(()))

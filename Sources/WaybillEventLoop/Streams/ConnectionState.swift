@@ -10,9 +10,9 @@ struct ConnectionState {
 
     private enum Writing {
         case open
-        /// The direction of writing ends after all bytes are sent.
+        /// Writing ends after all bytes are sent.
         case finishing
-        /// The system has been asked to end the direction of writing.
+        /// The system has been asked to end writing.
         case shuttingDown
         case finished
         case failed(StreamError)
@@ -175,7 +175,7 @@ extension ConnectionState {
         return .shutDown
     }
 
-    /// Starts to end the direction of writing for a task.
+    /// Starts to end writing for a task.
     mutating func finishWriting() -> Finish {
         if let failure = self.writeFailure { return .fail(failure) }
         switch self.writing {
@@ -187,7 +187,7 @@ extension ConnectionState {
         }
     }
 
-    /// Records that the direction of writing has ended.
+    /// Records that writing has ended.
     mutating func shutDownDone() { self.writing = .finished }
 }
 

@@ -257,7 +257,7 @@ extension StreamConnection {
     /// Waits until the queue is not full.
     ///
     /// - Parameters:
-    /// - written: The outcome of a write that the caller has made; nil to call `write` on the loop.
+    ///   - written: The outcome of a write that the caller has made; nil to call `write` on the loop.
     ///   - write: Writes the bytes.
     /// - Throws: ``StreamError`` if the bytes were not accepted, or the wait has failed.
     private nonisolated(nonsending) func wait(

@@ -190,6 +190,6 @@ extension StreamError {
 
     /// Creates the error of a call on a listener or connection that this side has closed.
     static func closed(_ address: StreamAddress?) -> Self {
-        Self(.closed, message: "closed by this side", address: address)
+        Self(.closed, message: "this side has closed the listener or the connection", address: address)
     }
 }

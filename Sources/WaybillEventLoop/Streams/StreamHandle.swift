@@ -132,7 +132,9 @@ struct StreamHandle {
         }
     }
 
-    /// Ends the direction of writing; `onDone` receives the status, unless the result is negative.
+    /// Ends writing, so that the peer reads the end of the stream.
+    ///
+    /// `onDone` receives the status, unless the result is negative.
     func shutDown(onDone: @escaping (Int32) -> Void) -> Int32 {
         unsafe LoopRequest.start(UV_SHUTDOWN, onDone: onDone) { memory in
             let request = unsafe memory.assumingMemoryBound(to: uv_shutdown_t.self)

@@ -49,7 +49,8 @@ public struct EventLoopClock: Clock {
 
     /// Suspends the caller for a duration, in the caller's isolation; may be called from any context.
     ///
-    /// The standard library's `sleep(for:)` would leave the loop first.
+    /// The `sleep(for:)` of the standard library would leave the loop before it sleeps, so this type has its
+    /// own method.
     ///
     /// - Parameters:
     ///   - duration: The time to sleep.

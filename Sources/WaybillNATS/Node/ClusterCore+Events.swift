@@ -105,7 +105,7 @@ extension ClusterCore {
         let bytes = service.response(to: verb, endpoints, self.tally.counts)
         guard bytes.count <= self.transport.payloadLimit else {
             return self.configuration.logger.notice(
-                "the description of the shared routes exceeds the server's limit of a message"
+                "the description of the shared routes exceeds the server's size limit for messages"
             )
         }
         _ = self.transport.publish(reply, reply: nil, bytes, as: .dialog)
@@ -199,7 +199,9 @@ extension ClusterCore {
 }
 
 extension RPCMessage {
-    /// The ID of the request that the message is about, and whether the message claims the request.
+    /// The ID of the request to which the message refers, and whether the message is a claim.
+    ///
+    /// A claim informs the sender of a request that a node handles the request.
     fileprivate var answered: (id: Int, isClaim: Bool)? {
         switch self.content {
         case .result(.number(let id), _), .failure(.number(let id), _): return (id, false)

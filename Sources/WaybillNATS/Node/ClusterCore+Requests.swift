@@ -31,7 +31,7 @@ extension ClusterCore {
         {
             throw self.unreachable(
                 url,
-                reason: "its nodes have not yet connected to the server again",
+                reason: "some nodes have possibly not connected to the server again yet",
                 cause: error
             )
         }
@@ -285,7 +285,7 @@ extension ClusterCore {
         for (id, request) in self.requests where request.node == member.id {
             self.deliver(.lost(text), to: id)
         }
-        // The node possibly still runs, and waits for replies to its own requests.
+        // The node possibly still runs and waits for replies to its own requests, so fail these requests.
         let lost = self.saying("no longer receives messages of the node that sent the request")
         self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
         self.loseUnclaimed(of: member, text)
@@ -293,8 +293,8 @@ extension ClusterCore {
 
     /// Fails the requests that no node has claimed and that a lost node has possibly received.
     ///
-    /// A running node claims a request as soon as the request arrives. A request that is still unclaimed
-    /// after 250 milliseconds is treated as lost.
+    /// A running node informs the sender of a request as soon as the request arrives (it *claims* the
+    /// request). A request that is still unclaimed after 250 milliseconds is treated as lost.
     private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })

@@ -109,7 +109,7 @@ actor ClusterCore: RPCCaller {
     struct SentRequest {
         let shape: PatternShape
         let sentAt: ContinuousClock.Instant
-        /// The node that handles the request; nil until a node has claimed or answered it.
+        /// The node that handles the request; nil before the first message from that node.
         var node: NodeID?
     }
 
@@ -245,7 +245,7 @@ extension ClusterCore {
         self.sessions = [:]
     }
 
-    /// Returns a sentence whose subject is this node.
+    /// Returns a sentence that begins with the name and the ID of this node.
     func saying(_ text: String) -> String { "the node \(self.configuration.name) (\(self.id)) \(text)" }
 
     private var isDrained: Bool {
@@ -280,7 +280,7 @@ extension ClusterCore {
         let bytes = announcement.bytes
         guard bytes.count <= self.transport.payloadLimit else {
             self.configuration.logger.error(
-                "the announcement of the shared routes exceeds the server's limit of a message",
+                "the announcement of the shared routes exceeds the server's size limit for messages",
                 metadata: ["bytes": "\(bytes.count)"]
             )
             return

@@ -20,10 +20,10 @@ internal import WaybillRouting
 ///
 /// Another node receives the correlation ID, the headers, the hops (the number of routed messages that led to
 /// the message), the remaining time and the cancellation of a message. Progress replies and their answers are
-/// also sent. A failure keeps its code, route and module. When a node dies, the other nodes notice this within
-/// three seconds, and requests that wait for the node fail with `unreachable`. A request that a handler may
-/// have received is not sent again. <doc:ScalingOut> describes the costs of a cluster and the guarantees that
-/// a cluster does not give.
+/// also sent. A failure keeps its code, route and module. When a node dies, the other nodes notice this
+/// within three seconds, and requests that wait for the node fail with `unreachable`. A request that a
+/// handler may have received is not sent again. <doc:ScalingOut> describes the costs of a cluster and the
+/// guarantees that a cluster does not give.
 public final class ClusterNode: Sendable {
     /// The settings of a node.
     ///
@@ -47,8 +47,8 @@ public final class ClusterNode: Sendable {
 
         /// The interval between heartbeats; one second by default.
         ///
-        /// Other nodes treat this node as dead when it has been silent for two and a half intervals. An
-        /// interval above one minute is shortened to one minute.
+        /// Other nodes treat this node as dead when this node has sent nothing for two and a half intervals.
+        /// An interval above one minute is shortened to one minute.
         public var heartbeatInterval = Duration.seconds(1)
 
         /// The time that ``ClusterNode/start()`` waits for the announcements of other nodes; 200 milliseconds

@@ -50,7 +50,9 @@ final class NATSConnection: ClusterTransport {
     /// The thread of the connection and the loop of the bus; nil while the thread does not run.
     private let thread = Locked<Thread?>(nil)
 
-    /// The maximum number of bytes of a message about a request that may exceed the limits of the ring.
+    /// The maximum size, in bytes, of a small message.
+    ///
+    /// A small message about a request may exceed the limits of the ring.
     private static let smallSize = 8 << 10
 
     private struct Thread: Sendable {
@@ -85,7 +87,7 @@ final class NATSConnection: ClusterTransport {
         if self.commands.isClosed {
             throw RoutingError(
                 .refused,
-                message: "the transport has been opened before: create another one to connect again"
+                message: "the transport has been opened before: create another transport to connect again"
             )
         }
         var security = self.security

@@ -36,7 +36,7 @@ final class NATSSocket: Sendable {
             throw RoutingError(
                 .unreachable,
                 message:
-                    "the process has no file descriptor left for a connection: raise its limit (ulimit -n)"
+                    "the process has no file descriptor left for a connection: raise the limit (ulimit -n)"
             )
         }
         self.wakeUps = (ends[0], ends[1])

@@ -103,7 +103,7 @@ extension RPCClient {
         default:
             throw RoutingError(
                 .unreachable,
-                message: "\(self.address) did not answer the token as a Waybill server does: "
+                message: "\(self.address) did not respond to the token like a Waybill server: "
                     + "check the address"
             )
         }

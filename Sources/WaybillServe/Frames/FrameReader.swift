@@ -209,7 +209,7 @@ enum FrameError: Error, Hashable {
         case .notRPC: "the connection begins with neither JSON nor a Content-Length header"
         case .malformedHeader: "the header has no usable Content-Length"
         case .tooLarge(let limit): "the message is longer than \(limit) bytes"
-        case .noRoom(let limit): "all connections together have reached \(limit) bytes: try again later"
+        case .noRoom(let limit): "all connections have reached the limit of \(limit) bytes: try again later"
         }
     }
 }

@@ -217,7 +217,7 @@ extension RPCSession {
         try self.checkRoom(for: bytes)
         let limits = self.limits
         if self.unawaitedPublications >= limits.requestsInFlight {
-            throw .limit("\(limits.requestsInFlight) publications of this connection wait for subscribers")
+            throw .limit("\(limits.requestsInFlight) publications of this connection wait: try again later")
         }
         guard self.unawaitedBytes > 0, self.unawaitedBytes + bytes > limits.requestBytesInFlight else {
             return

@@ -135,7 +135,7 @@ extension ServerLoad {
         for connection in worstFirst where self.unreadOfAll > self.limits.unreadBytesOfAll / 4 * 3 {
             self.setUnread(0, of: connection.number)
             self.sessions[connection.number]?.assumeOnLoop {
-                $0.end("the peer leaves \(connection.bytes) bytes unread")
+                $0.end("the peer has not read \(connection.bytes) bytes")
             }
         }
     }
