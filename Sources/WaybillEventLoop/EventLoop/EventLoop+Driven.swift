@@ -50,8 +50,8 @@ extension LoopCore {
     private static let passes = 8
 
     fileprivate var backendTimeout: Int32 {
-        // A loop that is not parked has work, or waits for its first dispatch. An item that is enqueued on
-        // it does not signal the descriptor, so the host must not wait.
+        // A loop that is not parked has work, or waits for its first dispatch. An item that is enqueued on it
+        // does not signal the descriptor, so the host must not wait.
         guard unsafe self.state.pointee.parkedAt != nil, !self.uv.hasNewWatchers else { return 0 }
         return self.uv.backendTimeout
     }

@@ -2,10 +2,10 @@ internal import Synchronization
 
 /// The core of an ``EventLoop``: its queues, its handles, and the thread that runs it.
 ///
-/// The loop and its thread both have a strong reference to the core. The core has only an unowned reference
-/// to the loop (``LoopReference``). A loop is therefore destroyed when its last reference is dropped, even
-/// while its thread sleeps. The `deinit` of the loop then wakes the thread, so that the thread ends. A job
-/// needs no reference to the loop: each job holds its actor, and the actor holds its loop.
+/// The loop and its thread both have a strong reference to the core. The core's reference to the loop
+/// (``LoopReference``) does not keep the loop alive. A loop is therefore destroyed when its last reference is
+/// dropped, even while its thread sleeps. The `deinit` of the loop then wakes the thread, so that the thread
+/// ends. A job needs no reference to the loop: each job holds its actor, and the actor holds its loop.
 ///
 /// The compiler cannot check `Sendable` here. Proof: the member `thread` identifies the only thread that may
 /// access `state`. All other members are constant, atomic, or behind a lock.

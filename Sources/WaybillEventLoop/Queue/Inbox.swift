@@ -39,8 +39,8 @@ struct Inbox: ~Copyable {
     /// - Parameters:
     ///   - item: The item; the loop owns its memory from here on, unless the result is `closed`.
     ///   - willWake: Runs before the item is in the queue, if the item may have to wake the loop. The closure
-    ///     can retain the objects that the wake-up needs. The loop may run the item at once and release
-    ///     these objects.
+    ///     can retain the objects that the wake-up needs. The loop may run the item at once and release these
+    ///     objects.
     /// - Returns: The next action of the caller.
     func push(_ item: WorkItem, willWake: () -> Void) -> Push {
         let address = unsafe UInt(bitPattern: item.address)

@@ -2,7 +2,8 @@
 ///
 /// Use this type to pass an object down through the calls for each message. With a strong reference, each
 /// call would retain and release the object. Creating and copying an `Unretained` is harmless. Each access is
-/// `unsafe`, and a comment beside the access names the reference that keeps the object alive until its end.
+/// `unsafe`, and a comment beside the access names the reference that keeps the object alive until the access
+/// has ended.
 @safe
 @usableFromInline
 package struct Unretained<Object: AnyObject & Sendable>: Sendable {

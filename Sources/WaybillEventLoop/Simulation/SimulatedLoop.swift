@@ -29,7 +29,8 @@ package final class SimulatedLoop: Sendable {
 
     /// Creates a loop whose timers follow a time that the simulation advances.
     package init(name: String, time: ManualTime) {
-        // The budget of deliveries is set for each piece of work, so the poll must never refill the budget.
+        // The budget of deliveries is set for each piece of work. With a time slice of zero, the budget never
+        // refills itself.
         var configuration = EventLoop.Configuration(timeSlice: .zero, watchdogThreshold: nil)
         configuration.time = TimeSource(manual: time)
         self.core = .make(name: name, host: .simulated, configuration: configuration)

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The core of a connection.
 ///
-/// It performs the actions that ``ConnectionState`` decides. The compiler cannot check `Sendable` here.
+/// The core performs the actions that ``ConnectionState`` decides. The compiler cannot check `Sendable` here.
 /// Proof: only the loop's thread accesses the variables, and other callers use ``LoopCore/runOnThread(_:)``.
 /// While the connection is open, the loop has a reference to the connection, so that a shutdown of the loop
 /// can end the connection.

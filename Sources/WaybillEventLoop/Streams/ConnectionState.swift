@@ -1,8 +1,8 @@
 /// The state machine of a connection.
 ///
-/// It decides the next action and performs no I/O. Reading and writing end independently: reading ends when
-/// the peer finishes writing, and `finishWriting` ends writing. If a connection is closed while bytes are
-/// queued, the connection sends these bytes first (`draining`).
+/// The state machine decides the next action and performs no I/O. Reading and writing end independently:
+/// reading ends when the peer finishes writing, and `finishWriting` ends writing. If a connection is closed
+/// while bytes are queued, the connection sends these bytes first (`draining`).
 struct ConnectionState {
     enum Phase: Equatable {
         case connecting, open, draining, closed

@@ -49,8 +49,8 @@ final class HostResolver: LoopStream, @unchecked Sendable {
                 let resolver = HostResolver(loop, address: address, waiter: waiter)
                 resolver.start(host, port, until: deadline)
             } forget: { _ in
-                // A lookup cannot be cancelled. Its result is dropped, because the waiter is finished
-                // already.
+                // The lookup continues after a cancellation. Its result is dropped, because the waiter is
+                // finished already.
             }.get()
         }
     }

@@ -11,8 +11,8 @@ internal import Glibc
 ///
 /// The socket is polled, and a connection is accepted only when a task asks for a connection. `uv_listen`
 /// would accept connections earlier. When no descriptor is left, `uv_listen` closes the connections in the
-/// backlog. Once its reserve descriptor is also in use, `uv_listen` polls without end. This type stops
-/// accepting for a while instead.
+/// backlog. Once its reserve descriptor is also in use, `uv_listen` polls again and again without success.
+/// This type stops accepting for a while instead.
 ///
 /// The compiler cannot check `Sendable` here. Proof: only the loop's thread accesses the variables, and other
 /// callers use ``LoopCore/runOnThread(_:)``.

@@ -19,8 +19,7 @@ internal import Synchronization
 ///
 /// By default only the owner of a Unix socket may connect (``StreamOptions/permissions``). If the server that
 /// created the file at the path no longer runs, the file is replaced. If a server answers at the path, `bind`
-/// fails. The file
-/// is removed when the listener stops.
+/// fails. The file is removed when the listener stops.
 ///
 /// The first listener or connection makes the process ignore `SIGPIPE`, unless the program handles the
 /// signal. Writing to a closed peer is then an error and does not end the process. Child processes inherit

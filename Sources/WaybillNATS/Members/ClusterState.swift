@@ -66,8 +66,8 @@ struct ClusterState: Sendable {
         /// The epoch of a node only grows, so one of the two announcements is forged. Only the epoch is
         /// discarded at first. ``canHaveReached(_:at:)`` still rejects an epoch that is far above the first
         /// epoch. If the heartbeat also contradicts the first epoch, the first epoch is possibly forged as
-        /// well. The first epoch is then discarded, but only when no announcement has confirmed the
-        /// known epoch for some time.
+        /// well. The first epoch is then discarded, but only when no announcement has confirmed the known
+        /// epoch for some time.
         mutating func doubtEpoch(_ earlier: Int, at now: Instant) {
             guard let firstEpoch, earlier < firstEpoch.epoch else {
                 self.epoch = nil

@@ -13,8 +13,8 @@ extension RPCServer {
         /// The IDs of the users whose processes may connect to a Unix socket.
         ///
         /// By default, these are the user of the server's process, and root, which could access the socket
-        /// anyway. Without ``permissions``, only the owner can open the socket's file (0600), so set that
-        /// property as well to admit other users.
+        /// anyway. With the default ``permissions``, only the owner can open the socket's file (0600), so
+        /// also change that property to admit other users.
         public var allowedUserIDs: Set<UInt32> = [geteuid(), 0]
 
         /// The permissions of a Unix socket's file; 0600 by default.

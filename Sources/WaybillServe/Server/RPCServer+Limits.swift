@@ -33,8 +33,8 @@ extension RPCServer {
         /// The maximum size of the requests, notifications and partial messages that the server keeps in
         /// memory for all connections together, in bytes; 128 MiB by default.
         ///
-        /// Above the limit, the server answers a request with an error, drops a notification, and
-        /// disconnects the sender of a partial message. A connection may always use 4,096 bytes.
+        /// Above the limit, the server answers a request with an error, drops a notification, and disconnects
+        /// the sender of a partial message. A connection may always use 4,096 bytes.
         public var requestBytesOfAll = 128 << 20
 
         /// The number of calls that a connection may always run at the same time; 4 by default.
