@@ -21,8 +21,8 @@ typealias CallOutcome = Result<CallReply, any Error>
 
 /// Runs a call, and cancels the call when its client disconnects.
 ///
-/// Hummingbird detects a disconnection only while it reads the bytes after the request. After that, the
-/// connection cannot be used for another request. A short call is therefore not watched, so that its
+/// Hummingbird detects a disconnection only while it reads the bytes after the request. After this reading,
+/// the connection cannot be used for another request. A short call is therefore not watched, so that its
 /// connection can be used again. If a loop is so busy that a call has not begun, the call is not watched
 /// either, because there is no handler to cancel.
 final class CallWatch: Sendable {

@@ -136,7 +136,7 @@ extension ClusterCore {
         }
     }
 
-    /// Reports accepted publications that the transport could not send to the bus as dead letters.
+    /// Reports accepted publications as dead letters to the bus, because the transport could not send them.
     private func losePublications(_ message: TransportMessage, _ reason: String) {
         for url in Self.publishedURLs(in: message) {
             self.bus.lose(url, self.unreachable(url, reason: reason, cause: nil))
