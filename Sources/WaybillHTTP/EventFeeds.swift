@@ -105,7 +105,7 @@ final class EventFeeds: Sendable {
 
     /// Adds a client to the existing feed with a name.
     ///
-    /// If there is none, the method adds the given feed.
+    /// If no feed has the name, the method adds the given feed.
     ///
     /// - Returns: The client, or nil when the feed does not exist and none was given.
     private func place(

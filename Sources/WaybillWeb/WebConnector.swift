@@ -102,7 +102,7 @@ public struct WebConnector: Connector {
 
     /// Reads the body.
     ///
-    /// If the caller handles progress replies, the method sends it the parts of the body.
+    /// If the caller handles progress replies, the method sends the caller the parts of the body.
     private nonisolated(nonsending) func read(
         _ response: HTTPClientResponse,
         for message: Message

@@ -81,9 +81,9 @@ public final class NATSTransport: Sendable {
     ///     messages. To enforce this separation, use different NATS accounts.
     ///   - security: The credentials and the encryption.
     ///   - idlePolicy: The policy of the transport's thread while it has no work. By default, the thread
-    ///     polls   for 100 microseconds after the last work. Requests are then answered in a fifth less time.
-    ///     With a   thousand requests a second, the thread uses at most a fifth of a core. Choose `.park` to
-    ///     use less   of the core.
+    ///     polls for 100 microseconds after the last work. Requests are then answered in a fifth less time.
+    ///     With a thousand requests a second, the thread uses at most a fifth of a core. Choose `.park` to
+    ///     use less of the core.
     public init(
         servers: [String],
         realm: String,

@@ -37,8 +37,7 @@ struct ServerURL: Sendable, Equatable {
 
     /// Whether the server is on this machine.
     ///
-    /// The address must be unambiguous. For example, `127.example.com` is a host name and not such an
-    /// address.
+    /// The address must be unambiguous. For example, `127.example.com` is a host name.
     var isLoopback: Bool {
         if self.host == "localhost" || self.host == "::1" { return true }
         let parts = self.host.split(separator: ".", omittingEmptySubsequences: false)
