@@ -58,7 +58,7 @@ extension CloudEvent {
 
     private static let process = String(UInt64.random(in: 0 ... .max), radix: 36)
 
-    /// Creates the event as which a message arrived, without the data of the event.
+    /// Creates the event from which a message was made, without the data of the event.
     ///
     /// Returns nil if the message did not arrive as an event.
     package init?(carriedBy message: Message) {
@@ -72,7 +72,7 @@ extension CloudEvent {
         try? self.init(attributes)
     }
 
-    /// Returns the data of the event as which a message arrived.
+    /// Returns the data of the event from which a message was made.
     ///
     /// The payload of the message contains the data.
     package func carriedData(of message: Message) -> [UInt8]? {

@@ -17,8 +17,8 @@ package enum CurrentTask {
     /// False for every task, because no public function of Swift reports whether a task is a child task.
     ///
     /// A handler of a message deadlocks if one of its child tasks waits for a message to the handler's own
-    /// mailbox. Without this property the bus does not report a `deadlock`, and the message waits until its
-    /// deadline.
+    /// mailbox. Because this value is always false, the bus does not report a `deadlock`, and the message
+    /// waits until its deadline.
     package static var isChild: Bool { false }
 
     #else

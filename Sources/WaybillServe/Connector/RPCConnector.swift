@@ -21,7 +21,7 @@ internal import WaybillRouting
 /// before a byte is sent. The headers, the remaining time and the hops (the number of routed messages that
 /// led to the message) are sent with the values. When the caller is cancelled, the handler is cancelled as
 /// well. Progress replies and their answers are also sent. If the message has a return URL, the server sends
-/// the value for it to this process, which routes the value to the return URL.
+/// the value for the return URL to this process, which routes the value.
 ///
 /// A failure has the code that the bus of the other process has assigned. The message of the failure does not
 /// reveal details of that process. If the message contains a reference, the log of the server contains the

@@ -11,8 +11,8 @@ public import WaybillRouting
 /// }
 /// ```
 ///
-/// Each iteration uses one connection, and opens it again when the connection is lost. The server must expose
-/// the pattern for subscribing. When the reader is slow, the oldest messages are dropped.
+/// Each iteration uses one connection, and opens a new connection when the connection is lost. The server
+/// must expose the pattern for subscribing. When the reader is slow, the oldest messages are dropped.
 public struct RPCSubscription: AsyncSequence, Sendable {
     /// A message that was published.
     public struct Message: Sendable {
