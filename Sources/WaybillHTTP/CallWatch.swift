@@ -24,7 +24,7 @@ typealias CallOutcome = Result<CallReply, any Error>
 /// Hummingbird detects a disconnection only while it reads the bytes after the request. After this reading,
 /// the connection cannot be used for another request. A short call is therefore not watched, so that its
 /// connection can be used again. If a loop is so busy that a call has not begun, the call is not watched
-/// either, because there is no handler to cancel.
+/// either, because the call does not have a handler to cancel.
 final class CallWatch: Sendable {
     /// The state of the first event for which the caller waits.
     ///

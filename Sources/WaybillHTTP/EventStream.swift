@@ -60,7 +60,8 @@ package final class EventSink: Sendable {
 
     let items: AsyncStream<Item>
     private let writer: AsyncStream<Item>.Continuation
-    /// The time at which an event was sent that has not been written yet; nil if there is no such event.
+    /// The time at which an event was sent that has not been written yet; nil if every event has been
+    /// written.
     private let since = Locked<ContinuousClock.Instant?>(nil)
 
     init() { (self.items, self.writer) = AsyncStream.makeStream() }

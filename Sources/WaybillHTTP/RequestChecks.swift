@@ -4,8 +4,8 @@ package import Hummingbird
 internal import WaybillRouting
 
 // Checks against requests of foreign web pages. Every page in a local browser can send requests to a server
-// on a developer's machine or in a private network. Such a page may use a host name of its own that resolves
-// to the server (DNS rebinding), or send a form from another origin.
+// on a developer's machine or in a private network. The page may use a host name that resolves to the server
+// (DNS rebinding), or send a form from another origin.
 extension WaybillGateway.Configuration {
     /// Rejects a request that is addressed to another host, or that a page of another origin has made.
     ///

@@ -30,7 +30,7 @@ internal import WaybillEventLoop
 /// pages of other origins, because every page in a developer's browser can send requests to a server on the
 /// same machine. Use a Hummingbird middleware for authentication.
 ///
-/// The gateway needs a running server. In the `router` test mode of Hummingbird, there is no connection that
+/// The gateway needs a running server. The `router` test mode of Hummingbird does not have a connection that
 /// the gateway could watch.
 public struct WaybillGateway: Sendable {
     /// The limits of a gateway, and the rules for its requests.

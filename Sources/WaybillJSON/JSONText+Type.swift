@@ -36,7 +36,7 @@ extension JSONText {
         self.init(bytes: writer.bytes, range: 0..<text.range.count)
     }
 
-    /// Returns the ``TypeName`` name of a value whose type is one of the most common reply types.
+    /// Returns the ``TypeName`` name of a value whose type is a common reply type.
     ///
     /// The method avoids the protocol casts that `TypeName` performs.
     private static func simpleName(of value: any Sendable) -> String? {

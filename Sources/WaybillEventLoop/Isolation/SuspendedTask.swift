@@ -168,8 +168,8 @@ package struct SuspendedJob: ~Copyable, Sendable {
         guard let loop = self.loop, resumption != .elsewhere else {
             return Self.enqueueElsewhere(job)
         }
-        // The loop runs the job as one of its own jobs. This is safe because the actor has no other state.
-        // The waiting task holds its actor, and the job keeps the loop alive.
+        // The loop runs the job like a job of the loop itself. This is safe because the actor has no other
+        // state. The waiting task holds its actor, and the job keeps the loop alive.
         unsafe loop.withUnsafeObject { $0.submit(WorkItem(job, as: .actorJob)) }
     }
 

@@ -165,7 +165,7 @@ extension ConnectionState {
 
     /// Returns the next action for the queued bytes.
     ///
-    /// The caller repeats the call until the result is `rest`, which means that there is no action now.
+    /// The caller repeats the call until the result is `rest`, which means that nothing must be done now.
     mutating func nextStep() -> Step {
         if self.isBlocked || self.phase == .closed { return .rest }
         if self.pendingBytes > 0 { return .send }

@@ -17,7 +17,8 @@ struct ClusterState: Sendable {
         /// The first epoch since the state of the node was last unknown, and the time at which the epoch
         /// arrived.
         private var firstEpoch: (epoch: Int, at: Instant)?
-        /// The time since which heartbeats contradict `firstEpoch`; nil if there is no contradiction.
+        /// The time since which heartbeats contradict `firstEpoch`; nil while no heartbeat contradicts
+        /// `firstEpoch`.
         ///
         /// The heartbeats name an epoch before `firstEpoch`, and no announcement has confirmed the known
         /// epoch since then.

@@ -19,7 +19,7 @@ struct ServiceDescription: Sendable {
         let subject: String
     }
 
-    /// The queue group, in which the server delivers each request to one of the nodes.
+    /// The queue group, in which the server delivers each request to a single node.
     static let queue = "waybill"
     private static let prefix = "$SRV"
 

@@ -200,7 +200,7 @@ final class NATSClient: @unchecked Sendable {
     /// delivered.
     ///
     /// A new thread waits, and then calls the closure. The wait takes at most two seconds, even for many
-    /// subscriptions. If there is no server, the wait ends at once.
+    /// subscriptions. Without a server, the wait ends at once.
     func flush(then body: @escaping @Sendable () -> Void) {
         let subscriptions = unsafe self.draining.map { UInt(bitPattern: $0) }
         unsafe self.draining = []

@@ -153,7 +153,7 @@ extension RPCSession {
 
     func cancel(_ number: ServedRequests.Number) {
         if self.endWaiting(number, .cancelled) { return }
-        // If there is no task, the request is still running in place. In that case, no other code can run.
+        // Without a task, the request is still running in place. In that case, no other code can run.
         self.tasks[number]?.cancel()
     }
 

@@ -4,7 +4,7 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A handler that waits for the peer's answer to one of its progress replies.
+/// A handler that waits for the peer's answer to a progress reply.
 ///
 /// A progress reply is a value that a handler sends to the caller before its final reply.
 struct AwaitedAnswer {
