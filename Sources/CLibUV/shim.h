@@ -29,8 +29,8 @@ static inline void waybill_name_thread(const char *name) {
 #endif
 }
 
-// Tells the processor that the thread spins, so that the other hardware thread of the core gets the execution
-// units.
+// Tells the processor that the thread spins, so that the other hardware thread of the core can use the
+// execution units.
 static inline void waybill_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -42,8 +42,8 @@ static inline void waybill_spin_hint(void) {
 // Yields this core to another thread that is ready to run.
 static inline void waybill_yield_core(void) { sched_yield(); }
 
-// Returns a number that identifies the calling thread. It reads the same register as pthread_self, without
-// the call through the linker's table.
+// Returns a number that identifies the calling thread. The function reads the same register as pthread_self,
+// but does not call through the linker's table.
 static inline uintptr_t waybill_thread_id(void) {
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
     return (uintptr_t)__builtin_thread_pointer();
@@ -62,7 +62,8 @@ static inline int waybill_is_main_thread(void) { return syscall(SYS_gettid) == g
 // been included.
 extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 #else
-// Sets the flags that the system cannot set on creation. On failure, returns -1 and closes the descriptor.
+// Sets the flags that this system cannot set when it creates a socket. On failure, returns -1 and closes the
+// descriptor.
 static inline int waybill_set_flags(int descriptor) {
     if (descriptor < 0) return -1;
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0 || fcntl(descriptor, F_SETFL, O_NONBLOCK) < 0) {
@@ -83,7 +84,8 @@ static inline int waybill_stream_socket(int family) {
 #endif
 }
 
-// Accepts the next connection of a listening socket, with the same flags, and stores the address of its peer.
+// Accepts the next connection of a listening socket and stores the address of the peer. The connection's
+// socket does not block, and child processes do not inherit it.
 static inline int waybill_accept(int descriptor, struct sockaddr *address, socklen_t *length) {
 #if defined(__linux__)
     return accept4(descriptor, address, length, SOCK_CLOEXEC | SOCK_NONBLOCK);

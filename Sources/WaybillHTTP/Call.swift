@@ -10,8 +10,8 @@ internal import WaybillRouting
 extension WaybillGateway {
     /// Calls the URL of a request.
     ///
-    /// In HTTP/1.1, a GET request without a length and without an encoding has no body, so the method does
-    /// not wait for one.
+    /// In HTTP/1.1, a GET request without a length and without a transfer encoding has no body. In that case,
+    /// the method does not wait for a body.
     func call(
         _ request: Request,
         _ context: some RequestContext,
@@ -66,7 +66,7 @@ extension WaybillGateway {
         return response
     }
 
-    /// Returns the response for a reply: its JSON, or an event.
+    /// Returns the response for a reply, whose body is either JSON or an event.
     private func response(
         _ reply: CallReply,
         to request: Request,
@@ -79,7 +79,7 @@ extension WaybillGateway {
         return Response(CloudEvent(reply, of: pattern, at: url, from: request.source), mode)
     }
 
-    /// Rejects a GET request that could change something.
+    /// Rejects a GET request to a URL that allows only POST.
     private static func checkMethod(
         of request: Request,
         _ operations: ExposedOperations
@@ -90,7 +90,7 @@ extension WaybillGateway {
         throw problem
     }
 
-    /// Returns the problem for a method that no URL allows.
+    /// Returns the problem for a request whose method the gateway never accepts, such as PUT.
     ///
     /// - Parameter path: The segments of the path after the path of the gateway.
     /// - Returns: The problem, with the methods that the URL allows.
@@ -102,7 +102,7 @@ extension WaybillGateway {
         return problem
     }
 
-    /// Responds with a stream of progress replies and the reply or failure.
+    /// Returns a response that is a stream of progress replies, followed by the reply or the failure.
     private func stream(
         _ external: ExternalRequest,
         for request: Request,
@@ -126,9 +126,10 @@ extension WaybillGateway {
 }
 
 extension ExposedOperations {
-    /// Whether only POST is allowed: a peer may call or publish, and the URL is not exposed for reads.
+    /// Whether only POST is allowed, because the URL accepts calls or publications and is not exposed for
+    /// reads.
     ///
-    /// False for a URL that is not exposed, which the bus treats as unknown.
+    /// The value is false for a URL that is not exposed, because the bus treats the URL as unknown.
     fileprivate var isChangedByPost: Bool {
         !self.contains(.reads) && (self.contains(.calls) || self.contains(.publishing))
     }

@@ -8,7 +8,7 @@ internal import WaybillRouting
 
 struct CallReply: Sendable {
     let id: CorrelationID
-    /// The reply as JSON; nil for a handler that returns nothing.
+    /// The reply as JSON; nil if the handler returns no value.
     let json: [UInt8]?
 
     init(_ id: CorrelationID, _ value: any Sendable) throws(RoutingError) {
@@ -19,15 +19,16 @@ struct CallReply: Sendable {
 
 typealias CallOutcome = Result<CallReply, any Error>
 
-/// Runs a call, and cancels it when its client disconnects.
+/// Runs a call, and cancels the call when its client disconnects.
 ///
-/// Hummingbird detects a disconnection only while it reads the bytes after the request. A connection that has
-/// been read like that is closed after the response. A short call is therefore not watched, and its
-/// connection is used again. A call that still waits for its loop does not have a handler that could be
-/// cancelled.
+/// Hummingbird detects a disconnection only while it reads the bytes after the request. After this reading,
+/// the connection cannot be used for another request. A short call is therefore not watched, so that its
+/// connection can be used again. If a loop is so busy that a call has not begun, the call is not watched
+/// either, because the call does not have a handler to cancel.
 final class CallWatch: Sendable {
-    /// The first event that the caller awaits: the end of the call, or nil at the end of the unwatched
-    /// period.
+    /// The state of the first event for which the caller waits.
+    ///
+    /// The event is the outcome of the call, or nil at the end of the unwatched period.
     private enum State {
         case running
         case awaited(CheckedContinuation<CallOutcome?, Never>)
@@ -38,7 +39,7 @@ final class CallWatch: Sendable {
     private let bus: MessageBus
     private let grace: GracePeriods
     private let state = Locked(State.running)
-    /// Whether the call has begun, or its caller has stopped waiting for it to begin.
+    /// Whether the call has begun, or its caller no longer waits for its beginning.
     private let isTaken = Atomic(false)
 
     /// Creates a watch for one call.
@@ -46,7 +47,7 @@ final class CallWatch: Sendable {
     /// - Parameters:
     ///   - request: The request to call, which has a deadline.
     ///   - bus: The bus that delivers the call.
-    ///   - grace: The periods during which calls are not watched.
+    ///   - grace: The periods at the beginning of calls in which the calls are not watched.
     init(_ request: ExternalRequest, on bus: MessageBus, _ grace: GracePeriods) {
         self.request = request
         self.bus = bus
@@ -56,17 +57,17 @@ final class CallWatch: Sendable {
     /// Runs the call.
     ///
     /// - Parameters:
-    ///   - loop: The loop on which the call begins. Most handlers run on that loop and cannot suspend. A call
-    ///     to one of them has ended when it leaves the loop, and needs neither a task nor a timer for its
-    ///     handler.
+    ///   - loop: The loop on which the call begins. Most handlers run on that loop and do not suspend. A call
+    ///     to such a handler ends before it leaves the loop, so the call needs neither a task nor a timer.
     ///   - http: The HTTP request, whose body reports a disconnection.
-    /// - Returns: The outcome, and whether the call was watched, which closes the connection.
+    /// - Returns: The outcome, and whether the call was watched. After a watched call, the connection must be
+    ///   closed.
     func run(
         on loop: EventLoopTaskExecutor,
         for http: Request
     ) async -> (outcome: CallOutcome, isWatched: Bool) {
-        // A separate task, so that the caller does not wait for a busy loop. The whole task runs on the loop,
-        // and resumes the caller from there.
+        // Use a separate task, so that the caller does not wait for a busy loop. The whole task runs on the
+        // loop and resumes the caller from the loop.
         let call = Task(executorPreference: loop) {
             let outcome = await self.outcome()
             self.end(with: outcome)
@@ -89,12 +90,12 @@ final class CallWatch: Sendable {
         }
     }
 
-    /// Claims the call.
+    /// Claims the call for the calling code, which must then run it or end it.
     ///
-    /// Returns whether it had not been claimed before.
+    /// - Returns: Whether the call had not been claimed before.
     private func take() -> Bool { !self.isTaken.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Calls on the loop, unless the caller has stopped waiting before the loop runs this method.
+    /// Runs the call on the loop, unless the caller no longer waits for its beginning.
     private func outcome() async -> CallOutcome {
         guard self.take() else { return .failure(RoutingError.cancelled(self.request)) }
         do {
@@ -109,7 +110,7 @@ final class CallWatch: Sendable {
         }
     }
 
-    /// Calls from the caller's executor, because the loop was too busy.
+    /// Runs the call on the executor of the caller, because the loop was too busy to begin the call.
     ///
     /// The bus enforces the deadline.
     private func outcomeBesideLoop() async -> CallOutcome {
@@ -154,7 +155,7 @@ final class CallWatch: Sendable {
 
     /// The first event: an outcome, or nil at the end of the unwatched period.
     ///
-    /// It may be awaited once.
+    /// The property may be read once.
     private var firstEnd: CallOutcome? {
         get async {
             await withCheckedContinuation { continuation in
@@ -170,7 +171,7 @@ final class CallWatch: Sendable {
 }
 
 extension RoutingError {
-    /// Returns the error of a call whose client disconnected before the call began.
+    /// Returns the error for a call whose client disconnected before the call began.
     fileprivate static func cancelled(_ request: ExternalRequest) -> Self {
         Self(.cancelled, url: request.url, message: "the client has closed the connection")
     }

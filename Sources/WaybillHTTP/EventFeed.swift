@@ -7,11 +7,12 @@ internal import WaybillRouting
 
 /// The messages of one pattern in one format, for any number of clients.
 ///
-/// A feed has one subscription, and keeps the last messages for returning clients.
+/// A feed has one subscription on the bus. The feed keeps the latest messages, so that a client that connects
+/// again receives the messages that it has missed.
 final class EventFeed: Sendable {
     let name: FeedName
     private let messages: SubscriptionSequence
-    /// A random prefix of event IDs, which distinguishes this feed from an earlier one of the same name.
+    /// A random prefix of event IDs, which is different for an earlier feed with the same name.
     private let epoch = String(UInt32.random(in: .min ... .max), radix: 16)
     private let store: EventStore
     private let state: Locked<State>
@@ -19,7 +20,7 @@ final class EventFeed: Sendable {
     private struct State {
         var log: EventLog
         var clients = 0
-        /// Whether a client may know the ID of an event, with which it could resume the feed.
+        /// Whether a client may know the ID of an event, with which the client could resume the feed.
         var isResumable = false
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
@@ -59,7 +60,7 @@ final class EventFeed: Sendable {
 
     /// Adds a client.
     ///
-    /// - Returns: The number of the last message before the client.
+    /// - Returns: The number of the last message before the client was added.
     func enter() -> Int {
         self.state.withLock { state in
             state.clients += 1
@@ -69,7 +70,7 @@ final class EventFeed: Sendable {
 
     /// Removes a client.
     ///
-    /// - Returns: Whether it was the last client.
+    /// - Returns: Whether the client was the last client.
     func leave() -> Bool {
         self.state.withLock { state in
             state.clients -= 1
@@ -77,27 +78,26 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Whether a client could resume the feed, because it may know the ID of an event.
+    /// Whether a client could resume the feed, because the client may know the ID of an event.
     var isResumable: Bool { self.state.withLock { $0.isResumable } }
 
     /// Ends the subscription.
     func cancel() { self.messages.cancel() }
 
-    /// Sends a client the messages after the last one that it has received, until the subscription or the
-    /// client ends.
+    /// Sends messages to a client until the subscription ends or the client leaves.
     ///
     /// - Parameters:
-    ///   - number: The number of the last message before the client joined.
-    ///   - lastID: The ID of the last event that the client has received; nil for a client that wants only
+    ///   - number: The number of the last message before the client was added.
+    ///   - lastID: The ID of the last event that the client has received; nil for a client that needs only
     ///     new messages.
-    ///   - sink: The events for the client.
+    ///   - sink: The stream of events to the client.
     func send(after number: Int, or lastID: String?, to sink: EventSink) async {
         var cursor = number
         if let lastID {
             if let seen = self.number(in: lastID), seen <= cursor {
                 cursor = seen
             } else {
-                // The ID is not from this feed, so the client receives only messages from now on.
+                // The ID does not belong to this feed, so the client receives only new messages.
                 await self.sendGap(nil, cursor, to: sink)
             }
         }
@@ -129,7 +129,7 @@ final class EventFeed: Sendable {
         if missed > 0 { await self.sendGap(missed, cursor, to: sink) }
     }
 
-    /// Sends a client the number of messages that it has missed; nil if the number is unknown.
+    /// Informs a client about the number of messages that it has missed; nil if the number is unknown.
     private func sendGap(_ missed: Int?, _ cursor: Int, to sink: EventSink) async {
         let data = "{\"missed\":\(missed.map(String.init) ?? "null")}"
         await sink.send(ServerSentEvent("gap", id: self.id(of: cursor), Array(data.utf8)))
@@ -201,12 +201,12 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Returns an event in which the parameters of the message, and its payload, follow the given beginning.
+    /// Returns an event with a given beginning, followed by the parameters and the payload of the message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - start: The beginning of the event's object.
-    ///   - name: The name of the parameters in that object.
+    ///   - start: The beginning of the event's JSON object.
+    ///   - name: The name of the member that contains the parameters.
     /// - Returns: The event.
     private func event(
         of message: Message,
@@ -214,13 +214,14 @@ final class EventFeed: Sendable {
         parametersNamed name: String
     ) -> FeedEvent {
         let values = message.parameters.passedValues
-        // A passed value has precedence, and is in the part that all feeds share.
+        // A passed value has precedence over a value of the URL. Passed values are in the part that all feeds
+        // share.
         let own = message.parameters.query.merging(message.parameters.path) { _, text in text }
             .filter { values[$0.key] == nil }
         var start = start
         start.name(name)
         start.object(own)
-        // The object stays open for the parameters in the shared part.
+        // The object has no closing brace yet, because the parameters in the shared part follow.
         let open = start.bytes.dropLast()
         return self.event(of: message, open, keepsComma: !own.isEmpty, .values) {
             for (name, value) in values.sorted(by: { $0.key < $1.key }) { $0.member(name, value) }
@@ -229,12 +230,12 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Returns an event whose last members are in a part that other feeds share.
+    /// Returns an event whose last members are in a part that the event shares with events of other feeds.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - start: The beginning of the event's object.
-    ///   - keepsComma: Whether the comma before the first shared member belongs to the event.
+    ///   - start: The beginning of the event's JSON object.
+    ///   - keepsComma: Whether the event needs the comma before the first shared member.
     ///   - kind: The kind of the shared part.
     ///   - writeRest: Writes the shared members.
     /// - Returns: The event.
@@ -285,13 +286,14 @@ extension ByteBuffer {
 /// One event of a feed, without its ID.
 struct FeedEvent: Sendable {
     fileprivate let start: EventStore.Part
-    /// Whether a comma at the beginning of `rest` belongs to the event, because a member precedes it.
+    /// Whether the event needs a comma at the beginning of `rest`, because a member precedes `rest`.
     fileprivate let keepsComma: Bool
     /// The part that this event shares with events of other feeds.
     fileprivate let rest: EventStore.Part
 
-    /// Returns the event for a client to write, or nil when its bytes have been dropped or too many bytes are
-    /// being written.
+    /// Returns the event, so that it can be written to a client.
+    ///
+    /// Returns nil when the bytes of the event have been dropped, or too many bytes are being written.
     fileprivate func lend() -> LentEvent? {
         guard let start = self.start.lend(), let rest = self.rest.lend() else { return nil }
         let hasComma = rest.bytes.readableBytesView.first == UInt8(ascii: ",")
@@ -306,13 +308,13 @@ private struct LentEvent {
     /// The number of bytes of `rest` to skip.
     let restOffset: Int
 
-    /// The largest size of an event that is copied and written at once.
+    /// The largest size of an event whose parts are copied into one buffer.
     private static let smallSize = 4096
 
     /// Returns the buffers to write, in order.
     ///
-    /// The last buffer of a large event contains only its last line break. When that can be written, the
-    /// connection has released the bytes before it.
+    /// The last buffer of a large event contains only the last line break. When this buffer can be written,
+    /// the connection no longer needs the bytes before it.
     func event(withID id: String) -> [ByteBuffer] {
         var event = ByteBuffer(string: "id: \(id)\n")
         var rest = self.rest.bytes
@@ -327,11 +329,11 @@ private struct LentEvent {
     }
 }
 
-/// The last events of a feed, numbered from 1.
+/// The latest events of a feed, numbered from 1.
 struct EventLog: Sendable {
     private let limit: Int
     private var events: [FeedEvent] = []
-    /// The number of the oldest kept event.
+    /// The number of the oldest event that is kept.
     private(set) var firstNumber = 1
     private var isOver = false
 

@@ -3,19 +3,19 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The pattern of a feed's messages, and their format.
+/// The name of a feed: the pattern of its messages, and their format.
 struct FeedName: Hashable, Sendable {
     let pattern: ExactText
     /// The `source` attribute of CloudEvents events; nil for a feed of plain messages.
     let source: ExactText?
 }
 
-/// A client of a feed.
+/// The membership of a client in a feed.
 ///
-/// It leaves the feed when this object is released.
+/// The client leaves the feed when this object is released.
 final class FeedClient: Sendable {
     let feed: EventFeed
-    /// The number of the last message before the client came.
+    /// The number of the last message before the client was added.
     let number: Int
     private let client: String?
     private let feeds: EventFeeds
@@ -32,19 +32,20 @@ final class FeedClient: Sendable {
 
 /// The feeds of a gateway, by name.
 ///
-/// A feed without clients is kept for a while if a client may resume it, which needs the ID of an event. Any
-/// other feed ends with its last client. When there are too many feeds, one without clients is ended in
-/// favour of a new one.
+/// If a client knows the ID of an event, it can resume the feed, so the feed is kept for a while without
+/// clients. Every other feed ends when its last client leaves. When there are too many feeds, a new feed
+/// replaces the feed that has been without clients for the longest time.
 final class EventFeeds: Sendable {
     private struct State {
         var feeds: [FeedName: EventFeed] = [:]
         /// The feeds without clients, ordered by the time at which the last client left.
         var absences: [Absence] = []
-        /// Whether a task waits for the end of the first absence.
+        /// Whether a task waits until the first feed without clients must end.
         var isReaping = false
 
-        /// Removes the feed that has been without clients for the longest time, of one client or of all
-        /// clients.
+        /// Removes the feed that has been without clients for the longest time.
+        ///
+        /// If `client` is not nil, the method considers only feeds whose last client had this address.
         mutating func removeOldestAbsence(of client: String? = nil) -> EventFeed? {
             let index = self.absences.firstIndex { client == nil || $0.client == client }
             guard let feed = index.map({ self.absences.remove(at: $0).feed }) else { return nil }
@@ -55,7 +56,7 @@ final class EventFeeds: Sendable {
 
     private struct Absence {
         let feed: EventFeed
-        /// The address of the last client; nil if it is unknown.
+        /// The address of the client that left last; nil if the address is unknown.
         let client: String?
         let end: ContinuousClock.Instant
     }
@@ -73,16 +74,16 @@ final class EventFeeds: Sendable {
 
     var count: Int { self.state.withLock { $0.feeds.count } }
 
-    /// Adds a client to a feed, which begins with its first client.
+    /// Adds a client to a feed, and creates the feed for its first client.
     ///
     /// - Parameters:
     ///   - name: The name of the feed.
-    ///   - client: The address of the client; nil if it is unknown.
+    ///   - client: The address of the client; nil if the address is unknown.
     /// - Returns: The client's membership in the feed.
     /// - Throws: A `RoutingError` when the pattern cannot be subscribed to, or when there are too many feeds.
     func enter(_ name: FeedName, from client: String?) throws(RoutingError) -> FeedClient {
         if let present = try self.place(in: name, client) { return present }
-        // Reading a pattern takes time, so it happens without the lock.
+        // Parsing a pattern takes time, so parse the pattern without holding the lock.
         let messages = try self.bus.externalMessages(of: name.pattern.text)
         let feed = EventFeed(
             name,
@@ -102,7 +103,9 @@ final class EventFeeds: Sendable {
         }
     }
 
-    /// Adds a client to the existing feed of a name, or else to the given feed.
+    /// Adds a client to the existing feed with a name.
+    ///
+    /// If no feed has the name, the method adds the given feed.
     ///
     /// - Returns: The client, or nil when the feed does not exist and none was given.
     private func place(
@@ -161,8 +164,7 @@ final class EventFeeds: Sendable {
         if starts { Task { await self.reap() } }
     }
 
-    /// Ends the feeds to which no client has returned in time, and repeats that while feeds without clients
-    /// remain.
+    /// Ends the feeds to which no client has returned in time, until no feed is without clients.
     private func reap() async {
         while let end = self.endOfFirstAbsence {
             try? await Task.sleep(until: end)

@@ -5,12 +5,12 @@ internal import WaybillEventLoop
 
 /// The encoded events of all feeds of a gateway, with a limit on their total size.
 ///
-/// A part that events of several feeds share is stored once. When the limit is exceeded, the oldest parts of
-/// all feeds are dropped. The clients of those feeds receive a `gap` event.
+/// Events of several feeds may contain the same part, which is stored once. When the limit is exceeded, the
+/// store drops the oldest parts. The clients of the feeds that used these parts receive a `gap` event.
 final class EventStore: Sendable {
     /// Bytes in the store.
     ///
-    /// They are kept until this object is released or the store drops them.
+    /// The store keeps the bytes until this object is released or the limit is exceeded.
     final class Part: Sendable {
         fileprivate let number: Int
         private let store: EventStore
@@ -22,14 +22,14 @@ final class EventStore: Sendable {
 
         deinit { self.store.remove(self.number) }
 
-        /// Lends the bytes to a client that writes them.
+        /// Returns the bytes, so that they can be written to a client.
         ///
         /// Returns nil when the bytes have been dropped, or when too many bytes are being written to slow
         /// clients.
         func lend() -> Loan? { self.store.lend(self.number).map { Loan($0, of: self.number, self.store) } }
     }
 
-    /// The bytes of a part while they are written to a client.
+    /// The bytes of a part while they are being written to a client.
     final class Loan: Sendable {
         let bytes: ByteBuffer
         private let number: Int
@@ -48,19 +48,19 @@ final class EventStore: Sendable {
     enum PartKind: Hashable {
         /// The passed values and the payload of a message.
         case values
-        /// The data of an event of CloudEvents.
+        /// The data of a CloudEvents event.
         case data
     }
 
     private struct State {
         var parts: [Int: ByteBuffer] = [:]
-        /// A number that is not greater than the number of any stored part.
+        /// A number that is less than or equal to the number of every stored part.
         var oldest = 1
         var last = 0
         var size = 0
         /// The parts that are being written, by number.
         ///
-        /// Each part counts once, however many clients receive it.
+        /// The size of each part counts once, even if several clients receive the part.
         var loans: [Int: (count: Int, bytes: ByteBuffer)] = [:]
         var loanedSize = 0
 
@@ -69,9 +69,9 @@ final class EventStore: Sendable {
         }
     }
 
-    /// The largest size of a part that is lent beyond the limit.
+    /// The largest size of a part that may be written even when the limit is reached.
     ///
-    /// Each client holds the parts of one event at a time.
+    /// Each client receives the parts of only one event at a time, so these parts do not accumulate.
     private static let smallSize = 4096
     /// The approximate number of bytes that a part takes in addition to its content.
     private static let overhead = 256
@@ -82,15 +82,15 @@ final class EventStore: Sendable {
 
     /// Creates a store.
     ///
-    /// - Parameter limit: The most bytes that the store keeps, and the most bytes on loan at the same time.
+    /// - Parameter limit: The maximum number of bytes in the store, and of bytes that are being written.
     init(limit: Int) { self.limit = limit }
 
     /// The number of bytes that the store keeps.
     var size: Int { self.state.withLock { $0.size } }
 
-    /// Stores bytes.
+    /// Stores bytes, and drops the oldest parts when the limit is exceeded.
     ///
-    /// The newest part is kept whatever its size.
+    /// The newest part is always kept.
     func add(_ bytes: ByteBuffer) -> Part {
         let number = self.state.withLock { state in
             state.last += 1
@@ -105,13 +105,13 @@ final class EventStore: Sendable {
         return Part(number, self)
     }
 
-    /// Returns the part of a kind that the messages of one publication share.
+    /// Returns the part of a kind for the messages of one publication.
     ///
-    /// The first call for a publication and a kind encodes the part.
+    /// The first call for a publication and a kind encodes the part. Later calls return the same part.
     ///
     /// - Parameters:
     ///   - kind: The kind of the part.
-    ///   - content: The identity of the publication's values.
+    ///   - content: The identity of the values of the publication.
     ///   - encode: Encodes the values.
     /// - Returns: The part.
     func part(_ kind: PartKind, of content: SharedContent, _ encode: () -> ByteBuffer) -> Part {
@@ -123,7 +123,7 @@ final class EventStore: Sendable {
             recent.append(shared)
             return (shared, recent.count > SharedParts.limit ? recent.removeFirst() : nil)
         }
-        // Releasing values may run code of the program, which must not happen under a lock.
+        // Release the values here and not under the lock, because their release may run code of the program.
         withExtendedLifetime(forgotten) {}
         return shared.part(kind) { self.add(encode()) }
     }
@@ -158,9 +158,10 @@ final class EventStore: Sendable {
 
 /// The shared parts of a recent publication.
 ///
-/// Feeds encode a publication at about the same time.
+/// All feeds that receive a publication encode it at about the same time, so few publications must be
+/// remembered.
 private final class SharedParts: Sendable {
-    /// The most publications that are kept with their values.
+    /// The number of publications whose shared parts are remembered.
     static let limit = 8
 
     let content: SharedContent
@@ -170,7 +171,7 @@ private final class SharedParts: Sendable {
 
     /// Returns the part of a kind.
     ///
-    /// The first caller encodes it while the others wait.
+    /// The first caller encodes the part, and other callers wait for it.
     func part(_ kind: EventStore.PartKind, _ make: () -> EventStore.Part) -> EventStore.Part {
         self.encoded.withLock { parts in
             if let part = parts[kind] { return part }

@@ -19,7 +19,7 @@ package struct ServerSentEvent: Sendable {
 
     /// The bytes of the event.
     ///
-    /// Its JSON may have several lines if it came from another process.
+    /// The JSON may have several lines if the value came from another process.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         if let id { bytes.append(contentsOf: "id: \(id)\n".utf8) }
@@ -37,9 +37,9 @@ package struct ServerSentEvent: Sendable {
     }
 }
 
-/// The events for one client.
+/// The stream of events to one client.
 ///
-/// A sender waits until its event has been written, so it is never faster than the client.
+/// A sender waits until its event has been written, so that it does not send faster than the client reads.
 package final class EventSink: Sendable {
     /// Bytes to write, and the sender that waits for them.
     struct Item: Sendable {
@@ -47,7 +47,7 @@ package final class EventSink: Sendable {
         fileprivate let sender: Sender
     }
 
-    /// Resumes a sender when its event has been written or dropped.
+    /// An object that resumes a sender when its event has been written or dropped.
     fileprivate final class Sender: Sendable {
         private let continuation: Locked<CheckedContinuation<Void, Never>?>
 
@@ -60,7 +60,8 @@ package final class EventSink: Sendable {
 
     let items: AsyncStream<Item>
     private let writer: AsyncStream<Item>.Continuation
-    /// The time at which the unwritten event was sent; nil if there is none.
+    /// The time at which an event was sent that has not been written yet; nil if every event has been
+    /// written.
     private let since = Locked<ContinuousClock.Instant?>(nil)
 
     init() { (self.items, self.writer) = AsyncStream.makeStream() }
@@ -79,7 +80,7 @@ package final class EventSink: Sendable {
 
     /// Sends a comment, which clients ignore, unless an event has not been written yet.
     ///
-    /// - Throws: `StalledStream` if that event was sent longer ago than the limit.
+    /// - Throws: `StalledStream` if the unwritten event was sent longer ago than the limit.
     fileprivate func sendComment(orStallAfter limit: Duration) throws(StalledStream) {
         if let since = self.since.withLock({ $0 }) {
             if .now - since > limit { throw StalledStream() }
@@ -90,13 +91,15 @@ package final class EventSink: Sendable {
 
     /// Ends the stream.
     ///
-    /// Events that have been sent are still written.
+    /// Events that have been sent before are still written.
     func finish(with event: ServerSentEvent? = nil) {
         if let event { self.writer.yield(Item(bytes: [ByteBuffer(bytes: event.bytes)], sender: Sender(nil))) }
         self.writer.finish()
     }
 
-    /// Ends the stream and drops the unwritten events, so that their senders are resumed.
+    /// Ends the stream and drops the unwritten events.
+    ///
+    /// Their senders are resumed.
     fileprivate func dropAll() async {
         self.writer.finish()
         for await _ in self.items {}
@@ -106,12 +109,12 @@ package final class EventSink: Sendable {
     static func acknowledge(_ item: Item) { item.sender.resume() }
 }
 
-/// The error of a client that has not read an event in time.
+/// The error for a client that has not read an event in time.
 ///
-/// It closes the connection.
+/// The error closes the connection.
 private struct StalledStream: Error {}
 
-/// The number of streams, in total and of each client.
+/// The number of open streams, in total and for each client.
 final class StreamCount: Sendable {
     private struct State {
         var count = 0
@@ -127,9 +130,9 @@ final class StreamCount: Sendable {
         self.clientLimit = clientLimit
     }
 
-    /// A counted stream.
+    /// An open stream that counts.
     ///
-    /// It counts until this object is released.
+    /// The stream counts until this object is released.
     final class Place: Sendable {
         private let owner: StreamCount
         private let client: String?
@@ -144,9 +147,9 @@ final class StreamCount: Sendable {
 
     /// Counts a new stream.
     ///
-    /// - Parameter client: The address of the client; nil if it is not known.
-    /// - Returns: The place, which is given back when it is released.
-    /// - Throws: The problem that the server has too many event streams.
+    /// - Parameter client: The address of the client; nil if the address is unknown.
+    /// - Returns: An object for the stream. The stream counts until the object is released.
+    /// - Throws: The problem that there are too many event streams.
     func take(for client: String?) throws(Problem) -> Place {
         let refusal: String? = self.state.withLock { state in
             if state.count >= self.limit { return "the server has too many event streams" }
@@ -171,7 +174,7 @@ final class StreamCount: Sendable {
     }
 }
 
-/// The responses that are streams of events.
+/// The responses that are streams of server-sent events.
 package struct EventStreams: Sendable {
     private let count: StreamCount
     private let heartbeat: Duration
@@ -181,10 +184,10 @@ package struct EventStreams: Sendable {
     /// Creates streams with limits.
     ///
     /// - Parameters:
-    ///   - limit: The most streams at the same time.
-    ///   - clientLimit: The most streams of one client at the same time; nil for no limit.
+    ///   - limit: The maximum number of open streams.
+    ///   - clientLimit: The maximum number of open streams of one client; nil for no limit.
     ///   - heartbeat: The interval after which an idle stream sends a comment.
-    ///   - stallTime: The time in which a client must read an event.
+    ///   - stallTime: The maximum time in which a client must read an event.
     ///   - isHTTP2: Whether the server uses HTTP/2.
     package init(
         limit: Int,
@@ -201,15 +204,15 @@ package struct EventStreams: Sendable {
 
     /// Returns a response that is a stream of events.
     ///
-    /// The stream ends when `produce` returns, when the client disconnects or does not read, or when the
-    /// server shuts down.
+    /// The stream ends when `produce` returns, when the client disconnects or does not read in time, or when
+    /// the server shuts down.
     ///
     /// - Parameters:
     ///   - request: The request to respond to.
-    ///   - client: The address of the client; nil if it is unknown.
+    ///   - client: The address of the client; nil if the address is unknown.
     ///   - produce: Sends the events.
     /// - Returns: The response.
-    /// - Throws: The problem that the server has too many event streams.
+    /// - Throws: The problem that there are too many event streams.
     package func response(
         to request: Request,
         from client: String? = nil,
@@ -227,14 +230,14 @@ package struct EventStreams: Sendable {
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(place) {} }
                 let sink = EventSink()
-                // Makes the server send the head at once. The line is part of the first event, because some
-                // clients treat any block as an event.
+                // The first write makes the server send the head at once. The line belongs to the first
+                // event. A blank line would end an event, and some clients would report the empty event.
                 try await writer.write(ByteBuffer(string: "retry: 2000\n"))
-                // Only the writing task uses it until the group has ended.
+                // Only the writing task uses the variable until the group has ended.
                 nonisolated(unsafe) var body = writer
                 try await withGracefulShutdownHandler {
                     try await request.body.consumeWithCancellationOnInboundClose { _ in
-                        // The result of a child task: whether all events have been written.
+                        // The result of a child task is whether all events have been written.
                         try await withThrowingTaskGroup(of: Bool.self) { group in
                             group.addTask {
                                 do {
@@ -274,7 +277,7 @@ package struct EventStreams: Sendable {
 }
 
 extension ServerSentEvent {
-    /// The last event of a stream that the server ends.
+    /// The last event of a stream that ends because the server shuts down.
     static let end = Self("end", Array("{\"reason\":\"shutDown\"}".utf8))
 }
 #endif

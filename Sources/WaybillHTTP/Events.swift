@@ -34,9 +34,9 @@ enum EventMode {
 }
 
 extension CloudEvent {
-    /// Creates the event in a request.
+    /// Creates the event that a request contains.
     ///
-    /// Returns nil when the request is not an event.
+    /// Returns nil when the request does not contain an event.
     init?(_ request: Request, body: ByteBuffer) throws(Problem) {
         let contentType = request.headers[.contentType]
         do throws(CloudEventError) {
@@ -59,10 +59,10 @@ extension CloudEvent {
     /// Creates the event for a reply.
     ///
     /// - Parameters:
-    ///   - reply: The reply. Its ID is part of the event's `id`.
+    ///   - reply: The reply. The event's `id` contains the ID of the reply.
     ///   - pattern: The pattern of the route that replied, which becomes the event's `type`.
     ///   - url: The URL that was called, which becomes the event's `subject`.
-    ///   - source: The event's `source`, which names the server.
+    ///   - source: The event's `source`, which identifies the server.
     init(_ reply: CallReply, of pattern: String, at url: String, from source: String) {
         self.init(
             known: [
@@ -91,17 +91,17 @@ extension Response {
 }
 
 extension Request {
-    /// The source of this server's events: the server by the name that the client used.
+    /// The source of this server's events, which contains the name that the client used for the server.
     var source: String { "//\(self.head.authority ?? "")" }
 }
 
 extension ExposedOperations {
-    /// Whether an event is published and not called.
+    /// Whether an event to the URL is published, because the URL is exposed for publishing and not for calls.
     var isPublishedAlone: Bool { self.contains(.publishing) && !self.contains(.calls) }
 }
 
 extension HTTPField.Name {
-    /// The header that marks a request as an event in the binary mode.
+    /// The header that occurs in every event in the binary mode.
     fileprivate static let eventVersion = Self.known("ce-specversion")
 }
 #endif

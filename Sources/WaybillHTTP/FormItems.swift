@@ -2,7 +2,7 @@
 internal import HTTPTypes
 internal import WaybillRouting
 
-/// The items of a form or of a URL's query, by name.
+/// The items of a form, or of the query of a URL, by name.
 package struct FormItems {
     private var texts: [String: [String]] = [:]
 
@@ -18,7 +18,7 @@ package struct FormItems {
                 omittingEmptySubsequences: false
             )
             let name = try Self.text(parts[0])
-            // Names with many combining marks take quadratic time as keys of a dictionary.
+            // Using a name with many combining marks as a key of a dictionary takes quadratic time.
             guard CombiningMarks.areFew(in: name) else {
                 throw Problem(.badRequest, "a name has more than 30 combining marks in a row")
             }
@@ -26,7 +26,7 @@ package struct FormItems {
         }
     }
 
-    /// Returns the text of an item, or nil when the name is missing or repeated.
+    /// Returns the text of an item, or nil when no item or several items have the name.
     package subscript(name: String) -> String? {
         guard let texts = self.texts[name], texts.count == 1 else { return nil }
         return texts[0]
@@ -34,7 +34,7 @@ package struct FormItems {
 
     /// The items as values.
     ///
-    /// The value of a repeated name is an array of texts.
+    /// If several items have the same name, the value is an array of their texts.
     package var values: [String: any Sendable] {
         self.texts.mapValues { texts -> any Sendable in
             if texts.count == 1 { return texts[0] }

@@ -1,9 +1,9 @@
 #if HTTP
 internal import WaybillEventLoop
 
-/// The periods during which calls are not watched, and the actions at their ends.
+/// The unwatched periods at the beginning of calls, and the actions at the ends of these periods.
 ///
-/// One task serves all periods while there are any, because a timer for each call would cost as much as the
+/// See ``CallWatch``. One task serves all periods, because a timer for each call would cost as much as the
 /// call.
 final class GracePeriods: Sendable {
     private struct State {
@@ -21,15 +21,15 @@ final class GracePeriods: Sendable {
     private let length: Duration
     private let state = Locked(State())
 
-    /// Creates periods of one length.
+    /// Creates an object for periods of one length.
     ///
-    /// The end of a period may be detected up to the same time later.
+    /// The end of a period is detected with a delay of at most the same length.
     init(_ length: Duration = .milliseconds(5)) { self.length = length }
 
     /// Begins a period.
     ///
-    /// - Parameter isOver: A closure that runs after the period and performs its action. If it returns false,
-    ///   it runs again later, unless the period has been ended.
+    /// - Parameter isOver: A closure that runs after the period and performs the action. If the closure
+    ///   returns false, it runs again later, unless the period has been ended.
     /// - Returns: The number that identifies the period.
     func begin(_ isOver: @escaping @Sendable () -> Bool) -> Int {
         let period = Period(end: .now + self.length, isOver: isOver)
@@ -45,16 +45,16 @@ final class GracePeriods: Sendable {
 
     /// Ends a period without its action.
     ///
-    /// Does nothing if the action has been performed.
+    /// Does nothing if the action has run.
     func end(_ number: Int) { self.state.withLock { $0.periods[number] = nil } }
 
     private func check() async {
         repeat { try? await Task.sleep(for: self.length) } while self.endWhatIsOver()
     }
 
-    /// Runs the actions of overdue periods.
+    /// Runs the actions of the periods that have passed.
     ///
-    /// Returns whether any periods remain.
+    /// - Returns: Whether other periods remain.
     private func endWhatIsOver() -> Bool {
         let now = ContinuousClock.now
         let due = self.state.withLock { state in state.periods.filter { $0.value.end <= now } }

@@ -12,10 +12,10 @@ extension WaybillGateway {
     /// router.addRoutes(gateway.healthRoutes, atPath: "/health")
     /// ```
     ///
-    /// `live` responds with 200 while the server responds. `ready` responds with 200 if the bus is open, its
-    /// loops respond, and all checks of `addReadinessCheck(_:_:)` succeed. Otherwise it responds with 503 and
-    /// the names of the failures, and the reasons are logged. Both routes accept GET for any host, because an
-    /// orchestrator uses the address of a machine.
+    /// `live` responds with 200 whenever the server can respond. `ready` responds with 200 if the bus is
+    /// open, its loops respond, and all checks of `addReadinessCheck(_:_:)` succeed. Otherwise, `ready`
+    /// responds with 503 and the names of the failed checks, and the gateway logs the reasons. Both routes
+    /// accept GET requests for any host name, because an orchestrator uses the IP address of a machine.
     public var healthRoutes: RouteCollection<BasicRequestContext> {
         self.healthRoutes(for: BasicRequestContext.self)
     }

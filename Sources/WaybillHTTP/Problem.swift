@@ -6,17 +6,17 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A failure in the form that clients receive (RFC 9457).
+/// A failure in the form that clients receive, as problem details (RFC 9457).
 package struct Problem: Error {
     package let status: HTTPResponse.Status
     package let detail: String
-    /// The name of a `RoutingError` code.
+    /// The name of the code, if the error is a `RoutingError`.
     var code: String?
-    /// The error that the module of the route declares.
+    /// The error that the module of the route has declared for its callers.
     private var declared: DeclaredError?
-    /// The ID of the failure in the log; nil if clients receive the reason.
+    /// The ID with which the failure is logged; nil if clients receive the reason.
     var id: String?
-    /// The methods that the URL allows, for a request with another method.
+    /// The methods that the URL allows, if the request has another method.
     package var allowed = "GET, POST"
 
     package init(_ status: HTTPResponse.Status, _ detail: String) {
@@ -26,7 +26,7 @@ package struct Problem: Error {
 
     /// Creates the problem for an error.
     ///
-    /// It contains the reason only if the client can act on it.
+    /// The problem contains the reason only if the client can act on the reason.
     package init(_ error: any Error) {
         guard let error = error as? RoutingError else {
             self.init(.internalServerError, "the request failed")
@@ -45,7 +45,7 @@ package struct Problem: Error {
         if detail != nil, status.kind == .serverError, error.code != .shutDown { self.id = Self.newID() }
     }
 
-    /// Returns the text that replaces the message of an error, or nil when clients may see the message.
+    /// Returns the text that replaces the message of an error; nil when clients may receive the message.
     private static func detail(of error: RoutingError) -> String? {
         switch error.code {
         case .noRoute, .invalidURL, .missingParameter, .invalidParameter, .refused, .cancelled: nil
@@ -90,7 +90,7 @@ package struct Problem: Error {
 
     private static func newID() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// Whether the request may succeed after a while.
+    /// Whether the request may succeed when it is sent again later.
     private var isTemporary: Bool { [429, 503].contains(self.status.code) }
 
     /// The problem as JSON.

@@ -3,15 +3,15 @@ internal import HTTPTypes
 package import Hummingbird
 internal import WaybillRouting
 
-// Checks against requests of foreign pages. Every page in a local browser can reach a server on a developer's
-// machine or in a house. The page may use its own host name (DNS rebinding), or send a form from another
-// origin.
+// Checks against requests of foreign web pages. Every page in a local browser can send requests to a server
+// on a developer's machine or in a private network. The page may use a host name that resolves to the server
+// (DNS rebinding), or send a form from another origin.
 extension WaybillGateway.Configuration {
-    /// Rejects a request that is addressed to another server or made by a page of another origin.
+    /// Rejects a request that is addressed to another host, or that a page of another origin has made.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - acceptsNoOrigin: Whether to accept the origin `null`, which a form has on a page that sends no
+    ///   - acceptsNoOrigin: Whether to accept the origin `null`. A form has this origin if its page sends no
     ///     referrer.
     /// - Throws: The reason for the rejection.
     package func check(_ request: Request, acceptsNoOrigin: Bool = false) throws(Problem) {
@@ -26,24 +26,24 @@ extension WaybillGateway.Configuration {
         }
     }
 
-    /// Returns whether an origin is the origin of this server's pages.
+    /// Returns whether an origin is the origin of this server's own pages.
     private func isOwn(_ origin: String, _ authority: String) -> Bool {
         guard Self.host(of: authority) != nil else { return false }
         let authority = authority.lowercased()
         return ["http://", "https://"].contains { ($0 + authority).hasSameBytes(as: origin.lowercased()) }
     }
 
-    /// Returns whether the configuration contains an origin.
+    /// Returns whether the configuration allows an origin.
     ///
-    /// Valid origins are ASCII.
+    /// An origin that is not ASCII is not valid.
     private func allows(_ origin: String) -> Bool {
         origin.utf8.allSatisfy { $0 < 0x80 } && self.origins.contains(origin.lowercased())
     }
 
     /// Returns the host in `host` or `host:port`, in lower case and without a trailing dot.
     ///
-    /// Returns nil for any other text, because programs read texts such as `localhost:80@evil.example` in
-    /// different ways.
+    /// Returns nil for any other text, because programs interpret a text such as `localhost:80@evil.example`
+    /// in different ways.
     static func host(of authority: String) -> String? {
         let bytes = authority.utf8.span
         var (end, isLower) = (bytes.count, true)
@@ -70,12 +70,13 @@ extension WaybillGateway.Configuration {
 
     private static func host(_ authority: String, _ end: Int, isLower: Bool) -> String {
         let name = String(authority[..<authority.utf8.index(authority.startIndex, offsetBy: end)])
-        // Most hosts are in lower case, so this saves a copy in most requests.
+        // Most hosts are in lower case, so most requests do not need a converted copy.
         return isLower ? name : name.lowercased()
     }
 
-    /// Returns the index after the closing bracket of an IPv6 address, or nil when the address has other
-    /// characters.
+    /// Returns the index after the closing bracket of an IPv6 address.
+    ///
+    /// Returns nil when the address contains characters that are not valid.
     private static func endOfIPv6(_ bytes: Span<UInt8>) -> Int? {
         for index in 1..<bytes.count {
             switch bytes[index] {
@@ -89,7 +90,7 @@ extension WaybillGateway.Configuration {
         return nil
     }
 
-    /// Returns whether the rest of a text is empty, or a colon and digits.
+    /// Returns whether the remaining text is empty, or consists of a colon and digits.
     private static func isPort(_ bytes: Span<UInt8>, from start: Int) -> Bool {
         if start == bytes.count { return true }
         guard bytes[start] == UInt8(ascii: ":") else { return false }
@@ -100,7 +101,7 @@ extension WaybillGateway.Configuration {
         return true
     }
 
-    /// Adds the headers that allow a page of another configured origin to read the response.
+    /// Adds the headers with which a browser lets a page of another allowed origin read the response.
     func allow(_ request: Request, _ response: inout Response) {
         guard !self.origins.isEmpty else { return }
         response.headers.append(HTTPField(name: .vary, value: "Origin"))
@@ -110,7 +111,8 @@ extension WaybillGateway.Configuration {
 }
 
 extension WaybillGateway {
-    /// Responds to the preflight request that a browser sends before a request of another origin's page.
+    /// Responds to a preflight request, which a browser sends before a page of another origin may send a
+    /// request.
     func preflight(_ request: Request, _ path: [Substring]) throws(Problem) -> Response {
         guard request.headers[.origin] != nil, !self.configuration.origins.isEmpty else {
             throw self.methodNotAllowed(path)

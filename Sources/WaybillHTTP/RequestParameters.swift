@@ -6,27 +6,27 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The request for the bus in an HTTP request.
+/// The parts of an HTTP request from which the gateway makes a request to the bus.
 struct GatewayRequest: Sendable {
     let url: String
     private(set) var parameters: [String: any Sendable] = [:]
     /// A JSON body that is not an object, or the data of an event.
     private(set) var payload: (any Sendable)?
-    /// The event in the request, in either mode.
+    /// The event in the request, in the structured or the binary mode.
     private(set) var event: CloudEvent?
 
-    /// Creates the request for the bus from an HTTP request.
+    /// Creates the parts from an HTTP request.
     ///
     /// - Parameters:
     ///   - request: The request, whose body has been collected.
-    ///   - context: The context, which provides the path of the gateway.
+    ///   - context: The context, which contains the path of the gateway.
     ///   - body: The body.
     /// - Throws: The problem with the request.
     init(_ request: Request, behind context: some RequestContext, body: ByteBuffer) throws(Problem) {
         guard let url = Self.url(of: request, behind: context) else {
             throw Problem(
                 .notFound,
-                "the path must begin with the scheme of a URL: /app/user/1 stands for app://user/1"
+                "the path must begin with the scheme of a URL, as in /app/user/1 for app://user/1"
             )
         }
         self.url = url
@@ -38,10 +38,10 @@ struct GatewayRequest: Sendable {
         }
     }
 
-    /// Returns the URL in the path and the query of a request, or nil when the path does not begin with a
-    /// scheme.
+    /// Returns the URL in the path and the query of a request.
     ///
-    /// The encoded characters stay encoded, because the bus decodes them.
+    /// Returns nil when the path does not begin with a scheme. Percent-encoded characters stay encoded,
+    /// because the bus decodes them.
     private static func url(of request: Request, behind context: some RequestContext) -> String? {
         if let target = request.head.path, let pattern = context.endpointPath, pattern.hasSuffix("/**"),
             let (scheme, rest) = self.split(target, behind: pattern)
@@ -58,12 +58,13 @@ struct GatewayRequest: Sendable {
         return "\(scheme)://\(path.dropFirst().joined(separator: "/"))\(query)"
     }
 
-    /// Splits the target of a request.
+    /// Splits the path and query of a request into the scheme and the remaining text.
     ///
-    /// For example, `/bus/app/user/1?a=b` after `/bus/**` is split into `app` and `user/1?a=b`.
+    /// For example, if the path of the gateway is `/bus/**`, the method splits `/bus/app/user/1?a=b` into
+    /// `app` and `user/1?a=b`.
     ///
-    /// - Returns: The scheme and the rest, or nil when the target has a fragment or an empty segment and
-    ///   needs the parsed path.
+    /// - Returns: The two parts. Nil when the text contains a fragment or an empty segment, so that the path
+    ///   of Hummingbird's parser must be used.
     private static func split(_ target: String, behind pattern: String) -> (Substring, Substring)? {
         let slash = UInt8(ascii: "/")
         let bytes = target.utf8.span
@@ -103,7 +104,7 @@ struct GatewayRequest: Sendable {
         }
     }
 
-    /// Reads the data of an event as a body with the content type of the data.
+    /// Reads the data of an event in the same way as a body with the content type of the data.
     private mutating func read(_ event: CloudEvent) throws(Problem) {
         if let data = event.data { try self.read(data, event.contentType) }
     }
@@ -111,13 +112,13 @@ struct GatewayRequest: Sendable {
     private mutating func read(json bytes: [UInt8]) throws(JSONError) {
         let value = try JSONText(validating: bytes)
         self.parameters = value.parameters ?? [:]
-        // An event that is forwarded keeps the same data.
+        // If the event is forwarded later, the forwarded event must contain the same data.
         if value.shape != .object || self.event != nil { self.payload = value }
     }
 }
 
 extension WaybillGateway {
-    /// Returns the request for the bus.
+    /// Returns the request for the bus that an HTTP request represents.
     func external(
         _ request: GatewayRequest,
         _ http: Request,

@@ -5,11 +5,11 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension WaybillGateway {
-    /// Responds with the messages of a pattern as server-sent events.
+    /// Responds to a request with the messages of a pattern, as server-sent events.
     ///
     /// - Parameters:
     ///   - request: The request. Its query contains the pattern.
-    ///   - client: The address of the client; nil if it is unknown.
+    ///   - client: The address of the client; nil if the address is unknown.
     /// - Returns: The response with the stream of events.
     /// - Throws: The problem with the request.
     func subscribe(_ request: Request, from client: String?) throws -> Response {

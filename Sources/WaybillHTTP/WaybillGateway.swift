@@ -5,7 +5,9 @@ public import Logging
 public import Waybill
 internal import WaybillEventLoop
 
-/// A gateway that handles HTTP requests with the exposed routes of a bus, as routes of Hummingbird.
+/// A gateway that handles HTTP requests to the exposed URLs of a bus.
+///
+/// The gateway provides routes for a router of Hummingbird.
 ///
 /// ```swift
 /// try bus.expose("app://user/:id", for: .reads)
@@ -14,34 +16,35 @@ internal import WaybillEventLoop
 /// try await Application(router: router).runService()
 /// ```
 ///
-/// `POST /bus/app/user/1` calls `app://user/1`: the path is the URL with its scheme as the first segment. GET
-/// has the same effect where the URL is exposed for ``/Waybill/ExposedOperations/reads``. The query, a JSON
-/// object and a form become parameters, and the reply is JSON. With `Accept: text/event-stream`, progress
-/// replies, the reply and a failure are server-sent events. `GET /bus/subscribe?pattern=app://prices/**` is a
-/// subscription.
+/// `POST /bus/app/user/1` calls `app://user/1`: the path contains the URL, with its scheme as the first
+/// segment. If the URL is exposed for ``/Waybill/ExposedOperations/reads``, a GET request has the same
+/// effect. The parameters of the call come from the query and from a body that is a JSON object or a form,
+/// and the reply is JSON. With `Accept: text/event-stream`, the progress replies, the reply and a failure are
+/// server-sent events. `GET /bus/subscribe?pattern=app://prices/**` subscribes to a pattern.
 ///
-/// Failures are problem details (RFC 9457) that do not reveal internals. The error of a handler is logged
-/// under an ID, which the problem contains.
+/// A failure is sent as problem details (RFC 9457) that do not reveal details of the program. If the error of
+/// a handler is hidden from the client, the gateway logs the error with an ID, and the problem details
+/// contain the same ID.
 ///
-/// The gateway handles only requests for the hosts of its configuration. It rejects requests that a page of
-/// another origin makes, because every page in a developer's browser can reach a server on the same machine.
-/// Authentication is the task of a Hummingbird middleware.
+/// The gateway handles only requests for the host names of its configuration. It rejects requests from web
+/// pages of other origins, because every page in a developer's browser can send requests to a server on the
+/// same machine. Use a Hummingbird middleware for authentication.
 ///
-/// The gateway needs a running server. Hummingbird's `router` test mode does not have a connection that could
-/// be closed.
+/// The gateway needs a running server. The `router` test mode of Hummingbird does not have a connection that
+/// the gateway could watch.
 public struct WaybillGateway: Sendable {
     /// The limits of a gateway, and the rules for its requests.
     public struct Configuration: Sendable {
         /// The host names of the server, without ports; by default the names of the local machine.
         ///
-        /// Nil allows any name. Use it only behind a proxy that has checked the name.
+        /// Nil allows any host name. Use nil only behind a proxy that checks the host name.
         public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"]
 
-        /// Other origins whose pages may use the gateway (CORS), such as `https://example.com`; none by
+        /// The other origins whose pages may use the gateway (CORS), such as `https://example.com`; none by
         /// default.
         public var origins: Set<String> = []
 
-        /// The most bytes in the body of a request; 1 MiB by default.
+        /// The maximum number of bytes in the body of a request; 1 MiB by default.
         public var bodyLimit = 1 << 20
 
         /// The time limit of a call; 30 seconds by default.
@@ -51,58 +54,61 @@ public struct WaybillGateway: Sendable {
 
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
         ///
-        /// In HTTP/1.1, that header announces that the connection is closed after the response. The gateway
-        /// closes it after a stream, and after a call that took a while.
+        /// In HTTP/1.1, the gateway uses this header to announce that it closes the connection after a
+        /// response. The gateway closes the connection after a stream of events, and after a call of more
+        /// than a few milliseconds.
         public var isHTTP2 = false
 
-        /// The request headers that are copied to messages, in lower case; by default the headers of trace
-        /// contexts.
+        /// The names of the request headers that are copied to messages, in lower case.
+        ///
+        /// By default, these are the headers of trace contexts.
         public var headers: Set<String> = ["traceparent", "tracestate", "baggage"]
 
         /// The interval after which an idle stream sends a comment; 15 seconds by default.
         ///
-        /// The comment prevents intermediaries from treating the stream as dead.
+        /// The comment prevents proxies from treating the stream as broken.
         public var heartbeat = Duration.seconds(15)
 
-        /// The most streams at the same time, and the most subscribed patterns; 1,000 by default.
+        /// The maximum number of open streams, and the maximum number of subscribed patterns; 1,000 by
+        /// default.
         ///
-        /// When the limit is reached, a pattern without clients is dropped for a pattern with a client.
+        /// When the limit is reached, a new pattern replaces a pattern without clients.
         public var streamLimit = 1000
 
-        /// The most streams of one client address at the same time, and the most patterns kept for its
-        /// return; 100 by default.
+        /// The maximum number of open streams of one client address; 100 by default, nil for no limit.
         ///
-        /// Nil disables the limit. The limit needs a context that provides addresses, as
-        /// ``WaybillGateway/routes(for:)`` describes. Behind a proxy, all clients have the address of the
-        /// proxy, so use nil there.
+        /// The value also limits the number of patterns that are kept for the return of this client. The
+        /// limit needs a context that provides addresses (see ``WaybillGateway/routes(for:)``). Behind a
+        /// proxy, all clients have the address of the proxy, so use nil there.
         public var streamsPerClient: Int? = 100
 
-        /// The time in which a client must read one event of a stream; 30 seconds by default.
+        /// The maximum time in which a client must read one event of a stream; 30 seconds by default.
         ///
-        /// A client that is slower is disconnected.
+        /// The gateway disconnects a client that is slower.
         public var stallTime = Duration.seconds(30)
 
-        /// The most messages of a pattern that are kept for returning clients; 256 by default.
+        /// The maximum number of messages of a pattern that are kept for clients that return; 256 by default.
         public var replayLimit = 256
 
-        /// The most bytes of all kept messages together; 64 MiB by default.
+        /// The maximum number of bytes of all messages that are kept; 64 MiB by default.
         ///
-        /// The oldest messages are dropped first. A message that matches several patterns counts once.
-        /// Messages that are being written to clients have a separate limit of the same size. Beyond it, a
-        /// client receives the event `gap` in place of a message.
+        /// Above the limit, the oldest messages are dropped. A message that matches several patterns counts
+        /// once. Messages that are being written to clients have a separate limit of the same size. Above
+        /// that limit, a client receives the event `gap` instead of a message.
         public var replayBytes = 64 << 20
 
         /// The time for which messages are kept after the last client has left; one minute by default.
         ///
-        /// A pattern is not kept if none of its clients has received an event, because no client could resume
-        /// it.
+        /// If no client of a pattern has received an event, the pattern is not kept, because no client could
+        /// resume the stream.
         public var replayTime = Duration.seconds(60)
 
-        /// The response time above which a loop or a readiness check makes the program not ready; one second
-        /// by default.
+        /// The time in which loops and readiness checks must respond; one second by default.
+        ///
+        /// If a loop or a check needs more time, the program is not ready.
         public var readinessTime = Duration.seconds(1)
 
-        /// The logger for failures whose reason is hidden from clients.
+        /// The logger for failures whose reasons are hidden from clients.
         public var logger: Logger
 
         /// Creates a configuration.
@@ -119,7 +125,9 @@ public struct WaybillGateway: Sendable {
     /// The first loop of the bus, on which most calls begin.
     private let loop: EventLoopTaskExecutor
 
-    /// Creates a gateway to a bus, which it retains.
+    /// Creates a gateway to a bus.
+    ///
+    /// The gateway keeps the bus alive.
     ///
     /// - Parameters:
     ///   - bus: The bus. Only its exposed routes can be reached.
@@ -138,7 +146,7 @@ public struct WaybillGateway: Sendable {
         self.loop = bus.eventLoop.taskExecutor
     }
 
-    /// Returns the loop of a request's handler, on which the call begins.
+    /// Returns the loop of the handler for a request, on which the call begins.
     func loop(for request: ExternalRequest) -> EventLoopTaskExecutor {
         let loop = self.bus.eventLoop(for: request)
         return loop === self.loop.eventLoop ? self.loop : loop.taskExecutor
@@ -155,7 +163,8 @@ public struct WaybillGateway: Sendable {
     /// - Returns: The routes to add to a router.
     public func routes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
         let routes = RouteCollection(context: context)
-        // Most contexts do not provide an address, and a failed cast takes as long as a route.
+        // Most contexts do not provide an address. Check the type once here, because a failed cast takes as
+        // long as finding a route.
         let knowsAddress = context is any RemoteAddressRequestContext.Type
         routes.on("subscribe", method: .get) { request, context in
             let peer = knowsAddress ? (context as? any RemoteAddressRequestContext)?.remoteAddress : nil
@@ -184,7 +193,7 @@ public struct WaybillGateway: Sendable {
 
     /// The methods that are rejected for every URL.
     ///
-    /// A router responds to other methods as to unknown paths.
+    /// For all other methods, a router responds in the same way as for an unknown path.
     private static var refusedMethods: [HTTPRequest.Method] {
         [.put, .patch, .delete, .head, .trace, .connect] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
     }
@@ -207,7 +216,7 @@ public struct WaybillGateway: Sendable {
         return response
     }
 
-    /// Returns the problem that a client receives for an error, and logs the details that it hides.
+    /// Returns the problem that a client receives for an error, and logs the details that the problem hides.
     func problem(_ error: any Error, at url: String) -> Problem {
         let problem = Problem(error)
         guard let id = problem.id else { return problem }

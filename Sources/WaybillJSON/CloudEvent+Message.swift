@@ -1,7 +1,8 @@
 package import Waybill
 internal import WaybillRouting
 
-// Conversion between events and messages: data becomes parameters or payload, and attributes become headers.
+// Conversion between events and messages. The data of an event becomes the payload or the parameters of a
+// message, and the attributes become headers.
 extension CloudEvent {
     /// The attributes as headers of a message, such as `ce-id` and `ce-source`, with decoded values.
     package var messageHeaders: [String: String] {
@@ -10,7 +11,7 @@ extension CloudEvent {
         return headers
     }
 
-    /// The deadline that `expirytime` sets; nil if the event has none.
+    /// The deadline that the attribute `expirytime` contains; nil if the event has no such attribute.
     package var deadline: ContinuousClock.Instant? {
         guard let end = self["expirytime"].flatMap({ Timestamp.seconds($0) }) else { return nil }
         return .now + .seconds(end - Timestamp.now)
@@ -18,13 +19,13 @@ extension CloudEvent {
 
     /// Creates the event for a message.
     ///
-    /// A message that arrived as an event becomes the same event again, and is not wrapped. The event has no
-    /// data if the data of the message cannot be encoded.
+    /// A message that arrived as an event becomes the same event again. If the data of the message cannot be
+    /// encoded, the event has no data.
     ///
     /// - Parameters:
-    ///   - message: The message. Its payload, or else its parameters, become the data.
+    ///   - message: The message. The data of the event is its payload or, without a payload, its parameters.
     ///   - pattern: The pattern that the message matched, which becomes the `type`.
-    ///   - source: The `source`, which names the sending node.
+    ///   - source: The `source` attribute, which identifies the sending node.
     package init(_ message: Message, of pattern: String, from source: String) {
         if let event = Self(carriedBy: message) {
             self = event
@@ -35,7 +36,9 @@ extension CloudEvent {
         }
     }
 
-    /// Creates the event for a message that did not arrive as an event, without its data.
+    /// Creates the event for a message that did not arrive as an event.
+    ///
+    /// The data is not included.
     package init(attributesOf message: Message, of pattern: String, from source: String) {
         var attributes = [
             "id": Self.id(of: message.id), "source": source, "type": pattern, "subject": message.address.text,
@@ -49,13 +52,15 @@ extension CloudEvent {
 
     /// Returns the `id` of the event for a message.
     ///
-    /// The source and the ID together identify an event. Because each process numbers its messages from the
-    /// beginning, the ID has a random prefix for each process.
+    /// The source and the ID together identify an event. Each process numbers its messages from the
+    /// beginning, so the ID also contains a random prefix for the process.
     package static func id(of message: CorrelationID) -> String { "\(Self.process)-\(message)" }
 
     private static let process = String(UInt64.random(in: 0 ... .max), radix: 36)
 
-    /// Creates the event in which a message arrived, without its data, or returns nil for any other message.
+    /// Creates the event from which a message was made, without the data of the event.
+    ///
+    /// Returns nil if the message did not arrive as an event.
     package init?(carriedBy message: Message) {
         var attributes: [String: String] = [:]
         for (name, value) in message.headers where name.utf8.starts(with: Self.headerPrefix.utf8) {
@@ -67,7 +72,9 @@ extension CloudEvent {
         try? self.init(attributes)
     }
 
-    /// Returns the data of the event in which a message arrived, which is the payload of the message.
+    /// Returns the data of the event from which a message was made.
+    ///
+    /// The payload of the message contains the data.
     package func carriedData(of message: Message) -> [UInt8]? {
         switch message.payload {
         case nil: nil
@@ -77,7 +84,7 @@ extension CloudEvent {
         }
     }
 
-    /// Returns the payload of a message that did not arrive as an event, or else its parameters.
+    /// Returns the data for a message that did not arrive as an event: its payload, or else its parameters.
     private static func data(of message: Message) -> [UInt8]? {
         if let payload = message.payload { return try? JSONWriter.encoded(payload) }
         let parameters = message.parameters

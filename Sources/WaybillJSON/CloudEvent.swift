@@ -1,15 +1,17 @@
 internal import FoundationEssentials
 
-/// An event of CloudEvents 1.0: text attributes, and data.
+/// An event of CloudEvents 1.0, which consists of text attributes and data.
 ///
 /// An event has two encodings. In ``init(structured:)`` and ``structured``, the whole event is one JSON
 /// object. In ``init(headers:contentType:body:)`` and ``headers``, the attributes are separate from the data.
 package struct CloudEvent: Sendable, Equatable {
-    /// The attributes by name, without the version.
+    /// The attributes by name, without the attribute `specversion`.
     ///
     /// Numbers and Booleans are stored as their JSON text.
     package private(set) var attributes: [String: String]
-    /// The data, with the content type in `datacontenttype`; nil if the event has no data.
+    /// The data; nil if the event has no data.
+    ///
+    /// The attribute `datacontenttype` contains the content type of the data.
     package var data: [UInt8]?
 
     /// The version of the specification.
@@ -19,7 +21,7 @@ package struct CloudEvent: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - attributes: The attributes, which must contain `id`, `source` and `type`.
-    ///   - data: The data. It is JSON unless `datacontenttype` names another type.
+    ///   - data: The data. The data is JSON unless `datacontenttype` contains another type.
     /// - Throws: The problem with the attributes.
     package init(_ attributes: [String: String], data: [UInt8]? = nil) throws(CloudEventError) {
         for name in ["id", "source", "type"] where attributes[name, default: ""].isEmpty {
@@ -30,7 +32,7 @@ package struct CloudEvent: Sendable, Equatable {
         self.data = data
     }
 
-    /// Creates an event whose attributes are known to be valid.
+    /// Creates an event whose attributes the caller has validated.
     package init(known attributes: [String: String], data: [UInt8]?) {
         self.attributes = attributes
         self.data = data
@@ -56,7 +58,7 @@ package struct CloudEvent: Sendable, Equatable {
 extension CloudEvent {
     /// Returns the media type in a `Content-Type` value, in lower case and without parameters.
     ///
-    /// Returns an empty text for a type that is not ASCII.
+    /// Returns an empty text if the content type is not ASCII.
     package static func mediaType(of contentType: String) -> String {
         var bytes: [UInt8] = []
         for byte in contentType.utf8 {
@@ -93,12 +95,12 @@ package enum CloudEventError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-// The structured mode: the whole event is a JSON object.
+// The structured mode, in which the whole event is a JSON object.
 extension CloudEvent {
     /// The content type of an event in the structured mode.
     package static let structuredType = "application/cloudevents+json"
 
-    /// The content type of several events in one body, which is not supported.
+    /// The content type of a body with several events, which Waybill does not support.
     package static let batchType = "application/cloudevents-batch+json"
 
     /// Creates an event from one JSON object.
@@ -132,7 +134,7 @@ extension CloudEvent {
             }
             data = Array(bytes)
         } else if let content {
-            // Text that is not JSON is the content of a JSON string.
+            // If the content type is not JSON, the data is the content of a JSON string.
             let isText = attributes["datacontenttype"].map { !Self.isJSON($0) } ?? false
             data =
                 isText ? content.string.map { Array($0.utf8) } ?? Array(content.slice) : Array(content.slice)
@@ -179,7 +181,9 @@ extension JSONWriter {
         }
     }
 
-    /// Appends the data of an event, if it has any, as the last member of its object.
+    /// Appends the data of an event as the last member of its object.
+    ///
+    /// Appends nothing if the event has no data.
     package mutating func data(of event: CloudEvent) {
         guard let data = event.data else { return }
         let isJSON = CloudEvent.isJSON(event.contentType)
@@ -196,7 +200,7 @@ extension JSONWriter {
     }
 }
 
-// The binary mode: the attributes are percent-encoded headers, and the data is the body.
+// The binary mode, in which the attributes are percent-encoded headers and the body is the data.
 extension CloudEvent {
     /// The prefix of header names.
     package static let headerPrefix = "ce-"
@@ -204,10 +208,10 @@ extension CloudEvent {
     /// Creates an event whose attributes are headers.
     ///
     /// - Parameters:
-    ///   - headers: The headers, with names in any case and encoded values. Only headers with the prefix are
-    ///     read.
+    ///   - headers: The headers. Their names may be in any case, and their values are percent-encoded.
+    ///     Headers without ``headerPrefix`` are ignored.
     ///   - contentType: The content type of the body.
-    ///   - body: The data. An empty body means no data.
+    ///   - body: The data. If the body is empty, the event has no data.
     /// - Throws: The problem with the attributes.
     package init(
         headers: some Sequence<(name: String, value: String)>,
@@ -229,7 +233,7 @@ extension CloudEvent {
 
     /// The attributes as headers, sorted by name.
     ///
-    /// The content type of the data is not included.
+    /// The attribute `datacontenttype` is not included, because the transport sends it as the content type.
     package var headers: [(name: String, value: String)] {
         let attributes = self.attributes.filter { $0.key != "datacontenttype" }
         return [(Self.headerPrefix + "specversion", Self.version)]

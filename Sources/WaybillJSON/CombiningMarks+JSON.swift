@@ -1,9 +1,9 @@
 internal import WaybillRouting
 
 extension CombiningMarks {
-    /// Returns whether no run of combining marks in a JSON string exceeds the limit.
+    /// Returns whether no sequence of combining marks in a JSON string exceeds the limit.
     ///
-    /// Escapes are resolved.
+    /// Escapes count as the characters that they represent.
     static func areFew(inEscaped bytes: Span<UInt8>) -> Bool {
         var counter = Counter()
         var index = 0

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import WaybillRouting
 
-/// An error that a module declares for its callers, in the form in which it is sent between processes.
+/// An error that a module has declared for its callers, in the form that is sent between processes.
 package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
     /// The name of the error's type.
     package let name: String
@@ -14,9 +14,9 @@ package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
     /// The encoded error.
     private let value: JSONText
 
-    /// Creates the encoded form of the declared error that caused an error.
+    /// Creates the encoded form of the declared error that is the cause of an error.
     ///
-    /// Returns nil for any other error.
+    /// Returns nil if the cause is not a declared error.
     package init?(of error: RoutingError) {
         guard error.code == .handlerFailed else { return nil }
         if let declared = error.cause as? DeclaredError {
@@ -33,7 +33,7 @@ package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
         self.code = error.code
         self.message = SafeText.line(error.message, limit: 1_000)
         self.status = (400...599).contains(error.status) ? error.status : 500
-        // An error that cannot be encoded is sent with its code only.
+        // If the error cannot be encoded, only its name, code, message and status are sent.
         self.value = (try? JSONCoding.encoder.encode(error)).map { JSONText(Array($0)) } ?? .null
     }
 

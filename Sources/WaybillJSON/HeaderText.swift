@@ -16,10 +16,10 @@ enum HeaderText {
 
     /// Decodes the text of a header.
     ///
-    /// Quotation marks around a value are removed first. A `%` without two hexadecimal digits is kept,
-    /// because some senders do not encode anything.
+    /// Quotation marks around a value are removed first. A `%` without two hexadecimal digits is not changed,
+    /// because some senders do not encode values.
     ///
-    /// - Returns: The text, or nil if the decoded bytes are not UTF-8. Overlong forms are not UTF-8.
+    /// - Returns: The text, or nil if the decoded bytes are not UTF-8. Overlong encodings are not UTF-8.
     static func decoded(_ value: String) -> String? {
         let bytes = self.unquoted(Array(value.utf8))
         var text: [UInt8] = []

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Waybill
 
-/// The Foundation coders for types of the program.
+/// The Foundation coders for the `Codable` types of the program.
 enum JSONCoding {
     static let decoder: JSONDecoder = {
         let decoder = JSONDecoder()

@@ -1,16 +1,16 @@
 internal import WaybillRouting
 
-/// The reason why bytes are not accepted as JSON.
+/// The reason why bytes are rejected as JSON.
 package enum JSONError: Error, Hashable, CustomStringConvertible {
     /// The bytes are not UTF-8.
     case notUTF8
     /// The text is not JSON.
     ///
-    /// The position is the first invalid byte.
+    /// The position is the index of the first invalid byte.
     case malformed(at: Int)
     /// Arrays and objects are nested deeper than the limit.
     case tooDeep(limit: Int)
-    /// The value must be an object, and is another value.
+    /// The value must be an object, but it is another kind of value.
     case notObject
     /// The text has more than 4 GiB.
     case tooLong

@@ -1,7 +1,8 @@
-/// The ranges of the values in the first levels of a text, which the validating pass records.
+/// The ranges of the values in the first levels of a text.
 ///
-/// A JSON-RPC message is read level by level: its members, the members of `params`, and their values. Without
-/// an outline, the reader of each level would search again for the ends of all values below it.
+/// The pass that validates the text also records the ranges. A JSON-RPC message is read level by level: first
+/// its members, then the members of `params`, and then their values. Without an outline, the reader of each
+/// level would have to search again for the ends of the values on that level.
 package final class JSONOutline: Sendable {
     let text: JSONText
     let places: [Place]
@@ -10,9 +11,11 @@ package final class JSONOutline: Sendable {
 
     /// The range of a value.
     ///
-    /// The recorded children of an object or array follow it in `places`, up to `next`.
+    /// In `places`, the recorded children of an object or array follow the place of the object or array, up
+    /// to the index ``next``.
     struct Place {
-        /// The name of a member, with its quotation marks; empty for an element and for the whole text.
+        /// The name of a member, with its quotation marks; empty for an element of an array and for the whole
+        /// text.
         let name: Range<UInt32>
         let start: UInt32
         var end: UInt32
@@ -20,13 +23,13 @@ package final class JSONOutline: Sendable {
         var next: UInt32
     }
 
-    /// Creates the outline of a text, which it validates.
+    /// Validates a text and creates its outline.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - depthLimit: The limit on the nesting of arrays and objects.
-    ///   - levels: The number of levels of objects and arrays whose children are recorded.
-    ///     ``JSONNode/forEachChild(_:)`` scans for the children of deeper ones.
+    ///   - levels: The number of levels of objects and arrays whose children are recorded. For deeper objects
+    ///     and arrays, ``JSONNode/forEachChild(_:)`` scans the text.
     /// - Throws: The errors of ``JSONText/validated(depthLimit:)``, and `tooLong`.
     package init(_ text: JSONText, depthLimit: Int, levels: Int) throws(JSONError) {
         (self.text, self.places, self.isASCII) = try JSONScanner.outlined(
@@ -65,7 +68,7 @@ package struct JSONNode: Sendable {
         return self.outline.string(at: Int(name.lowerBound)..<Int(name.upperBound))
     }
 
-    /// Returns whether the node is a member with the given name.
+    /// Returns whether the node is an object's member with the given name.
     package func isNamed(_ name: String) -> Bool {
         let own = self.place.name
         if own.isEmpty { return false }
@@ -105,7 +108,7 @@ package struct JSONNode: Sendable {
         }
     }
 
-    /// The same value in an outline that contains its children.
+    /// The same value as a node of an outline that contains the children of the value.
     private var withNotes: JSONNode {
         let place = self.place
         guard place.next == self.index + 1, place.end - place.start > "{}".utf8.count, isObject || isArray
@@ -131,7 +134,7 @@ extension JSONOutline {
         guard JSONScanner.count(of: bytes, before: UInt8(ascii: "\\")) == bytes.count else {
             return self.text[range].string ?? ""
         }
-        // The text was validated as a whole, and a quotation mark is never part of a longer character.
+        // The text was validated as UTF-8, and a quotation mark is never a part of a longer character.
         let characters = unsafe UTF8Span(unchecked: bytes, isKnownASCII: self.isASCII)
         return String(copying: characters)
     }

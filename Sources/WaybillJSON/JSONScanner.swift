@@ -6,12 +6,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A scanner for JSON text (RFC 8259), which validates the text in one pass and finds the values of its
-/// levels.
+/// A scanner for JSON text (RFC 8259).
 ///
-/// The scanner does not decode values. Foundation decodes a value when it is read as a type. Most bytes of a
-/// message are never decoded: IDs, methods, and forwarded values. The nesting is limited, so text from
-/// outside cannot exhaust the stack.
+/// The scanner validates the text in one pass, and finds the values of its levels. It does not decode values.
+/// Foundation decodes a value when code reads the value as a type. Most bytes of a message are never decoded,
+/// such as IDs, methods, and forwarded values. The nesting is limited, so a text from another program cannot
+/// exhaust the stack.
 struct JSONScanner {
     private let bytes: [UInt8]
     private let start: Int
@@ -21,15 +21,16 @@ struct JSONScanner {
     private var depth = 0
     /// Whether the text was validated before.
     ///
-    /// Then the scanner only searches for the ends of values.
+    /// For such a text, the scanner only searches for the ends of values.
     private let isKnown: Bool
     private let isASCII: Bool
     /// The number of levels of objects and arrays whose children are recorded.
     private var levels: Int
     private var places: [JSONOutline.Place] = []
 
-    /// The number of elements above which the children of an array are not recorded, unless it is the whole
-    /// text.
+    /// The number of elements above which the children of an array are not recorded.
+    ///
+    /// The limit does not apply if the array is the whole text.
     private static let elementLimit = 1024
 
     /// Creates a scanner for a text that was validated before.
@@ -37,9 +38,9 @@ struct JSONScanner {
         self.init(text, depthLimit: depthLimit, levels: 0, isKnown: true, isASCII: true)
     }
 
-    /// Creates a scanner for a text from outside.
+    /// Creates a scanner for a text that has not been validated.
     ///
-    /// Throws `notUTF8` if the text is not UTF-8.
+    /// - Throws: `notUTF8` if the text is not UTF-8.
     private init(checking text: JSONText, depthLimit: Int, levels: Int = 0) throws(JSONError) {
         let isASCII = try Self.checkedUTF8(text)
         self.init(text, depthLimit: depthLimit, levels: levels, isKnown: false, isASCII: isASCII)
@@ -56,9 +57,9 @@ struct JSONScanner {
         self.depthLimit = depthLimit
     }
 
-    /// Validates that a text is one value in UTF-8 whose nesting is within a limit.
+    /// Validates that a text is one value in UTF-8, and that its nesting does not exceed a limit.
     ///
-    /// - Returns: The value without surrounding white space.
+    /// - Returns: The value, without the white space around it.
     static func validated(_ text: JSONText, depthLimit: Int) throws(JSONError) -> JSONText {
         var scanner = try JSONScanner(checking: text, depthLimit: depthLimit)
         return text[try scanner.skipWhole()]
@@ -83,7 +84,7 @@ struct JSONScanner {
 
     /// Returns whether a text is ASCII.
     ///
-    /// Throws `notUTF8` if it is not UTF-8.
+    /// - Throws: `notUTF8` if the text is not UTF-8.
     private static func checkedUTF8(_ text: JSONText) throws(JSONError) -> Bool {
         do {
             return try UTF8Span(validating: text.bytes.span.extracting(text.range)).isKnownASCII
@@ -122,7 +123,8 @@ struct JSONScanner {
 
     /// Returns whether arrays and objects of a valid text are nested deeper than a limit.
     static func isDeeper(_ text: JSONText, than limit: Int) -> Bool {
-        // Most texts contain fewer arrays and objects than the limit.
+        // If the text has fewer arrays and objects than the limit, as most texts do, the text cannot be
+        // nested deeper.
         let bytes = text.bytes.span.extracting(text.range)
         let objects = Self.number(of: UInt8(ascii: "{"), in: bytes, limit: limit)
         let arrays = Self.number(of: UInt8(ascii: "["), in: bytes, limit: limit)
@@ -179,7 +181,9 @@ struct JSONScanner {
 
     private var malformed: JSONError { .malformed(at: self.position - self.start) }
 
-    /// Skips white space, which most programs do not write.
+    /// Skips white space.
+    ///
+    /// The usual case is fast, because most programs write no white space.
     @inline(__always)
     private mutating func skipSpace() {
         if self.position < self.end, self.bytes[self.position] <= 0x20 { self.skipSpaces() }
@@ -288,9 +292,9 @@ struct JSONScanner {
         if !areFew { throw .combiningMarks(at: string.lowerBound - self.start) }
     }
 
-    /// Skips to the quotation mark that ends a string.
+    /// Skips the remaining bytes of a validated string, up to its closing quotation mark.
     ///
-    /// An even number of backslashes precedes it, possibly zero.
+    /// A quotation mark ends the string if an even number of backslashes, or none, precedes it.
     private mutating func skipRestOfKnownString() throws(JSONError) {
         while true {
             let place = self.nextQuotationMark
@@ -302,9 +306,9 @@ struct JSONScanner {
         }
     }
 
-    /// Returns how often a byte occurs.
+    /// Returns the number of occurrences of a byte.
     ///
-    /// Stops counting at one more than a limit.
+    /// The method stops counting when the number exceeds the limit.
     private static func number(of byte: UInt8, in bytes: Span<UInt8>, limit: Int) -> Int {
         var (number, place) = (0, 0)
         while number <= limit {
@@ -322,7 +326,7 @@ struct JSONScanner {
 
     /// Returns the number of bytes before the first occurrence of a byte, or the number of all bytes.
     static func count(of bytes: Span<UInt8>, before byte: UInt8) -> Int {
-        // `memchr` does not read beyond the count.
+        // `memchr` does not read more than `bytes.count` bytes.
         unsafe bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let found = unsafe memchr(start, Int32(byte), bytes.count)
             else { return bytes.count }
@@ -332,12 +336,12 @@ struct JSONScanner {
 
     /// The position of the next byte in a string that needs special handling.
     ///
-    /// Most bytes of a message need none.
+    /// Most bytes of a message need no special handling.
     private var endOfPlainCharacters: Int {
         self.position + Self.plainCount(self.bytes.span.extracting(self.position..<self.end))
     }
 
-    /// Returns the number of leading bytes of a string that need no escapes.
+    /// Returns the number of bytes at the beginning of a string that need no escapes.
     static func plainCount(_ bytes: Span<UInt8>) -> Int {
         ByteWord.count(of: bytes, beforeControlOr: UInt8(ascii: "\""), UInt8(ascii: "\\"))
     }
@@ -355,7 +359,9 @@ struct JSONScanner {
         }
     }
 
-    /// Skips the digits of `\uXXXX`, and the second escape of a surrogate pair.
+    /// Skips the digits of `\uXXXX`.
+    ///
+    /// If the unit is the first of a surrogate pair, skips the second escape as well.
     private mutating func skipCharacter() throws(JSONError) {
         let unit = try self.codeUnit()
         guard UTF16.isSurrogate(unit) else { return }

@@ -1,12 +1,12 @@
 package import WaybillRouting
 
-// The name of the type that a value had when it was encoded. It follows the value in the bytes, as the next
-// member of the enclosing object. The value therefore needs no additional memory for the name, which only
-// error messages use.
+// A type note: the name of the type that a value had when it was encoded. The note follows the value in the
+// bytes, and has the form of the next member of the enclosing object. The value therefore needs no additional
+// property for the name, which only error messages use.
 extension JSONText {
     private static let note = Array(",\"$type\":\"".utf8)
 
-    /// The most bytes of a type's name.
+    /// The maximum number of bytes in the name of a type.
     private static let nameLimit = 128
 
     /// Creates the JSON text of a value, followed by the name of its type.
@@ -36,8 +36,9 @@ extension JSONText {
         self.init(bytes: writer.bytes, range: 0..<text.range.count)
     }
 
-    /// Returns the ``TypeName`` name of the most common reply types, without the several protocol casts that
-    /// `TypeName` performs.
+    /// Returns the ``TypeName`` name of a value whose type is a common reply type.
+    ///
+    /// The method avoids the protocol casts that `TypeName` performs.
     private static func simpleName(of value: any Sendable) -> String? {
         let type = Swift.type(of: value)
         if type == Int.self { return "Int" }
@@ -48,7 +49,8 @@ extension JSONText {
         return nil
     }
 
-    /// The type note after the value, as a member of the enclosing object; empty if there is none.
+    /// The type note after the value, as a member of the enclosing object; empty if the value has no type
+    /// note.
     package var typeNote: ArraySlice<UInt8> {
         let start = self.range.upperBound
         let rest = self.bytes[start...].prefix(Self.note.count + Self.nameLimit + 1)
@@ -58,13 +60,13 @@ extension JSONText {
         return self.bytes[start...end]
     }
 
-    /// The name of the type in the note after the value; nil if there is none.
+    /// The name of the type in the type note; nil if the value has no type note.
     var notedType: String? {
         let name = self.typeNote.dropFirst(Self.note.count).dropLast()
         return !name.isEmpty && Self.isName(name) ? String(decoding: name, as: UTF8.self) : nil
     }
 
-    /// Returns whether bytes are a short line that needs no escapes in JSON.
+    /// Returns whether bytes are a short text on one line that needs no escapes in JSON.
     private static func isName(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.count <= Self.nameLimit
             && bytes.allSatisfy {

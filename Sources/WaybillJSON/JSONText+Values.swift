@@ -2,9 +2,10 @@ internal import FoundationEssentials
 internal import WaybillRouting
 
 extension JSONText: EncodedValue {
-    /// Decodes the text as the type that its reader needs.
+    /// Decodes the text as the type that the reader needs.
     ///
-    /// Foundation's decoder decodes `Decodable` types. Dates are ISO 8601, and data is Base64.
+    /// Foundation's decoder decodes `Decodable` types. Dates are in the format of ISO 8601, and `Data` is
+    /// Base64.
     package func decoded<Value>(as type: Value.Type) throws -> Value? {
         if let value = self.simple(as: type) { return value }
         if Value.self == Void.self { return self.isNull ? () as? Value : nil }
@@ -13,8 +14,9 @@ extension JSONText: EncodedValue {
         return try self.decode(decodable) as? Value
     }
 
-    /// The value as types of the standard library: `()`, `Bool`, `Int`, `Double`, `String`, and arrays and
-    /// dictionaries of these.
+    /// The value with types of the standard library.
+    ///
+    /// These types are `()`, `Bool`, `Int`, `Double`, `String`, and arrays and dictionaries of them.
     package var plain: any Sendable {
         switch self.shape {
         case .null: return ()
@@ -35,9 +37,9 @@ extension JSONText: EncodedValue {
         return self.double ?? .infinity
     }
 
-    /// Returns the value as a type that needs no decoder.
+    /// Returns the value as one of the types that need no decoder.
     ///
-    /// Returns nil for other types and for values of another kind.
+    /// Returns nil for other types, and if the value is of a different kind.
     private func simple<Value>(as type: Value.Type) -> Value? {
         if Value.self == JSONText.self { return self as? Value }
         if Value.self == String.self { return self.string as? Value }
@@ -62,8 +64,9 @@ extension JSONText: EncodedValue {
 extension JSONText {
     /// The value as a parameter of a message.
     ///
-    /// Text, `Int`, `Double`, `Bool` and nil are decoded. Arrays, objects, and whole numbers whose spelling
-    /// is not an `Int` (`7.0`, `1e3`, 20 digits) stay JSON for a reader with a type for them.
+    /// Text, `Int`, `Double`, `Bool` and nil are decoded. Arrays and objects stay JSON, because only the
+    /// reader knows their type. Numbers without a fraction that are not written as an `Int` (`7.0`, `1e3`, 20
+    /// digits) also stay JSON.
     package var parameter: any Sendable {
         switch self.shape {
         case .null: return Optional<any Sendable>.none
@@ -85,7 +88,7 @@ extension JSONText {
 
     /// The members of an object as parameters of a message; nil for any other value.
     ///
-    /// If a name is repeated, the last member counts.
+    /// If several members have the same name, the result contains the last of them.
     package var parameters: [String: any Sendable]? {
         guard self.shape == .object else { return nil }
         var parameters: [String: any Sendable] = [:]
@@ -97,11 +100,11 @@ extension JSONText {
 extension JSONText {
     /// The value for a reader that stores it.
     ///
-    /// A small part of a large text is copied, so that the large text can be freed.
+    /// If the value is a small part of a large text, it is copied, so that the large text can be freed.
     package var kept: JSONText {
         let size = self.bytes.capacity
         if size <= Self.smallSize || self.range.count * 2 > size { return self }
-        // Include the noted type after the value.
+        // Include the type note after the value.
         return JSONText(bytes: Array(self.slice + self.typeNote), range: 0..<self.range.count)
     }
 
@@ -117,7 +120,7 @@ extension JSONText {
 extension JSONNode {
     /// The value for a reader that stores it.
     ///
-    /// A small part of a large text is copied, so that the large text can be freed.
+    /// If the value is a small part of a large text, it is copied, so that the large text can be freed.
     package var kept: JSONText { self.text.kept }
 
     /// The value as a parameter of a message, with the rules of ``JSONText/parameter``.

@@ -2,10 +2,9 @@ internal import WaybillRouting
 
 /// A JSON value as received or sent bytes.
 ///
-/// The value is decoded only when it is read.
-///
-/// A value shares the bytes of its message. Text from outside must be ``validated(depthLimit:)`` before it is
-/// read: then it is valid JSON in UTF-8, and its nesting is within the limit.
+/// The value is decoded only when code reads it. A value shares the bytes of the message that contains it.
+/// Text from another program must be ``validated(depthLimit:)`` before it is read. Afterwards the value is
+/// known to be valid JSON in UTF-8 with a limited nesting.
 package struct JSONText: Sendable {
     /// The default limit on the nesting of arrays and objects.
     package static let depthLimit = 64
@@ -34,7 +33,7 @@ package struct JSONText: Sendable {
         self = try JSONText(bytes).validated(depthLimit: Self.depthLimit)
     }
 
-    /// Returns the value without surrounding white space, after validation.
+    /// Validates the text, and returns the value without the white space around it.
     package func validated(depthLimit: Int) throws(JSONError) -> JSONText {
         try JSONScanner.validated(self, depthLimit: depthLimit)
     }
@@ -52,7 +51,9 @@ package struct JSONText: Sendable {
 }
 
 extension JSONText {
-    /// The kinds of JSON values, which their first byte determines.
+    /// The kinds of JSON values.
+    ///
+    /// The first byte of a value determines its kind.
     package enum Kind: String, Sendable {
         case null, bool, number, string, array, object
 
@@ -94,8 +95,8 @@ extension JSONText {
     /// Returns whether a value in the same bytes is a JSON string with the given content.
     package func says(_ text: String, at range: Range<Int>) -> Bool {
         let wanted = text.utf8.span
-        // The range includes two quotation marks. An escape represents at least one byte, so a shorter string
-        // cannot match.
+        // The range includes two quotation marks. Each byte of the content needs at least one byte in the
+        // JSON string, so a shorter string cannot match.
         guard self.bytes[range.lowerBound] == UInt8(ascii: "\""), range.count - 2 >= wanted.count else {
             return false
         }
@@ -107,8 +108,9 @@ extension JSONText {
         return own.count == wanted.count
     }
 
-    /// The value of a number without fraction and exponent; nil for any other value, and if it does not fit
-    /// into `Int`.
+    /// The value of a number without a fraction and an exponent.
+    ///
+    /// Nil for any other value, and for a number that exceeds `Int`.
     package var int: Int? {
         guard self.shape == .number else { return nil }
         var value = 0
@@ -126,8 +128,9 @@ extension JSONText {
         return value
     }
 
-    /// The value of a number, rounded to a `Double`; nil for any other value, and for a number that is too
-    /// large.
+    /// The value of a number, rounded to a `Double`.
+    ///
+    /// Nil for any other value, and for a number that exceeds `Double`.
     package var double: Double? {
         guard self.shape == .number, let number = Double(String(decoding: self.slice, as: UTF8.self)),
             number.isFinite
@@ -169,7 +172,7 @@ extension JSONText {
 
     /// Returns the value of an object's member.
     ///
-    /// If several members have the name, returns the last one.
+    /// If several members have the name, the method returns the last of them.
     package func member(named name: String) -> JSONText? {
         var found: Range<Int>?
         self.forEachMember { if self.says(name, at: $0.name) { found = $0.value } }

@@ -3,17 +3,18 @@ package import WaybillRouting
 
 /// Writes JSON into an array of bytes.
 ///
-/// The writer encodes the values of most messages: text, numbers and nothing. Foundation encodes every other
-/// `Encodable` type.
+/// The writer itself encodes the values of most messages: texts, numbers, Booleans and Void. Foundation
+/// encodes all other `Encodable` types.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
-    /// Whether no array, object or already encoded JSON value has been appended, so that the nesting is
-    /// known.
+    /// Whether the text contains no array, no object and no JSON value that was encoded before.
+    ///
+    /// The nesting of a flat text is known and need not be checked.
     package private(set) var isFlat = true
 
     package init(capacity: Int = 128) { self.bytes.reserveCapacity(capacity) }
 
-    /// Discards the text and begins another one.
+    /// Discards the text, so that another text can be written.
     ///
     /// The memory is reused unless it is large.
     package mutating func restart() {
@@ -24,7 +25,7 @@ package struct JSONWriter {
     /// Appends text that is already JSON.
     package mutating func raw(_ text: String) {
         var text = text
-        // The bytes are copied before the closure returns.
+        // The bytes are copied before the pointer becomes invalid.
         text.withUTF8 { unsafe self.bytes.append(contentsOf: $0) }
     }
 
@@ -39,7 +40,7 @@ package struct JSONWriter {
     package mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         defer { self.bytes.append(UInt8(ascii: "\"")) }
-        // Most texts need no escapes, and are copied at once.
+        // Most texts need no escapes, so copy them as a whole.
         if JSONScanner.plainCount(text.utf8.span) == text.utf8.count { return self.raw(text) }
         for byte in text.utf8 {
             switch byte {
@@ -104,7 +105,7 @@ package struct JSONWriter {
         }
     }
 
-    /// Appends a value that the writer encodes itself.
+    /// Appends a value of a type that the writer encodes itself.
     ///
     /// Returns false for any other type, and for a number that JSON cannot represent.
     private mutating func simple(_ value: Any) -> Bool {
@@ -126,9 +127,9 @@ package struct JSONWriter {
         return true
     }
 
-    /// Returns a value as a type, or nil when the dynamic type of the value is another one.
+    /// Returns a value as a type, or nil when the dynamic type of the value is a different type.
     ///
-    /// Comparing the types first is faster: a failed cast costs as much as writing a number.
+    /// The method compares the types first, because a failed cast costs as much as writing a number.
     private static func exactly<Value>(_ value: Any, _ type: Value.Type) -> Value? {
         Swift.type(of: value) == type ? value as? Value : nil
     }

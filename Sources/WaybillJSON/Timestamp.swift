@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// Points in time, in the format of RFC 3339.
 package enum Timestamp {
-    /// Returns the seconds since 1970 of a time, or nil when the text is not a time.
+    /// Returns the number of seconds from 1970 to a time, or nil when the text is not a time.
     package static func seconds(_ text: String) -> Double? {
         (try? Date.ISO8601FormatStyle().parse(text.uppercased()))?.timeIntervalSince1970
     }

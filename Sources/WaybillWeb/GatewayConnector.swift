@@ -6,44 +6,47 @@ public import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A connector that sends the URLs of a scheme to another process, whose bus is behind an HTTP gateway.
+/// A connector that sends the messages for the URLs of one scheme to an HTTP gateway of another process.
 ///
 /// ```swift
 /// try bus.connect("billing", to: GatewayConnector("https://example.com/bus"))
 /// let invoice: Invoice = try await bus.route("billing://invoice/7")
 /// ```
 ///
-/// A message is a POST request, and the response is a stream of server-sent events with the progress replies
-/// and the reply. The gateway answers progress replies itself, so that a handler which expects the caller's
-/// answer fails. Parameters and replies travel as JSON, and the headers of the message as headers of the
-/// request. The deadline limits the request, and cancelling the caller cancels the handler.
+/// A message is sent as a POST request. The response is a stream of server-sent events with the progress
+/// replies and the reply. An answer of the caller to a progress reply is not sent to the handler, so a
+/// handler that needs the answer fails. Parameters and replies are sent as JSON. The headers of the message
+/// are headers of the request. The deadline of the message limits the request, and cancelling the caller
+/// cancels the handler.
 ///
-/// A failure has the code that the other process's bus gave it. A value that is not `Encodable` fails with
-/// `notTransferable` before a byte is sent.
+/// A failure has the code that the bus of the other process has assigned. If a value is not `Encodable`, the
+/// message fails with `notTransferable` before a byte is sent.
 public struct GatewayConnector: Connector {
     private let base: String
     private let token: String?
     private let client: HTTPClient
 
-    /// The time limit of a message without a deadline.
+    /// The time limit for a message without a deadline.
     private static let timeout = Duration.seconds(60)
 
-    /// The maximum number of bytes of one event, and of a problem.
+    /// The maximum number of bytes of one event, and of the body of a failure.
     private static let limit = 32 << 20
 
-    /// Creates a connector with a client that all connectors of this initializer share.
+    /// Creates a connector that uses an HTTP client of the process.
+    ///
+    /// All connectors of this initializer share the client.
     ///
     /// - Parameters:
     ///   - base: The URL of the gateway, such as `http://localhost:8080/bus`.
-    ///   - token: A text to send as `Authorization: Bearer`; nil to send none.
+    ///   - token: The token to send as `Authorization: Bearer`; nil to send no token.
     public init(_ base: String, token: String? = nil) { self.init(base, token: token, client: .waybill) }
 
-    /// Creates a connector with a client that the program provides, and shuts down.
+    /// Creates a connector with an HTTP client that the program provides and shuts down.
     ///
     /// - Parameters:
     ///   - base: The URL of the gateway, such as `http://localhost:8080/bus`.
-    ///   - token: A text to send as `Authorization: Bearer`; nil to send none.
-    ///   - client: The client, with its proxies, certificates and pools.
+    ///   - token: The token to send as `Authorization: Bearer`; nil to send no token.
+    ///   - client: The HTTP client, with its proxies, certificates and pools.
     public init(_ base: String, token: String? = nil, client: HTTPClient) {
         self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
         self.token = token
@@ -113,7 +116,7 @@ public struct GatewayConnector: Connector {
         throw RoutingError(.unreachable, url: url, message: "the response ended without a reply")
     }
 
-    /// Returns the error that a problem document describes.
+    /// Returns the error that the problem details (RFC 9457) in a body describe.
     private static func error(_ bytes: [UInt8], url: String) -> RoutingError {
         let problem = try? JSONText(validating: bytes)
         let detail = problem?.member(named: "detail")?.string ?? "the gateway rejected the request"
@@ -138,7 +141,7 @@ private struct EventParser {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Returns the events that end in a part of the body.
+    /// Returns the events whose last byte is in a part of the body.
     mutating func parse(_ part: some Sequence<UInt8>) throws(RoutingError) -> [Event] {
         self.rest += part
         guard self.rest.count + self.data.count <= self.limit else {

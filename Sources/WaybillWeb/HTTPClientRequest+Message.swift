@@ -30,7 +30,7 @@ extension HTTPClientRequest {
         }
         let path = address.text.drop { $0 == "/" }
         let url = address.hasScheme ? address.text : "\(address.scheme)://\(path)"
-        // The client (1.37) traps on an invalid port.
+        // The HTTP client (version 1.37) traps on an invalid port.
         if let port = URL(string: url)?.port, !(0...65_535).contains(port) {
             throw RoutingError(
                 .invalidURL,
@@ -50,7 +50,7 @@ extension HTTPClientRequest {
 
     private static func method(of message: Message) throws(RoutingError) -> HTTPMethod? {
         guard let value = message.parameters.call["method"] else { return nil }
-        // Other characters could end the line and begin a second request.
+        // Other characters, such as a line break, could end the line and begin a second request.
         guard let text = value as? String, !text.isEmpty,
             text.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
         else {

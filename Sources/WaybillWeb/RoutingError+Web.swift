@@ -9,7 +9,7 @@ extension RoutingError {
         case is RoutingError, is CancellationError: return error
         case let error as HTTPClientError: return self.web(error, url: url)
         default:
-            // The remaining errors come from sockets, name servers and TLS.
+            // All other errors come from sockets, name servers and TLS.
             return Self(.unreachable, url: url, message: "the connection to the server failed", cause: error)
         }
     }

@@ -15,23 +15,23 @@ internal import WaybillRouting
 /// The request has the URL and the headers of the message. The method and the body are values that the caller
 /// passes with the call, and never parts of the URL. `method` is a text such as `"PUT"`. `body` is a
 /// `String`, a sequence of bytes, or any other `Encodable` value, which is sent as JSON. Without `method`,
-/// the method is `POST` if there is a body, and otherwise `GET`. The payload of a return leg is also a body,
-/// so `#https://example.com/hook` calls a webhook. A value that is not `Encodable` fails with
-/// `notTransferable` before a byte is sent.
+/// the method is `POST` if there is a body, and otherwise `GET`. The payload of a message to a return URL is
+/// also a body, so a message with the fragment `#https://example.com/hook` sends its reply to that webhook.
+/// If a value is not `Encodable`, the message fails with `notTransferable` before a byte is sent.
 ///
-/// The reply is a ``WebResponse``, whatever its status: 404 is also a reply. A caller that handles progress
-/// replies receives the parts of the body as they arrive, no faster than it handles them. Its last response
-/// has no body:
+/// The reply is a ``WebResponse`` with any status, so a response with the status 404 is also a reply. A
+/// caller that handles progress replies receives the parts of the body as they arrive. The connector reads
+/// the next part when the caller has handled a part. The final response then has no body:
 ///
 /// ```swift
 /// try await bus.route("https://example.com/film") { (part: WebResponse) in file.write(part.body) }
 /// ```
 ///
-/// For any other caller the body is collected, up to ``Configuration/bodyLimit``.
+/// For any other caller, the connector collects the body, up to ``Configuration/bodyLimit``.
 ///
-/// The message's deadline limits the request, and cancelling the caller cancels it. The code of a failure is
-/// `invalidURL`, `unreachable` if the connection fails, `deadlineExceeded`, or `refused` if the body is too
-/// large. The cause is the error of the client.
+/// The message's deadline limits the request, and cancelling the caller cancels the request. The code of a
+/// failure is `invalidURL`, `unreachable` if the connection fails, `deadlineExceeded`, or `refused` if the
+/// body is too large. The cause of a failure is the error of the HTTP client.
 ///
 /// A fragment without a scheme is a position in a web page, and not a return URL.
 ///
@@ -40,9 +40,9 @@ internal import WaybillRouting
 ///
 /// ``init(configuration:)`` and ``init(client:configuration:)`` describe the shutdown of the HTTP client.
 public struct WebConnector: Connector {
-    /// The limits of a response's size and of the time until it begins.
+    /// The limits on the size of a response and on the time until the response begins.
     public struct Configuration: Sendable {
-        /// The most bytes of a body that is collected; 4 MiB by default.
+        /// The maximum number of bytes of a body that the connector collects; 4 MiB by default.
         public var bodyLimit = 4 << 20
 
         /// The time limit for the beginning of a response if the message has no deadline; 60 seconds by
@@ -58,27 +58,30 @@ public struct WebConnector: Connector {
     private let client: HTTPClient
     private let configuration: Configuration
 
-    /// Creates a connector with a client that all connectors of this initializer share.
+    /// Creates a connector that uses an HTTP client of the process.
     ///
-    /// The client exists as long as the process and needs no shutdown. It does not follow redirects, because
-    /// the caller decides where to go; the response has the new URL in `location`. It does not retry to
-    /// connect either. Use `RetryMiddleware` for that.
+    /// All connectors of this initializer share the client. The client exists as long as the process and
+    /// needs no shutdown. The client does not follow redirects: the caller receives the response, and the
+    /// header `location` contains the new URL. If a connection fails, the client does not try again. Use
+    /// `RetryMiddleware` to send a message again.
     ///
     /// - Parameter configuration: The limits of responses.
     public init(configuration: Configuration = Configuration()) {
         self.init(client: .waybill, configuration: configuration)
     }
 
-    /// Creates a connector with a client that the program provides.
+    /// Creates a connector with an HTTP client that the program provides.
     ///
-    /// The client follows all redirects if it is configured to follow them. Because the client (1.37) traps
-    /// on a redirect to a port above 65535, let it follow only servers that you trust.
+    /// If the client is configured to follow redirects, it follows all redirects. The client (version 1.37)
+    /// traps on a redirect to a port above 65535, so let it follow redirects only from servers that you
+    /// trust.
     ///
-    /// The program shuts the client down, after the bus has been shut down or the connector has been
-    /// disconnected. The connector never does. Messages that are routed afterwards fail with `unreachable`.
+    /// The program must shut the client down, after the bus has been shut down or the connector has been
+    /// disconnected. The connector never shuts the client down. Messages that are routed after the shutdown
+    /// fail with `unreachable`.
     ///
     /// - Parameters:
-    ///   - client: The client, with its proxies, certificates and pools.
+    ///   - client: The HTTP client, with its proxies, certificates and pools.
     ///   - configuration: The limits of responses.
     public init(client: HTTPClient, configuration: Configuration = Configuration()) {
         self.client = client
@@ -97,7 +100,9 @@ public struct WebConnector: Connector {
         }
     }
 
-    /// Reads the body, and sends its parts to a caller that handles progress replies.
+    /// Reads the body.
+    ///
+    /// If the caller handles progress replies, the method sends the caller the parts of the body.
     private nonisolated(nonsending) func read(
         _ response: HTTPClientResponse,
         for message: Message
@@ -118,8 +123,8 @@ public struct WebConnector: Connector {
             }
             guard whole.body.count + buffer.readableBytes <= self.configuration.bodyLimit else {
                 throw RoutingError.refused(
-                    "the body is longer than the \(self.configuration.bodyLimit) bytes that `bodyLimit` allows; "
-                        + "a caller that listens for progress replies gets it in parts"
+                    "the response body exceeds the \(self.configuration.bodyLimit) bytes that `bodyLimit` allows; "
+                        + "a caller that handles progress replies receives the body in parts"
                 )
             }
             whole.body.append(contentsOf: buffer.readableBytesView)
@@ -130,13 +135,13 @@ public struct WebConnector: Connector {
     /// Returns the latest time at which the response may begin.
     private func deadline(of message: Message) -> NIODeadline {
         let left = message.deadline.map { ContinuousClock.now.duration(to: $0) } ?? self.configuration.timeout
-        // The client counts nanoseconds, which overflow for a very distant deadline.
+        // The client counts nanoseconds in an integer, which a very distant deadline would overflow.
         return .now() + TimeAmount(min(left, .seconds(86_400 * 365)))
     }
 }
 
 extension HTTPClient {
-    /// The client that connectors share if the program does not provide one.
+    /// The client of all connectors for which the program does not provide a client.
     static let waybill: HTTPClient = {
         var configuration = Configuration()
         // An unreachable host should fail at once, and not after the connect timeout.

@@ -3,7 +3,7 @@
 public struct WebHeaders: Sendable, Hashable {
     /// One header field.
     public struct Field: Sendable, Hashable {
-        /// The name, with its original spelling.
+        /// The name, with the spelling that the server has used.
         public var name: String
 
         /// The value.
@@ -24,12 +24,12 @@ public struct WebHeaders: Sendable, Hashable {
 
     /// Returns the value of the first field with a name.
     ///
-    /// The case of the name is ignored.
+    /// The names are compared without regard to case.
     public subscript(name: String) -> String? { self.all(name).first }
 
     /// Returns the values of all fields with a name, such as `set-cookie`.
     ///
-    /// The case of the name is ignored.
+    /// The names are compared without regard to case.
     public func all(_ name: String) -> [String] {
         let name = name.lowercased()
         return self.fields.filter { $0.name.lowercased() == name }.map(\.value)

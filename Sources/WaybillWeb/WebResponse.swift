@@ -13,7 +13,7 @@ public struct WebResponse: Sendable, Hashable {
     /// The bytes of the body, or of one part of the body.
     public var body: [UInt8]
 
-    /// Creates a response, for a test or for a middleware that replies itself.
+    /// Creates a response, for example in a test or in a middleware that replies to a message itself.
     public init(status: Int, headers: WebHeaders = WebHeaders(), body: [UInt8] = []) {
         self.status = status
         self.headers = headers
@@ -22,7 +22,7 @@ public struct WebResponse: Sendable, Hashable {
 
     /// The body as text.
     ///
-    /// Invalid UTF-8 in it is replaced.
+    /// Invalid UTF-8 in the body is replaced by U+FFFD.
     public var text: String { String(decoding: self.body, as: UTF8.self) }
 
     /// Whether the status means success: 200 to 299.

@@ -3,14 +3,14 @@ internal import CLibUV
 extension EventLoop {
     /// Creates a loop that another event loop of any kind drives.
     ///
-    /// The program with the other loop is called the host. The host waits until ``backendDescriptor`` is
-    /// readable, for at most ``backendTimeout``, and then calls ``dispatch()``. Every call must come from the
-    /// thread that creates the loop.
+    /// The other event loop is called the host. The host waits until ``backendDescriptor`` is readable, for
+    /// at most ``backendTimeout``, and then calls ``dispatch()``. Every call must come from the thread that
+    /// creates the loop.
     ///
     /// - Parameters:
     ///   - name: A name for logs.
     ///   - configuration: The settings of the loop. A loop that spins while idle blocks the host.
-    /// - Returns: The loop, which runs nothing before its first dispatch.
+    /// - Returns: The loop. It runs no work before the first call of ``dispatch()``.
     /// - Throws: ``EventLoopError`` with the code `system` if the system has no file descriptor left.
     package static func driven(
         name: String? = nil,
@@ -38,19 +38,20 @@ extension EventLoop {
 
     /// Calls a closure when every handle has been closed.
     ///
-    /// The closure runs on the loop's thread, within libuv's last callback: a host's `uv_run` has not
-    /// returned yet. If the loop is closed already, the closure runs at once, in the calling thread.
+    /// The closure runs on the loop's thread, within libuv's last callback, so the host's call of `uv_run`
+    /// has not returned yet. If the loop is closed already, the closure runs at once, in the calling thread.
     package func onClosed(_ body: @escaping @Sendable () -> Void) { self.core.lifecycle.onClosed(body) }
 }
 
 extension LoopCore {
-    /// The most passes of libuv in one dispatch; a pass is repeated when the set of watched descriptors has
-    /// changed.
+    /// The maximum number of passes of libuv in one dispatch.
+    ///
+    /// A pass is repeated when libuv has to watch new descriptors.
     private static let passes = 8
 
     fileprivate var backendTimeout: Int32 {
-        // A loop that is not parked has work, or waits for its first dispatch, and a push would not signal
-        // the descriptor.
+        // A loop that is not parked has work, or waits for its first dispatch. An item that is enqueued on it
+        // does not signal the descriptor, so the host must not wait.
         guard unsafe self.state.pointee.parkedAt != nil, !self.uv.hasNewWatchers else { return 0 }
         return self.uv.backendTimeout
     }

@@ -23,8 +23,8 @@ extension EventLoop: SerialExecutor {
 extension EventLoop {
     /// An executor that runs tasks on this loop: `Task(executorPreference: loop.taskExecutor) { ... }`.
     ///
-    /// With it, code that is not isolated to an actor also runs on the loop's thread. Calls between actors of
-    /// the loop are cheaper without it.
+    /// With this executor, code that is not isolated to an actor also runs on the loop's thread. Calls
+    /// between actors of the loop are cheaper without this executor.
     public var taskExecutor: EventLoopTaskExecutor {
         self.taskExecutorReference.withLock { reference in
             if let executor = reference.executor { return executor }
@@ -37,8 +37,9 @@ extension EventLoop {
 
 /// An executor that runs tasks, and not only actors, on an event loop; see ``EventLoop/taskExecutor``.
 ///
-/// It is separate from ``EventLoop`` because tasks and actors run their jobs differently. If an actor's job
-/// carried a task executor, it would be enqueued again at each `await` between two actors of the loop.
+/// This type is separate from ``EventLoop`` because tasks and actors run their jobs differently. If an
+/// actor's job carried a task executor, the runtime would enqueue the job again at each `await` between two
+/// actors of the loop.
 public final class EventLoopTaskExecutor: TaskExecutor {
     /// The loop that runs the tasks; the executor keeps it alive.
     public let eventLoop: EventLoop
@@ -53,7 +54,9 @@ public final class EventLoopTaskExecutor: TaskExecutor {
     }
 }
 
-/// A weak reference from a loop to its task executor, which holds the loop strongly.
+/// A weak reference from a loop to its task executor.
+///
+/// The reference is weak because the task executor has a strong reference to the loop.
 struct WeakTaskExecutor {
     weak var executor: EventLoopTaskExecutor?
 }

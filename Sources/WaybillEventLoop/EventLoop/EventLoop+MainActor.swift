@@ -10,8 +10,9 @@ internal import Foundation
 extension EventLoop {
     /// Runs the loop on the main thread until it has shut down, and runs the main actor on the loop's thread.
     ///
-    /// Use it in a program whose `@MainActor` code shares a thread with the modules of a bus. Main-actor code
-    /// runs between the jobs and the I/O of the loop. A call from one to the other does not switch threads.
+    /// Use this method in a program whose `@MainActor` code shares a thread with the modules of a bus.
+    /// Main-actor code runs between the jobs and the I/O of the loop. A call between main-actor code and a
+    /// module does not switch threads.
     ///
     /// Create the loop with ``onCallingThread(name:configuration:)``. The program's `main` must not be
     /// `async`: an asynchronous `main` gives up the main thread before its first line.
@@ -26,7 +27,7 @@ extension EventLoop {
     /// loop.runServingMainActor()
     /// ```
     ///
-    /// Before it returns, this method runs the jobs that the main actor has queued by then. Jobs that the
+    /// Before this method returns, it runs the jobs that are then in the main actor's queue. Jobs that the
     /// main actor receives later do not run unless the program serves the main queue itself.
     ///
     /// Traps if another thread runs the loop, or if the calling thread is not the main thread.
@@ -47,7 +48,7 @@ extension EventLoop {
 extension LoopCore {
     /// Runs the jobs of the main queue every 2 milliseconds, until the loop shuts down.
     ///
-    /// No public function tells that the main queue has work. The run loop of Foundation runs the work.
+    /// No public function reports whether the main queue has work. The run loop of Foundation runs the work.
     fileprivate func serveMainQueue() {
         Self.runMainQueue()
         let deadline = Deadline(after: .milliseconds(2), by: self.configuration.time)

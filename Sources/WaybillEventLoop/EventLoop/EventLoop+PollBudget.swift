@@ -13,9 +13,9 @@ extension EventLoop {
     /// Counts one unit of work against the budget of the current loop, and lets the loop poll when the budget
     /// is used up.
     ///
-    /// Does nothing if the calling thread does not run a loop. Every public call that may return without
-    /// suspending begins with this call. A caller on a loop may then repeat the public call for ever and
-    /// delays neither timers nor I/O.
+    /// Does nothing if the calling thread does not run a loop. Every public function that may return without
+    /// suspending calls this method first. A caller on a loop may then repeat the public function for ever,
+    /// and timers and I/O are not delayed.
     ///
     /// A caller that is not isolated to an actor may start on the loop's thread and continue on another
     /// thread.
@@ -37,9 +37,9 @@ extension EventLoop {
 
 /// The budget that limits how long a loop runs work before it polls for I/O and timers again.
 ///
-/// Work is counted in units, and the clock is read once per grain of 1 to 64 units. A grain shrinks when the
-/// work is slow and grows when it is fast. So reading the clock costs little, and the time slice is exceeded
-/// only slightly.
+/// Work is counted in units. The clock is read once per *grain*, which is a group of 1 to 64 units. A grain
+/// shrinks when the work is slow and grows when it is fast. Reading the clock therefore costs little, and the
+/// loop exceeds the time slice only slightly.
 struct PollBudget {
     private static let largestGrain = 64
 
@@ -77,7 +77,7 @@ struct PollBudget {
         return self.startGrain(at: now())
     }
 
-    /// Whether the budget is used up, as far as is known without reading the clock.
+    /// Whether the budget is used up, as of the last time that the clock was read.
     var isExhausted: Bool { self.left < 0 }
 
     @inline(never)

@@ -1,9 +1,9 @@
 #if !WAYBILL_PUBLIC_API_ONLY
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
-// The runtime asks the executor of a task to resume it when `Task.sleep` ends. Only a simulated loop does so
-// itself, because its time is not the time of the system. Every other loop leaves the task to the default
-// executor, as the runtime does for an executor that cannot schedule.
+// When a task calls `Task.sleep`, the runtime asks the executor of the task to resume the task later. Only a
+// simulated loop schedules the resumption itself, because its time is not the time of the system. Every other
+// loop passes the job to the default executor, as the runtime does for an executor that cannot schedule.
 //
 // The runtime looks for this conformance dynamically.
 @_spi(ExperimentalScheduling)
@@ -72,7 +72,7 @@ extension LoopCore {
         }
         let work = UnownedJob(job)
         let deadline = Deadline(after: duration, by: self.configuration.time)
-        // The alarm holds the core: the job must not be lost while the loop exists.
+        // The alarm has a strong reference to the core, because the job must run if the time comes.
         time.schedule(at: deadline) { self.submit(WorkItem(work, as: kind)) }
     }
 }

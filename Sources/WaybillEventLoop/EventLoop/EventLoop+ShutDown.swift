@@ -7,11 +7,11 @@ extension EventLoop {
     /// Shuts the loop down and waits until every handle is closed.
     ///
     /// Tasks that sleep on the loop's clock or wait for a signal fail with an ``EventLoopError`` whose code
-    /// is `shutDown`. Jobs that remain or arrive later still run, so no task hangs: a thread that is started
-    /// for them runs them one at a time, with ``isInEventLoop`` true.
+    /// is `shutDown`. Jobs that are left or arrive later still run, so no task hangs. A new thread runs these
+    /// jobs one at a time, with ``isInEventLoop`` true.
     ///
-    /// This method may be called from any context, including the loop itself, and more than once. For an
-    /// adopted loop, it returns after the host has run its loop.
+    /// This method may be called from any context, including the loop itself, and more than once. For a loop
+    /// from ``adopting(_:name:configuration:)``, the method returns only after the host has run its own loop.
     public func shutDown() async {
         await Self.yieldIfDue()
         self.beginShutDown()
@@ -21,8 +21,9 @@ extension EventLoop {
     /// Requests the loop to shut down, without waiting; see ``shutDown()``.
     public func beginShutDown() { self.core.requestShutDown() }
 
-    /// Registers a closure that runs when the loop begins to shut down, to fail the operations that wait on
-    /// the loop.
+    /// Registers a closure that runs when the loop begins to shut down.
+    ///
+    /// Use the closure to fail the operations that wait on the loop.
     ///
     /// The closure runs once, on the loop's thread, before the handles close. If the shutdown has begun
     /// already, the closure is enqueued at once.
@@ -47,7 +48,8 @@ package struct ShutDownHook: Sendable {
     }
 }
 
-/// The stage in a loop's life, its shutdown hooks, and the callers that wait for its end.
+/// The stage in the life of a loop, the loop's shutdown hooks, and the callers that wait until the loop is
+/// closed.
 struct LoopLifecycle: ~Copyable {
     /// The result of an attempt to attach a thread to a loop.
     enum Attachment {
@@ -99,7 +101,8 @@ struct LoopLifecycle: ~Copyable {
         }
     }
 
-    /// Marks the loop as closed, resumes the callers that wait for that, and runs the closures.
+    /// Marks the loop as closed, resumes the callers of ``wait(_:)``, and runs the closures of
+    /// ``onClosed(_:)``.
     func close() {
         let (waiters, endings) = self.state.withLock { state in
             state.stage = .closed
@@ -110,7 +113,9 @@ struct LoopLifecycle: ~Copyable {
         for ending in endings { ending() }
     }
 
-    /// Registers a closure that ``close()`` runs; runs it at once if the loop is closed already.
+    /// Registers a closure that ``close()`` runs.
+    ///
+    /// If the loop is closed already, the closure runs at once.
     func onClosed(_ body: @escaping @Sendable () -> Void) {
         let isClosed = self.state.withLock { state in
             if state.stage != .closed { state.endings.append(body) }
@@ -119,7 +124,9 @@ struct LoopLifecycle: ~Copyable {
         if isClosed { body() }
     }
 
-    /// Resumes `waiter` when the loop is closed; at once if it is closed already.
+    /// Resumes `waiter` when the loop is closed.
+    ///
+    /// If the loop is closed already, the method resumes `waiter` at once.
     func wait(_ waiter: CheckedContinuation<Void, Never>) {
         let isClosed = self.state.withLock { state in
             if state.stage != .closed { state.waiters.append(waiter) }
@@ -146,11 +153,13 @@ struct LoopLifecycle: ~Copyable {
             guard let index = state.hooks.firstIndex(where: { $0.id == id }) else { return nil }
             return state.hooks.remove(at: index).body
         }
-        // Release the closure outside the lock: it may own an object whose `deinit` takes the lock.
+        // Release the closure outside the lock, because it may own an object whose `deinit` takes the lock.
         _ = consume removed
     }
 
-    /// Removes and returns all closures; closures that are added later are rejected.
+    /// Removes and returns all closures.
+    ///
+    /// From then on, ``addHook(_:)`` rejects closures.
     func takeHooks() -> [@Sendable () -> Void] {
         self.state.withLock { state in
             state.haveHooksRun = true
@@ -170,8 +179,9 @@ extension LoopCore {
         if self.host == .caller, self.lifecycle.attach() == .attached { self.runToTheEnd() }
     }
 
-    /// Runs the shutdown hooks, fails timers and signal sequences, and closes every handle; on the loop's
-    /// thread.
+    /// Runs the shutdown hooks, fails timers and signal sequences, and closes every handle.
+    ///
+    /// Must be called on the loop's thread.
     private func beginClosing() {
         for hook in self.lifecycle.takeHooks() { hook() }
         guard let handles = unsafe self.state.pointee.handles.take() else { return }
@@ -190,8 +200,9 @@ extension LoopCore {
     /// Counts a handle whose close callback has run.
     func handleClosed() {
         unsafe self.state.pointee.openHandles -= 1
-        // A host continues to run its own loop, so the core leaves here. A loop with its own `run` ends with
-        // its last handle.
+        // A host continues to run its own `uv_loop_t` after these handles are closed, so the core detaches
+        // from the thread here. If the loop has its own `uv_run`, that call returns after the last handle is
+        // closed.
         guard self.host == .adopted || self.host == .driven, unsafe self.state.pointee.openHandles == 0,
             unsafe self.state.pointee.handles == nil
         else { return }

@@ -5,8 +5,8 @@ extension EventLoop {
     /// for try await signal in try await loop.signals(.interrupt, .terminate) { ... }
     /// ```
     ///
-    /// When the call returns, the process catches the signals already. The call may come from any context,
-    /// and several sequences may wait for the same signal.
+    /// The process catches the signals before the call returns, so no later signal is lost. The call may come
+    /// from any context, and several sequences may wait for the same signal.
     ///
     /// - Parameter signals: The signals to wait for.
     /// - Returns: The signals in the order of their arrival.
@@ -16,7 +16,9 @@ extension EventLoop {
         try await self.signals(Set(signals))
     }
 
-    /// Returns a sequence of a set of signals that is known only at run time; see ``signals(_:)``.
+    /// Returns a sequence of signals that the process receives, for a set that is known only at run time.
+    ///
+    /// See ``signals(_:)``.
     ///
     /// - Parameter wanted: The signals to wait for.
     /// - Returns: The signals in the order of their arrival.

@@ -12,7 +12,7 @@ extension EventLoop {
         /// The number of timers that have not fired; each sleeping task has one.
         public let pendingTimers: Int
 
-        /// The time since the loop was created in which it had no work, asleep or spinning.
+        /// The time since the creation of the loop in which the loop had no work and slept or spun.
         public let idleTime: Duration
     }
 
@@ -32,10 +32,10 @@ extension EventLoop {
     }
 }
 
-/// The counters behind ``EventLoop/Statistics``; only the loop's thread writes them, and any thread reads
-/// them.
+/// The counters behind ``EventLoop/Statistics``.
 ///
-/// With a single writer, an increment is a load and a store instead of a locked instruction.
+/// Only the loop's thread writes the counters, and any thread reads them. With a single writer, an increment
+/// is a load and a store instead of a locked instruction.
 struct LoopCounters: ~Copyable {
     /// The values of all counters, read one after another.
     struct Snapshot {
@@ -56,7 +56,7 @@ struct LoopCounters: ~Copyable {
     let timers = Atomic<Int>(0)
     /// Whether the loop is running work.
     let isBusy = Atomic<Bool>(false)
-    /// The time that the loop has been without work, in nanoseconds, without the sleep that has not yet ended.
+    /// The time that the loop has had no work, in nanoseconds, without the current sleep.
     private let idle = Atomic<Int64>(0)
     /// The time at which the loop went to sleep; zero while it is awake.
     private let parkedAt = Atomic<Int64>(0)
@@ -82,8 +82,8 @@ struct LoopCounters: ~Copyable {
 
     /// Returns the values of all counters.
     func snapshot() -> Snapshot {
-        // Read the pops before the pushes: an item that is popped has been pushed, so the difference is
-        // seldom negative.
+        // Read the pops before the pushes. An item is pushed before it is popped, so the difference of the
+        // two counts is seldom negative.
         let pops = self.pops.load(ordering: .acquiring)
         return Snapshot(
             runs: self.runs.load(ordering: .relaxed),
@@ -99,7 +99,7 @@ struct LoopCounters: ~Copyable {
         while true {
             let idle = self.idle.load(ordering: .acquiring)
             let again = self.parkedAt.load(ordering: .acquiring)
-            // If the loop woke between the two reads, its last sleep would be counted twice or not at all.
+            // If the loop woke between the two reads, the last sleep would be counted twice or not at all.
             if again == parkedAt { return parkedAt == 0 ? idle : idle + max(0, MonotonicTime.now - parkedAt) }
             parkedAt = again
         }

@@ -4,14 +4,14 @@ extension EventLoop {
     /// A clock whose sleepers wait on this loop's timer.
     public var clock: EventLoopClock { EventLoopClock(eventLoop: self) }
 
-    /// The source of the time that the loop's timers, and the buses on the loop, read.
+    /// The source of the time for the loop's timers and for the buses on the loop.
     package var time: TimeSource { self.core.configuration.time }
 
     /// Schedules a closure to run on the loop at a deadline, without a task.
     ///
-    /// May be called from any thread; on the loop's thread it takes no lock. The closure runs up to a
-    /// millisecond late and never early. If the loop shuts down first, the closure does not run. A timer does
-    /// not keep its loop alive.
+    /// May be called from any thread; on the loop's thread the call takes no lock. The closure runs up to a
+    /// millisecond late and never early. If the loop shuts down before the deadline, the closure does not
+    /// run. A timer does not keep its loop alive.
     ///
     /// - Parameters:
     ///   - deadline: The time to run; a time in the past means the loop's next iteration.
@@ -35,8 +35,8 @@ extension EventLoop {
 
     /// Schedules a closure to run on the loop at a deadline, or earlier when the loop shuts down.
     ///
-    /// Use it for a closure that must run even if the loop shuts down first; ``schedule(at:_:)`` discards its
-    /// closure then. The two methods are otherwise equal.
+    /// Use this method for a closure that must run even if the loop shuts down first. In that case,
+    /// ``schedule(at:_:)`` discards its closure. The two methods are otherwise equal.
     ///
     /// - Parameters:
     ///   - deadline: The time to run; a time in the past means the loop's next iteration.
@@ -88,7 +88,7 @@ extension LoopCore {
     private func timersChanged() {
         self.counters.timers.store(unsafe self.state.pointee.timers.count, ordering: .relaxed)
         if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
-        // A test that advances the time by hand does not wait until the loop polls.
+        // A test that advances the time by hand does not wait until the loop polls, so arm the timer now.
         if self.configuration.time.manual != nil { self.armTimer() }
     }
 
@@ -131,7 +131,7 @@ extension LoopCore {
 
     /// Fires the timers that are due.
     ///
-    /// Timers that their closures add wait for the loop's next iteration.
+    /// If a closure adds a timer that is due at once, the timer waits for the loop's next iteration.
     func fireTimers() {
         unsafe self.state.pointee.isInCallback = true
         unsafe self.state.pointee.armedDeadline = nil

@@ -9,11 +9,12 @@
 /// Bind actors to the loop with ``LoopBound``. Their code runs on the loop's thread, one job at a time. An
 /// `await` from one actor to another costs neither a thread switch nor an iteration of the loop.
 ///
-/// For this reason, two actors of one loop that call each other for ever never return to the loop, and they
-/// delay its timers and I/O. Code like this must yield from time to time (`await Task.yield()`). A message
-/// bus on the loop yields for its modules.
+/// Two actors of one loop that call each other for ever therefore never return to the loop, and delay its
+/// timers and I/O. Code like this must yield from time to time (`await Task.yield()`). A message bus on the
+/// loop yields on behalf of its modules.
 ///
-/// A loop shuts down by itself when its last reference is dropped. Actors hold their loop.
+/// A loop shuts down by itself when its last reference is dropped. An actor has a strong reference to its
+/// loop.
 public final class EventLoop: Sendable {
     let core: LoopCore
     let taskExecutorReference = Locked(WeakTaskExecutor())
@@ -35,9 +36,9 @@ public final class EventLoop: Sendable {
         LoopThread.start(name: core.name) { core.runToTheEnd() }
     }
 
-    /// Creates a loop for a thread of the program, such as the main thread; that thread then calls ``run()``.
+    /// Creates a loop for a thread of the program, such as the main thread.
     ///
-    /// Work that is enqueued before ``run()`` waits for it.
+    /// The thread must call ``run()``. Work that is enqueued earlier waits until that call.
     ///
     /// - Parameters:
     ///   - name: A name for logs; "event-loop" if nil.
@@ -50,14 +51,15 @@ public final class EventLoop: Sendable {
         EventLoop(core: .make(name: name, host: .caller, configuration: configuration))
     }
 
-    /// Creates a loop inside a `uv_loop_t` that a host runs; call it on the thread that runs the host's loop.
+    /// Creates a loop inside a `uv_loop_t` that a host runs.
     ///
-    /// The host's loop is neither closed nor kept alive. The host's `uv_run` returns when the host has no
-    /// active handle left and this loop has no queued job, no pending timer and no open stream. So work that
-    /// other threads enqueue runs only while the host's loop has active handles of the host, or at its next
-    /// run.
+    /// The host is the program or library that owns the `uv_loop_t`. Call this method on the thread that runs
+    /// the host's loop. Waybill neither closes the host's loop nor keeps it alive. The host's `uv_run`
+    /// returns when the host has no active handle left and this loop has no queued job, no pending timer and
+    /// no open stream. Work that other threads enqueue therefore runs only while the host's loop has active
+    /// handles of the host, or at the next `uv_run` of the host.
     ///
-    /// Before the host closes its loop, it must shut this one down: call ``beginShutDown()`` and then
+    /// Before the host closes its loop, the host must shut this loop down: call ``beginShutDown()`` and then
     /// `uv_run` once more, so that the handles can close.
     ///
     /// - Parameters:
@@ -95,8 +97,8 @@ public final class EventLoop: Sendable {
 
     /// Runs the loop on the calling thread until it has shut down.
     ///
-    /// Use it for a loop from ``onCallingThread(name:configuration:)``. Returns at once if the loop has shut
-    /// down already. Traps if another thread runs the loop.
+    /// Use this method for a loop from ``onCallingThread(name:configuration:)``. The method returns at once
+    /// if the loop has shut down already, and traps if another thread runs the loop.
     public func run() {
         switch self.core.lifecycle.attach() {
         case .attached: self.core.runToTheEnd()
@@ -112,7 +114,9 @@ extension EventLoop {
         unsafe CurrentLoop.core.flatMap { core in unsafe core._withUnsafeGuaranteedRef { $0.loop } }
     }
 
-    /// Whether the calling thread runs this loop; costs about as much as a function call.
+    /// Whether the calling thread runs this loop.
+    ///
+    /// Reading the property costs about as much as a function call.
     public var isInEventLoop: Bool { self.core.isOnThread }
 
     /// Traps unless the calling thread runs this loop.
@@ -132,8 +136,8 @@ extension EventLoop {
 
     /// Enqueues a closure to run on the loop, after the work that is queued already.
     ///
-    /// The closure runs exactly once, even if the loop shuts down first. May be called from any thread,
-    /// including the loop's own, and does not wait.
+    /// The closure runs exactly once, even if the loop shuts down first. Any thread may call this method,
+    /// including the loop's own thread. The method does not wait for the closure.
     ///
     /// - Parameter body: The closure to run on the loop's thread.
     public func execute(_ body: @escaping @Sendable () -> Void) {

@@ -28,7 +28,9 @@ extension EventLoopError: CustomStringConvertible {
 }
 
 extension EventLoopError {
-    /// The kinds of failure; open-ended, so that a new kind breaks no client.
+    /// The kinds of failure.
+    ///
+    /// The type is open-ended, so that a new kind does not break the code of clients.
     public struct Code: Hashable, Sendable {
         private enum Storage: String {
             case shutDown, system
@@ -51,7 +53,7 @@ extension EventLoopError.Code: CustomStringConvertible {
 }
 
 extension EventLoopError {
-    /// Returns the error of a call that used the loop, or waited on it, when the loop shut down.
+    /// Returns the error for a call that used a loop, or waited on a loop, that has shut down.
     static func shutDown(_ name: String) -> Self {
         Self(.shutDown, message: "the event loop \"\(name)\" has shut down")
     }
@@ -64,7 +66,8 @@ extension EventLoopError {
     /// - Throws: ``EventLoopError`` with the code `system`.
     static func check(_ status: Int32, _ action: @autoclosure () -> String) throws(EventLoopError) {
         guard status < 0 else { return }
-        // libuv returns a static string for a code that it knows, and a leaked string for an unknown code.
+        // libuv returns a static string for a code that it knows. For an unknown code it allocates a string
+        // that is never freed.
         let reason = unsafe uv_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         throw Self(.system, message: "could not \(action()): \(reason)")
     }

@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// The queue of the work that is submitted to a loop after it has shut down.
 ///
-/// A Swift executor cannot reject a job: a task whose job never runs hangs for ever. So a thread is started
-/// for work that arrives after the shutdown. It runs one item at a time, and it ends when the queue is empty.
+/// A Swift executor cannot reject a job, because a task whose job never runs hangs for ever. Waybill
+/// therefore starts a thread for work that arrives after the shutdown. The thread runs one item at a time,
+/// and ends when the queue is empty.
 struct PostShutdownQueue: ~Copyable {
     struct State {
         var work = WorkList()
@@ -34,7 +35,7 @@ struct PostShutdownQueue: ~Copyable {
 
     /// Marks the thread as ended if the queue is empty.
     ///
-    /// - Parameter willEnd: Runs under the lock, so that no next thread starts before it has returned.
+    /// - Parameter willEnd: Runs under the lock, so that no new thread starts before `willEnd` has returned.
     /// - Returns: Whether the thread must end.
     func end(willEnd: () -> Void) -> Bool {
         self.state.withLock { state in
@@ -56,7 +57,7 @@ extension LoopCore {
 
     /// Runs items after the loop has shut down.
     func submitAfterShutdown(_ list: WorkList) {
-        // A simulated process has ended, and its work ends with it.
+        // The process of a simulated loop has ended, so the work of the loop must not run.
         if self.host == .simulated { return }
         guard self.postShutdownQueue.append(list) else { return }
         LoopThread.start(name: "\(self.name) post-shutdown") { self.runPostShutdownQueue() }
@@ -64,7 +65,7 @@ extension LoopCore {
 
     /// Runs queued work until the queue is empty.
     ///
-    /// The calling thread becomes the loop's thread meanwhile, so that work still runs one item at a time.
+    /// During this call, the calling thread is the loop's thread, so that work still runs one item at a time.
     private func runPostShutdownQueue() {
         unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         self.thread.store(ThreadID.current, ordering: .relaxed)
@@ -76,7 +77,8 @@ extension LoopCore {
                 unsafe self.state.pointee.budget.refill(at: MonotonicTime.now)
                 LoopCounters.increment(self.counters.pops)
                 self.run(item)
-                // An item may enqueue itself until another item has run; the other item must not starve.
+                // An item may enqueue itself again and again until another item has run. The other item must
+                // not starve.
                 unsafe self.state.pointee.ready.append(self.postShutdownQueue.take())
             }
         } while !self.postShutdownQueue.end(willEnd: { self.detachAfterShutdown() })

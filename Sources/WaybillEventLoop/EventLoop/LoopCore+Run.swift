@@ -29,7 +29,7 @@ extension LoopCore {
     func leave(restoring outer: Unmanaged<LoopCore>?) {
         var rest = unsafe self.state.pointee.ready
         unsafe self.state.pointee.ready = WorkList()
-        // From here on the loop has no thread, so every submission is pushed to the inbox.
+        // From here on the loop has no thread, so other threads push all work to the inbox.
         self.thread.store(ThreadID.none, ordering: .relaxed)
         unsafe CurrentLoop.core = outer
         rest.append(self.inbox.close())
@@ -65,15 +65,17 @@ extension LoopCore {
         unsafe self.state.pointee.isInCallback = false
     }
 
-    /// Arms the timer and the idle handle before libuv decides whether to continue; only active handles keep
-    /// a host's loop running.
+    /// Arms the timer and the idle handle before libuv decides whether to continue.
+    ///
+    /// A host's loop continues to run only while it has active handles.
     private func keepHostRunning() {
         self.armTimer()
         if unsafe !self.state.pointee.ready.isEmpty { self.keepFromBlocking() }
     }
 
-    /// Moves the work that has arrived while the loop was parked to the ready list; does nothing if the loop
-    /// is not parked.
+    /// Moves the work that has arrived while the loop was parked to the ready list.
+    ///
+    /// Does nothing if the loop is not parked.
     func unpark(at now: Int64) {
         guard let parkedAt = unsafe self.state.pointee.parkedAt else { return }
         unsafe self.state.pointee.parkedAt = nil
@@ -110,7 +112,7 @@ extension LoopCore {
         if self.spin > 0 { unsafe self.state.pointee.workedAt = MonotonicTime.now }
     }
 
-    /// Runs one item, which need not have been queued.
+    /// Runs one item, whether or not the item has been queued.
     func run(_ item: WorkItem) {
         LoopCounters.increment(self.counters.runs)
         switch item.kind {
@@ -154,16 +156,18 @@ extension LoopCore {
         return isDueToPoll
     }
 
-    /// The time at which the loop stops spinning: the idle period after the last work, or the next timer if
-    /// that is earlier.
+    /// The time at which the loop stops spinning.
+    ///
+    /// The time is the end of the idle period after the last work, or the deadline of the next timer if the
+    /// deadline is earlier.
     private var endOfSpin: Int64 {
         unsafe min(self.state.pointee.workedAt + self.spin, self.state.pointee.timers.nextDeadline ?? .max)
     }
 
     /// Polls the inbox for about a microsecond, then yields the processor core.
     ///
-    /// The thread that is about to push may be waiting for this very core. Without the yield it would be
-    /// scheduled only after the loop had stopped spinning.
+    /// The thread that is about to push may be waiting for the processor core of this thread. Without the
+    /// yield, the system would schedule that thread only after the loop had stopped spinning.
     private func pollInbox() -> Bool {
         for _ in 0..<32 {
             if self.inbox.hasWork { return true }

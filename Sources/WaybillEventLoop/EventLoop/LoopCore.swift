@@ -2,12 +2,13 @@ internal import Synchronization
 
 /// The core of an ``EventLoop``: its queues, its handles, and the thread that runs it.
 ///
-/// The loop and its thread both hold the core, and the core holds only the loop's memory (``LoopReference``).
-/// So a loop is destroyed with its last reference even while its thread sleeps, and its `deinit` wakes the
-/// thread to end it. Jobs need no other reference: each job holds its actor, and the actor holds its loop.
+/// The loop and its thread both have a strong reference to the core. The core's reference to the loop
+/// (``LoopReference``) does not keep the loop alive. A loop is therefore destroyed when its last reference is
+/// dropped, even while its thread sleeps. The `deinit` of the loop then wakes the thread, so that the thread
+/// ends. A job needs no reference to the loop: each job holds its actor, and the actor holds its loop.
 ///
-/// The compiler cannot check `Sendable` here. The proof: only one thread at a time accesses `state`, the
-/// thread that `thread` identifies. All other members are constant, atomic, or behind a lock.
+/// The compiler cannot check `Sendable` here. Proof: the member `thread` identifies the only thread that may
+/// access `state`. All other members are constant, atomic, or behind a lock.
 @safe
 final class LoopCore: @unchecked Sendable {
     /// The kind of thread that runs the loop.
@@ -18,9 +19,9 @@ final class LoopCore: @unchecked Sendable {
         case caller
         /// The thread that runs a host's `uv_loop_t`.
         case adopted
-        /// The thread that created the loop, which dispatches it from the host's own loop.
+        /// The thread that created the loop and dispatches it from within the host's own loop.
         case driven
-        /// The thread of a simulation, which takes each piece of work and runs it.
+        /// The thread of a simulation, which takes and runs one item of work at a time.
         case simulated
     }
 
@@ -39,12 +40,13 @@ final class LoopCore: @unchecked Sendable {
     /// The thread that runs the loop, or `ThreadID.none`.
     let thread = Atomic<UInt>(ThreadID.none)
 
-    // The members above are read by every thread. Foreign threads write the next group, and the loop's thread
-    // writes the last.
+    // Every thread reads the members above. Other threads write the next group of members, and the loop's
+    // thread writes the last group.
     private let beforeInbox = CacheLinePadding()
     let inbox = Inbox()
-    /// Whether a thread other than the simulation's has enqueued work; false for a loop that is not
-    /// simulated.
+    /// Whether a thread other than the simulation's thread has enqueued work.
+    ///
+    /// The value is always false for a loop that is not simulated.
     let hasForeignWork = Atomic<Bool>(false)
     private let beforeCounters = CacheLinePadding()
     let counters = LoopCounters()
@@ -81,7 +83,9 @@ final class LoopCore: @unchecked Sendable {
         unsafe self.state.deallocate()
     }
 
-    /// The loop, or nil once its last reference is gone; only the loop's thread may read it.
+    /// The loop, or nil after the last reference to it is dropped.
+    ///
+    /// Only the loop's thread may read this property.
     var loop: EventLoop? { unsafe self.state.pointee.reference?.loop }
 
     /// Whether the calling thread runs the loop.
@@ -103,7 +107,8 @@ final class LoopCore: @unchecked Sendable {
         if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
     }
 
-    /// Makes the loop iterate once more without blocking, for work that was queued outside its callbacks.
+    /// Makes the loop iterate once more without blocking, for work that was queued outside the loop's
+    /// callbacks.
     func keepFromBlocking() {
         unsafe self.state.pointee.handles?.idle.start()
     }
@@ -112,7 +117,8 @@ final class LoopCore: @unchecked Sendable {
         if self.host == .simulated, ThreadID.current != self.simulator {
             self.hasForeignWork.store(true, ordering: .relaxed)
         }
-        // A published item may run, and drop the last reference to the loop, before this thread has woken it.
+        // As soon as the item is in the inbox, the loop may run it and drop the last reference to the loop.
+        // Keep the core alive until this thread has woken the loop.
         var kept: Unmanaged<LoopCore>?
         switch self.inbox.push(item, willWake: { unsafe kept = Unmanaged.passRetained(self) }) {
         case .queued: break
@@ -136,7 +142,7 @@ extension LoopCore {
                 configuration: configuration
             )
         } catch {
-            // No caller of `EventLoop()` could continue without a loop.
+            // A program cannot continue without the loop that it asked for.
             fatalError("the system cannot create an event loop: \(error)")
         }
     }
@@ -144,7 +150,8 @@ extension LoopCore {
 
 /// The state that only the loop's thread accesses.
 ///
-/// It is behind a pointer because each access to a variable of a class would cost an exclusivity check.
+/// The state is behind a pointer, because each access to a variable of a class would cost an exclusivity
+/// check.
 @safe
 struct LoopState: ~Copyable {
     /// The work that has been taken from the inbox, or enqueued by the loop's thread, and has not run.
@@ -153,20 +160,24 @@ struct LoopState: ~Copyable {
     var timers = TimerHeap<TimerPayload>()
     /// The deadline for which the libuv timer is armed.
     var armedDeadline: Int64?
-    /// The replacement of the libuv timer when the time is advanced by hand.
+    /// The alarm that replaces the libuv timer when a test advances the time by hand.
     var alarm: ManualTime.Alarm?
     /// The handles; nil before the loop is open and after the shutdown has begun.
     var handles: LoopHandles?
-    /// Whether a callback of this loop is running; the loop then sees newly queued work before it blocks.
+    /// Whether a callback of this loop is running.
+    ///
+    /// After the callback, the loop runs newly queued work before it blocks.
     var isInCallback = false
     /// The reference to the loop; it is set before the loop's initialiser returns.
     var reference: LoopReference?
     /// Keeps the loop's memory allocated, so that no other loop can have the same address.
     unowned var memoryOfLoop: EventLoop?
     var polledAt: Int64 = 0
-    /// The time at which work last ran, from which a spinning loop counts.
+    /// The time at which work last ran.
+    ///
+    /// A loop that spins while idle measures its idle period from this time.
     var workedAt: Int64 = 0
-    /// The time at which the loop parked; nil while it is awake.
+    /// The time at which the loop parked; nil while the loop is awake.
     var parkedAt: Int64?
     /// The number of closing handles whose close callback has not run.
     var openHandles = 0

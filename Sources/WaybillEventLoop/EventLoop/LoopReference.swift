@@ -6,14 +6,14 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A reference from a loop's core to the loop, which may have been destroyed.
+/// A reference from a loop's core to the loop, for use even after the loop has been destroyed.
 ///
 /// A weak variable would be correct but slow. Once an object has had a weak reference, its counts move to a
-/// side table, and every retain and release costs twice as much from then on. A loop is retained with every
+/// side table, and every retain and release costs twice as much from then on. The loop is retained for every
 /// job.
 ///
-/// So the core keeps the object's memory with a separate unowned variable, and this type asks the runtime to
-/// retain the object if it is alive.
+/// The core therefore keeps the memory of the loop allocated with a separate unowned variable. This type asks
+/// the runtime to retain the object if it is still alive.
 @safe
 struct LoopReference {
     #if WAYBILL_PUBLIC_API_ONLY
@@ -34,7 +34,7 @@ struct LoopReference {
         unsafe self.executor = loop.asUnownedSerialExecutor()
     }
 
-    /// The loop, or nil once its last reference is gone.
+    /// The loop, or nil after the last reference to it is dropped.
     var loop: EventLoop? {
         #if WAYBILL_PUBLIC_API_ONLY
         return self.object
@@ -49,7 +49,8 @@ struct LoopReference {
 
 /// The loop that the calling thread runs.
 ///
-/// It is stored under a POSIX thread key, because a task-local value would follow tasks and not threads.
+/// The loop is stored under a POSIX thread key, because a task-local value would follow tasks and not
+/// threads.
 enum CurrentLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -60,7 +61,7 @@ enum CurrentLoop {
 
     /// The core of the loop that this thread runs, or nil.
     ///
-    /// Only the thread itself sets it, and the thread keeps the core alive.
+    /// Only the thread itself sets this property, and the thread keeps the core alive.
     static var core: Unmanaged<LoopCore>? {
         get { unsafe pthread_getspecific(self.key).map { unsafe Unmanaged.fromOpaque($0) } }
         set {

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Logs a warning when one job holds a loop for too long.
 ///
-/// One thread samples all loops of the process, four times per threshold. A job that lasts longer than the
-/// threshold and a quarter of it is therefore always detected. The loops only count their jobs. The thread
+/// One thread samples all loops of the process, four times per threshold. The watchdog therefore detects
+/// every job that lasts longer than 1.25 times the threshold. The loops only count their jobs. The thread
 /// ends when no loop is left.
 final class Watchdog: Sendable {
     struct Entry {
@@ -114,8 +114,8 @@ struct JobWatch {
     ///   - runs: The number of jobs that the loop has started.
     ///   - isBusy: Whether the loop is running a job.
     ///   - now: The time in nanoseconds.
-    /// - Returns: A lower bound of the time that the job has run, at the first sample in which it reaches the
-    ///   threshold; nil otherwise.
+    /// - Returns: A lower bound of the time that the job has run, or nil. The method returns the bound once
+    ///   for each job, at the first sample in which the bound reaches the threshold.
     mutating func sample(runs: UInt, isBusy: Bool, at now: Int64) -> Int64? {
         guard isBusy else {
             self.noticedAt = nil

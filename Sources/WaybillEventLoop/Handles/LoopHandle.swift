@@ -1,18 +1,17 @@
 internal import CLibUV
 
-/// A libuv handle of any type: the memory that libuv identifies by address, and the closure to run when it
-/// fires.
+/// The memory of a libuv handle of any type, and the closure that runs when the handle fires.
 ///
-/// This class is the common part of the typed handles in this folder; use those. libuv's `data` field owns
-/// the object from a successful initialisation until the close callback. Only the close callback frees the
-/// memory. All calls happen on the loop's thread.
+/// This class is the common part of the typed handles in this folder. Use the typed handles instead of this
+/// class. After a successful initialisation, libuv's `data` field owns the object until the close callback.
+/// Only the close callback frees the memory. All calls happen on the loop's thread.
 @safe
 final class LoopHandle {
     let memory: UnsafeMutableRawPointer
     private let onEvent: () -> Void
     private var onClosed: (() -> Void)?
 
-    /// Creates a handle: allocates it and passes it to libuv by `initialise`.
+    /// Allocates a handle and passes it to libuv by `initialise`.
     ///
     /// - Parameters:
     ///   - type: The libuv type, which determines the size.
@@ -24,8 +23,7 @@ final class LoopHandle {
         onEvent: @escaping () -> Void,
         initialise: (UnsafeMutableRawPointer) -> Int32
     ) throws(EventLoopError) {
-        // The size comes from the linked library at run time, which may differ from the header used at
-        // compile time.
+        // The size of a handle in the linked library may differ from the size in the header at compile time.
         unsafe self.memory = .allocate(byteCount: uv_handle_size(type), alignment: 16)
         self.onEvent = onEvent
         let status = unsafe initialise(self.memory)
@@ -44,14 +42,14 @@ final class LoopHandle {
     /// Lets the loop end although the handle is active.
     func unreference() { unsafe uv_unref(self.base) }
 
-    /// Closes the handle; `onClosed` runs when libuv no longer uses its memory.
+    /// Closes the handle; `onClosed` runs when libuv no longer uses the memory of the handle.
     func close(onClosed: @escaping () -> Void) {
         self.onClosed = onClosed
         unsafe uv_close(self.base) { handle in
             guard let handle = unsafe handle, let data = unsafe uv_handle_get_data(handle) else { return }
             let owner = unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeRetainedValue()
             unsafe owner.memory.deallocate()
-            // Take the closure out, because it may own the owner of this handle.
+            // Remove the closure from the handle, because the closure may own the owner of this handle.
             owner.onClosed.take()?()
         }
     }

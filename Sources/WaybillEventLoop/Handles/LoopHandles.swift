@@ -15,12 +15,13 @@ struct LoopHandles {
     ) throws(EventLoopError) {
         self.prepare = try PrepareHandle(on: loop, onEvent: beforePoll)
         self.check = try CheckHandle(on: loop, onEvent: afterPoll)
-        // The idle handle is started while work is queued. Its only effect is that the poll does not block.
+        // The idle handle is started while work is queued. It does nothing except keep the poll from
+        // blocking.
         self.idle = try IdleHandle(on: loop) {}
         self.timer = try TimerHandle(on: loop, onEvent: onTimer)
         self.prepare.start()
         self.check.start()
-        // These two fire in every iteration of the loop, so they must not keep a host's loop alive.
+        // The prepare and check handles fire in every iteration, so they must not keep a host's loop alive.
         self.prepare.unreference()
         self.check.unreference()
     }
@@ -94,7 +95,7 @@ struct CheckHandle {
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
-/// A handle that keeps the loop from blocking in its poll while it is started.
+/// A handle that keeps the loop's poll from blocking while the handle is started.
 @safe
 struct IdleHandle {
     private let handle: LoopHandle
@@ -140,8 +141,8 @@ struct TimerHandle {
 
     /// Arms the timer to fire once.
     ///
-    /// libuv counts whole milliseconds of a clock that it reads once per iteration of the loop. The deadline
-    /// is rounded up on that clock, because a timer that fires early would have to be armed again.
+    /// libuv counts in whole milliseconds, on a clock that it reads once per iteration of the loop. This
+    /// method rounds the deadline up, because a timer that fires early would have to be armed again.
     ///
     /// - Parameter delay: Nanoseconds from now; at zero or less the timer fires in the loop's next iteration.
     func start(after delay: Int64) {

@@ -1,10 +1,10 @@
 internal import CLibUV
 
-/// A libuv request: its memory, and the closure to run when it is done.
+/// The memory of a libuv request, and the closure that runs when the request is done.
 ///
-/// It is the counterpart of ``LoopHandle``. From a successful start until its callback, the request belongs
-/// to libuv, which holds it by its `data` field. libuv calls back for every request, even when the handle is
-/// closed meanwhile. All calls happen on the loop's thread.
+/// ``LoopHandle`` is the similar type for handles. From a successful start until the callback, libuv owns the
+/// request by the request's `data` field. libuv calls back for every request, even when the handle is closed
+/// before the request is done. All calls happen on the loop's thread.
 @safe
 final class LoopRequest {
     private let memory: UnsafeMutableRawPointer
@@ -24,7 +24,7 @@ final class LoopRequest {
     ///
     /// - Parameters:
     ///   - type: The libuv type, which determines the size.
-    ///   - extra: The number of bytes to allocate after the request; they live as long as it does.
+    ///   - extra: The number of bytes to allocate after the request. They are freed with the request.
     ///   - onDone: Runs with libuv's status when the request is done; does not run if the request fails to
     ///     start.
     ///   - begin: Passes the memory to libuv.
@@ -36,7 +36,7 @@ final class LoopRequest {
         begin: (UnsafeMutableRawPointer) -> Int32
     ) -> Int32 {
         let request = LoopRequest(type, extra: extra, onDone: onDone)
-        // Set the data before the start, because libuv may call back within it.
+        // Set the data before the start, because libuv may call back before `begin` returns.
         let retained = unsafe Unmanaged.passRetained(request)
         unsafe uv_req_set_data(request.memory.assumingMemoryBound(to: uv_req_t.self), retained.toOpaque())
         let status = unsafe begin(request.memory)
@@ -49,8 +49,9 @@ final class LoopRequest {
         guard let memory = unsafe memory,
             let data = unsafe uv_req_get_data(memory.assumingMemoryBound(to: uv_req_t.self))
         else { return }
-        // The reference was retained by the start, and the memory is freed with it. Without the extension,
-        // the optimizer would drop the reference before the closure reads the memory.
+        // `start` retained the request, and releasing the request frees the memory. Without
+        // `withExtendedLifetime`, the optimizer could release the request before the closure reads the
+        // memory.
         let request = unsafe Unmanaged<LoopRequest>.fromOpaque(data).takeRetainedValue()
         withExtendedLifetime(request) { request.onDone(status) }
     }

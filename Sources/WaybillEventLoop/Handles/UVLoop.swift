@@ -46,10 +46,11 @@ final class UVLoop {
         return unsafe uv_backend_timeout(self.pointer)
     }
 
-    /// Whether a descriptor is to be watched that will be registered with the kernel only at the next poll.
+    /// Whether libuv will register a new descriptor with the kernel only at the next poll.
     var hasNewWatchers: Bool {
         #if WAYBILL_PUBLIC_API_ONLY
-        // libuv has no function that tells, so a driven loop polls again without waiting.
+        // libuv has no public function that reports new watchers. The result is therefore always true, and a
+        // driven loop polls again without waiting.
         true
         #else
         unsafe waybill_has_new_watchers(self.pointer) != 0
@@ -58,7 +59,7 @@ final class UVLoop {
 
     /// Frees a loop that Waybill owns; does nothing to a borrowed loop.
     ///
-    /// Every handle must have been closed and its close callback must have run.
+    /// Before the call, every handle must be closed and its close callback must have run.
     func close() {
         guard self.isOwned else { return }
         let status = unsafe uv_loop_close(self.pointer)

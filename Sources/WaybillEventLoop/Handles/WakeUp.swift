@@ -6,9 +6,9 @@ internal import Glibc
 
 /// Wakes a loop that sleeps in its poll, from another thread.
 ///
-/// It uses an eventfd under `uv_poll` on Linux and `uv_async` elsewhere; Docs/Decisions/0002 has the figures.
-/// A lock makes it safe for `close` and `signal` to race. The lock is taken once per sleep, next to a system
-/// call.
+/// The type uses an eventfd with `uv_poll` on Linux and `uv_async` elsewhere. Docs/Decisions/0002 contains
+/// the measurements. A lock makes it safe to call `close` and `signal` at the same time. The lock is taken
+/// only once per sleep, and costs little beside the system call that follows.
 @safe
 final class WakeUp {
     #if os(Linux)
@@ -37,7 +37,7 @@ final class WakeUp {
         self.descriptor.withLock { descriptor in
             guard let descriptor else { return }
             var one: UInt64 = 1
-            // The write fails only when 2^64 - 2 signals have not been read.
+            // The write fails only when 2^64 - 2 signals have not been read yet.
             _ = unsafe write(descriptor, &one, 8)
         }
     }
@@ -72,7 +72,7 @@ final class WakeUp {
     }
     #endif
 
-    /// Lets the loop end although it could still be woken.
+    /// Lets the loop end although another thread could still wake the loop.
     func unreference() { self.handle.unreference() }
 }
 
@@ -106,12 +106,13 @@ struct PollHandle {
 
     /// Closes the handle.
     ///
-    /// The descriptor stays open until `onClosed`, and the caller must close it.
+    /// This method does not close the descriptor, so the caller must close the descriptor.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
-/// A handle that runs a closure on the loop after another thread has sent a wake-up; libuv supports it on
-/// every platform.
+/// A handle that runs a closure on the loop after another thread has called ``send()``.
+///
+/// libuv supports this handle on every platform.
 @safe
 struct AsyncHandle {
     private let handle: LoopHandle

@@ -1,12 +1,13 @@
-/// A loop for an object that queries it with every message, without reference counting.
+/// A loop for an object that queries the loop for every message, without reference counting.
 ///
-/// A loop that is read from a property is retained while it is used, which costs more than most queries. This
-/// value cannot be copied, so it is borrowed instead. It keeps the loop alive for as long as it exists.
+/// If an object reads its loop from a property, the loop is retained while it is used. Retaining the loop
+/// costs more than most queries. This value cannot be copied, so callers access it without retaining the
+/// loop. The value keeps the loop alive as long as the value exists.
 @safe
 @usableFromInline
 package struct HeldEventLoop: ~Copyable, Sendable {
     private let eventLoop: EventLoop
-    /// The core of ``eventLoop``, which keeps it alive.
+    /// The core of the loop, which ``eventLoop`` keeps alive.
     let core: Unretained<LoopCore>
 
     /// Creates a value that keeps a loop alive.
@@ -27,7 +28,7 @@ package struct HeldEventLoop: ~Copyable, Sendable {
     }
 
     /// Returns whether the caller is on the loop and may continue without suspending, and counts one delivery
-    /// if it is on the loop.
+    /// if the caller is on the loop.
     ///
     /// This method combines ``isInEventLoop`` and ``EventLoop/consumeDeliveryBudget()`` in one call.
     package func admitsDelivery() -> Bool {

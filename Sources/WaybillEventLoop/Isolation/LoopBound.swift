@@ -9,11 +9,13 @@
 /// }
 /// ```
 public protocol LoopBound: Actor {
-    /// The loop that the actor runs on. It must be the same loop at every access, and the actor must hold it.
+    /// The loop that the actor runs on.
     ///
-    /// A constant meets both conditions. A bus traps when it registers an actor whose loop differs from one
-    /// access to the next. In debug builds it also traps when the loop has changed before a message is
-    /// handled.
+    /// The loop must be the same at every access, and the actor must have a strong reference to the loop.
+    ///
+    /// A constant meets both conditions. When a bus registers an actor, the bus reads the property several
+    /// times, and traps if the results differ. In debug builds the bus also traps if the loop has changed
+    /// before the actor handles a message.
     nonisolated var eventLoop: EventLoop { get }
 }
 
@@ -32,7 +34,7 @@ extension LoopBound {
         for _ in 0..<4 {
             precondition(
                 self.eventLoop === eventLoop,
-                "`eventLoop` of \(Self.self) is not the same loop each time: make it a constant"
+                "`eventLoop` of \(Self.self) is not the same loop each time: declare it as a constant"
             )
             // Only the identity of the executor is compared, while `eventLoop` keeps the loop alive.
             precondition(
@@ -43,11 +45,11 @@ extension LoopBound {
         return eventLoop
     }
 
-    /// Runs a closure with the isolation of this actor, without suspending; the caller must be on the actor's
-    /// loop.
+    /// Runs a closure with the isolation of this actor, without suspending.
     ///
-    /// This method works like `assumeIsolated`, with the loop's check instead of the runtime's. Traps if the
-    /// calling thread does not run the loop.
+    /// The caller must be on the actor's loop. This method works like `assumeIsolated`, but it checks the
+    /// loop's thread and not the runtime's isolation. The method traps if the calling thread does not run the
+    /// loop.
     ///
     /// - Parameter body: The closure to run, isolated to the actor.
     /// - Returns: The result of the closure.
@@ -58,9 +60,9 @@ extension LoopBound {
         _ body: (isolated Self) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         self.eventLoop.preconditionInEventLoop()
-        // An isolated parameter is passed like any other. The loop is the actor's executor and this is the
-        // loop's thread, so the closure is isolated as its type demands. Its `sending` result has no other
-        // reference.
+        // An isolated parameter is passed like any other parameter. The loop is the actor's executor and the
+        // calling thread is the loop's thread, so the closure is isolated as its type demands. No other
+        // reference to the `sending` result exists.
         let isolated = IsolatedCall<Self, Result, Failure> { actor, body throws(Failure) in try body(actor) }
         let plain = unsafe unsafeBitCast(isolated, to: PlainCall<Self, Result, Failure>.self)
         nonisolated(unsafe) let result = try plain.call(self, body)
@@ -70,8 +72,8 @@ extension LoopBound {
 
 /// A call that the compiler allows only in code isolated to the actor.
 ///
-/// The cast applies to a function that captures nothing, and not to the caller's closure, which would have to
-/// be copied to the heap first.
+/// The cast applies to a function that captures nothing. Casting the caller's closure instead would copy the
+/// closure to the heap.
 @usableFromInline
 struct IsolatedCall<Isolation: Actor, Result, Failure: Error> {
     @usableFromInline

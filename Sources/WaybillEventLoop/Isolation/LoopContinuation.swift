@@ -1,14 +1,16 @@
-/// A continuation that resumes its task directly on an event loop; it is awaited once and resumed once.
+/// A continuation that resumes its task directly on an event loop.
 ///
-/// Swift resumes a continuation of the standard library on the default executor, whatever the actor. Only
-/// from there is the task enqueued on the actor's executor. An actor of a loop would switch threads twice,
-/// even if the loop itself resumes the task.
+/// A continuation is awaited once and resumed once.
+///
+/// Swift resumes a continuation of the standard library on the default executor, even if the task belongs to
+/// an actor with another executor. The default executor then enqueues the task on the actor's executor. An
+/// actor of a loop would therefore switch threads twice, even if the loop itself resumes the task.
 ///
 /// `withCheckedContinuation` also takes the caller's isolation as a parameter. In a `nonisolated(nonsending)`
 /// function the default of that parameter is nil, so the task would leave the loop before it suspends.
 package final class LoopContinuation<Value: Sendable>: Sendable {
     package let task: SuspendedTask
-    /// The value is written before the task is resumed, and read by the task.
+    /// Written before the task is resumed, and read only by the resumed task.
     private nonisolated(unsafe) var value: Value?
 
     /// Creates a continuation.
@@ -38,7 +40,7 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function must pass it, because a
     ///     default would be nil.
-    ///   - begin: Called first; from then on the continuation may be resumed.
+    ///   - begin: Called first. After this call, any thread may resume the continuation.
     ///   - onCancel: Called when the task is cancelled; it must cause a resumption.
     /// - Returns: The value that the task was resumed with.
     /// - Throws: The error of `begin`; the continuation must not be resumed after an error.
@@ -57,7 +59,9 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
         self.task.resume()
     }
 
-    /// Resumes the task on the default executor, for a loop that may not be running; must be called once.
+    /// Resumes the task on the default executor; must be called once.
+    ///
+    /// Use this method for a loop that has possibly stopped.
     package func resumeElsewhere(returning value: Value) {
         unsafe self.value = value
         self.task.resumeElsewhere()

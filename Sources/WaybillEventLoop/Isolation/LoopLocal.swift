@@ -1,9 +1,8 @@
-/// A value that only the thread of one loop accesses, for code that is on that thread already and cannot
-/// suspend.
+/// A value that only the thread of one loop accesses.
 ///
-/// An actor that is bound to the loop also protects its state, and is the better choice if callers can await
-/// its methods. This type is for reads that happen with every message: it has no lock, and a caller does not
-/// change its isolation.
+/// This type is for code that is already on that thread and cannot suspend, such as a read for every message.
+/// It has no lock, and a caller does not change its isolation. If callers can await a method, use an actor
+/// that is bound to the loop instead.
 @safe
 @usableFromInline
 package struct LoopLocal<Value: Sendable>: ~Copyable {

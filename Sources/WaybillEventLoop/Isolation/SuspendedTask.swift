@@ -3,11 +3,12 @@ internal import Synchronization
 
 /// A waiting task, represented by an actor that is its own executor.
 ///
-/// ``wait()`` runs on this executor, so the runtime enqueues the rest of the calling task here as a job. The
-/// actor keeps the job until the task is resumed, and then submits it to the loop.
+/// ``wait()`` runs on this executor, so the runtime enqueues the continuation of the calling task here as a
+/// job. The actor keeps the job until the task is resumed, and then submits the job to the loop.
 ///
-/// The type is not generic, because another module would look up its metadata for each waiting task. A type
-/// that must store more for its waiting task is a separate actor with a ``SuspendedJob``.
+/// The type is not generic, because code in another module would have to look up the metadata of a generic
+/// type for each waiting task. A type that stores more data for its waiting task is a separate actor with a
+/// ``SuspendedJob``.
 package actor SuspendedTask: SerialExecutor {
     private nonisolated let job: SuspendedJob
 
@@ -48,12 +49,15 @@ package actor SuspendedTask: SerialExecutor {
     /// Resumes the task at once, or as soon as it waits; must be called once.
     package nonisolated func resume() { self.job.resume(.onLoop) }
 
-    /// Runs the task within this call, or resumes it as soon as it waits; must be called once.
+    /// Resumes the task and runs it before this call returns; must be called once.
     ///
-    /// The caller must be on the loop's thread, and must not be code of a task.
+    /// If the task does not wait yet, it continues as soon as it waits. The caller must be on the loop's
+    /// thread, and must not be code of a task.
     package nonisolated func resumeInPlace() { self.job.resume(.inPlace) }
 
-    /// Resumes the task on the default executor, for a loop that may not be running; must be called once.
+    /// Resumes the task on the default executor; must be called once.
+    ///
+    /// Use this method for a loop that has possibly stopped.
     package nonisolated func resumeElsewhere() { self.job.resume(.elsewhere) }
 
     /// Stores the job of the waiting task; the runtime calls this method.
@@ -66,30 +70,34 @@ package actor SuspendedTask: SerialExecutor {
 
 /// The job of a waiting task, for an actor that is its own executor.
 ///
-/// The job and the resumption arrive in either order, and the second of them submits the job. A task that is
-/// resumed in place may come back as another job: code that is isolated to the actor may begin and end with a
-/// change to its executor. That job runs within the same call.
+/// The job and the resumption arrive in either order. The second to arrive submits the job. A task that is
+/// resumed in place can be enqueued here again, because code that is isolated to the actor may begin and end
+/// with a change to the actor's executor. The new job runs within the same call.
 package struct SuspendedJob: ~Copyable, Sendable {
     /// The way in which the task continues.
     package enum Resumption: UInt {
         /// As a job of the loop.
         case onLoop = 1
-        /// Within the call that resumes it, if the task waits already and the call is on the loop's thread
-        /// and not in code of a task.
+        /// Before the resuming call returns.
+        ///
+        /// The task must wait already, and the call must be on the loop's thread and not in code of a task.
+        /// Otherwise the task continues as a job of the loop.
         case inPlace
-        /// On the executor that it prefers, or the default one, for a loop that may not be running.
+        /// On the executor that the task prefers, or on the default executor.
+        ///
+        /// This case is for a loop that has possibly stopped.
         case elsewhere
-        /// In place, by a call that has not returned; only ``SuspendedJob`` itself sets this state.
+        /// In place, by a call that has not returned yet. Only ``SuspendedJob`` itself sets this state.
         case running
     }
 
     /// The core of the loop to resume on; `held` keeps the loop alive.
     private let loop: Unretained<LoopCore>?
     private let held: EventLoop?
-    /// Zero at first, then either the job's address or the raw value of the resumption, whichever arrives
-    /// first.
+    /// The job's address or the raw value of the resumption.
     ///
-    /// In the end it is the raw value of the resumption.
+    /// The word is zero at first. It then has the value that arrives first, and in the end the raw value of
+    /// the resumption.
     private let word = Atomic<UInt>(0)
 
     /// Creates a value without a job.
@@ -139,9 +147,9 @@ package struct SuspendedJob: ~Copyable, Sendable {
         precondition(self.isResumed, "internal error: a suspended task continued without being resumed")
     }
 
-    /// Runs a job at once, and then each job that the task enqueues here meanwhile.
+    /// Runs a job at once, and then each job that the task enqueues on this object before the method returns.
     ///
-    /// - Returns: Whether the calling thread runs the loop; if not, no job has run.
+    /// - Returns: Whether the calling thread runs the loop. If the result is false, no job has run.
     private borrowing func run(_ address: UInt) -> Bool {
         // The waiting job keeps the loop alive.
         guard let loop, unsafe loop.withUnsafeObject({ $0.isOnThread }) else { return false }
@@ -160,16 +168,16 @@ package struct SuspendedJob: ~Copyable, Sendable {
         guard let loop = self.loop, resumption != .elsewhere else {
             return Self.enqueueElsewhere(job)
         }
-        // The job is submitted as a job of the loop: the actor has no other state that the loop's jobs could
-        // race with. The waiting task holds its actor, and the job keeps the loop alive.
+        // The loop runs the job like a job of the loop itself. This is safe because the actor has no other
+        // state. The waiting task holds its actor, and the job keeps the loop alive.
         unsafe loop.withUnsafeObject { $0.submit(WorkItem(job, as: .actorJob)) }
     }
 
     /// Enqueues a job on the executor that its task prefers, or on the default executor.
     private static func enqueueElsewhere(_ job: UnownedJob) {
         #if WAYBILL_PUBLIC_API_ONLY
-        // A task that prefers an executor treats the global executor as that executor, and runs on it until
-        // it changes its isolation.
+        // The global executor enqueues the job of a task with a preferred executor on the preferred executor.
+        // The task stays on that executor until the task changes its isolation.
         globalConcurrentExecutor.enqueue(job)
         #else
         unsafe waybill_enqueue(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))

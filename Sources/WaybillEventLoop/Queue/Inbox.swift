@@ -1,13 +1,15 @@
 internal import Synchronization
 
-/// The lock-free queue through which other threads enqueue work for a loop; it is one atomic word.
+/// The lock-free queue through which other threads enqueue work for a loop.
+///
+/// The queue is one atomic word.
 ///
 /// The word is `empty` while the loop is awake and nothing is queued. It is `parked` while the loop sleeps,
 /// and `closed` once the loop has shut down. Otherwise it is the address of the latest item, which links to
 /// the item before it.
 ///
-/// Only the thread whose push replaces `parked` wakes the loop. So there is at most one wake-up per sleep,
-/// however many items arrive.
+/// Only the thread whose push replaces `parked` wakes the loop. Each sleep therefore has at most one wake-up,
+/// even if many items arrive.
 struct Inbox: ~Copyable {
     /// The next action of the pushing thread.
     enum Push {
@@ -15,7 +17,7 @@ struct Inbox: ~Copyable {
         case queued
         /// Wake the loop.
         case wake
-        /// Run the item elsewhere: the loop has shut down and has rejected the item.
+        /// Run the item elsewhere, because the loop has shut down and has rejected the item.
         case closed
     }
 
@@ -36,8 +38,9 @@ struct Inbox: ~Copyable {
     ///
     /// - Parameters:
     ///   - item: The item; the loop owns its memory from here on, unless the result is `closed`.
-    ///   - willWake: Runs before an item that may have to wake the loop is published. It can retain the
-    ///     objects that the wake-up needs, because the item may run at once.
+    ///   - willWake: Runs before the item is in the queue, if the item may have to wake the loop. The closure
+    ///     can retain the objects that the wake-up needs. The loop may run the item at once and release these
+    ///     objects.
     /// - Returns: The next action of the caller.
     func push(_ item: WorkItem, willWake: () -> Void) -> Push {
         let address = unsafe UInt(bitPattern: item.address)
@@ -46,8 +49,8 @@ struct Inbox: ~Copyable {
         var isPrepared = false
         while true {
             if seen == Self.closed {
-                // This load orders the last work of the loop's thread before the work that the caller runs
-                // elsewhere.
+                // This load has acquire ordering: the last work of the loop's thread happens before the work
+                // that the caller runs elsewhere.
                 _ = self.word.load(ordering: .acquiring)
                 return .closed
             }
@@ -74,7 +77,7 @@ struct Inbox: ~Copyable {
 
     /// Parks the loop if the queue is empty.
     ///
-    /// - Returns: Whether the loop may block; the next push then wakes it.
+    /// - Returns: Whether the loop may block; the next push then wakes the loop.
     func park() -> Bool {
         self.word.compareExchange(expected: Self.empty, desired: Self.parked, ordering: .relaxed).exchanged
     }
@@ -84,11 +87,13 @@ struct Inbox: ~Copyable {
         Self.list(from: self.word.exchange(Self.closed, ordering: .acquiringAndReleasing))
     }
 
-    /// Returns the items of the chain in reverse; the chain starts with the latest item.
+    /// Returns the items of the chain from the oldest to the latest.
+    ///
+    /// The chain itself starts with the latest item.
     private static func list(from word: UInt) -> WorkList {
         var list = WorkList()
         var address = word
-        // A word above the marks is the address of an item that has been pushed and not yet removed.
+        // A word above the three special values is the address of an item that is still in the queue.
         while address > Self.closed, let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address) {
             let item = unsafe WorkItem(address: pointer)
             address = item.next
@@ -100,7 +105,7 @@ struct Inbox: ~Copyable {
 
 /// Padding that keeps the members before it and the members after it in separate cache lines.
 ///
-/// It is two lines long, because processors fetch lines in pairs.
+/// The padding is two cache lines long, because processors fetch cache lines in pairs.
 struct CacheLinePadding: Sendable {
     private let bytes = InlineArray<16, UInt64>(repeating: 0)
 }

@@ -1,8 +1,8 @@
 /// A unit of work for a loop: the job of an actor, the job of a task, or a closure.
 ///
-/// An item is an address. The third word at that address links to the next item, and the fourth word holds
-/// the kind. The runtime reserves these two words of a job for its executor (`SchedulerPrivate`), so
-/// enqueuing a job allocates nothing. A closure is stored in a node of the same layout. A test checks the
+/// The value contains only an address. The third word at that address links to the next item, and the fourth
+/// word holds the kind. The runtime reserves these two words of a job for its executor (`SchedulerPrivate`),
+/// so enqueuing a job allocates nothing. A closure is stored in a node of the same layout. A test checks the
 /// position of the words.
 @safe
 struct WorkItem {
@@ -48,7 +48,7 @@ struct WorkItem {
         )
     }
 
-    /// The address of the next item, or a mark of the queue.
+    /// The address of the next item, or zero after the last item.
     var next: UInt {
         get { unsafe self.address.load(fromByteOffset: Self.linkOffset, as: UInt.self) }
         nonmutating set {
@@ -76,7 +76,8 @@ struct WorkItem {
 
 /// A list of items in the order in which they will run; only one thread at a time owns it.
 ///
-/// The links are stored in the items. So a list is two words, and joining two lists takes constant time.
+/// The links are stored in the items. A list therefore consists of two words, and joining two lists takes
+/// constant time.
 @safe
 struct WorkList {
     private var head: UInt = 0
@@ -123,11 +124,11 @@ struct WorkList {
     }
 
     private static func item(_ address: UInt) -> WorkItem? {
-        // Only addresses of items that were appended or prepended are stored.
+        // The address is zero, or the address of an item that was appended or prepended.
         guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return nil }
         return unsafe WorkItem(address: pointer)
     }
 }
 
-// A list is passed to the thread that continues a loop's work; no other thread refers to its items.
+// A list is passed to the thread that continues a loop's work. No other thread refers to its items.
 extension WorkList: @unchecked Sendable {}

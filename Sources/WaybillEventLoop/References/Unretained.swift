@@ -1,8 +1,9 @@
 /// A reference that does not keep its object alive.
 ///
-/// Use it to pass an object down through calls that happen with every message. Each of those calls would
-/// count a strong reference, and none counts this one. Creating and copying it is harmless. Each access is
-/// `unsafe`, and its proof names the reference that keeps the object alive until the access has ended.
+/// Use this type to pass an object down through the calls for each message. With a strong reference, each
+/// call would retain and release the object. Creating and copying an `Unretained` is harmless. Each access is
+/// `unsafe`, and a comment beside the access names the reference that keeps the object alive until the access
+/// has ended.
 @safe
 @usableFromInline
 package struct Unretained<Object: AnyObject & Sendable>: Sendable {

@@ -1,9 +1,9 @@
-/// The signals that the process receives, from the return of ``EventLoop/signals(_:)-(Signal...)`` until the
-/// sequence is dropped.
+/// The signals that the process receives while the sequence exists.
 ///
-/// While a sequence exists, the default action of its signals is off: Control-C no longer ends the process. A
-/// sequence supports one iteration at a time, and holds its loop. Signals that arrive between two calls of
-/// `next` are buffered; the buffer keeps the latest 64.
+/// Create a sequence with ``EventLoop/signals(_:)-(Signal...)``. While a sequence exists, the default action
+/// of its signals is off, so Control-C, for example, no longer ends the process. A sequence supports one
+/// iteration at a time, and keeps its loop alive. Signals that arrive between two calls of `next` are
+/// buffered. The buffer keeps the latest 64 signals.
 public struct SignalSequence: AsyncSequence, Sendable {
     /// The element of the sequence: a signal.
     public typealias Element = Signal

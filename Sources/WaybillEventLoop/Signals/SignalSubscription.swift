@@ -11,8 +11,8 @@ struct SignalSubscription {
     ///   - signals: The signals to watch for.
     ///   - loop: The loop that watches.
     ///   - continuation: The continuation that yields the signals.
-    ///   - closing: Closes a handle, and makes the loop wait until it is closed.
-    /// - Throws: ``EventLoopError`` if a signal cannot be caught; no signal is watched then.
+    ///   - closing: Closes a handle, and makes the loop wait until the handle is closed.
+    /// - Throws: ``EventLoopError`` if a signal cannot be caught. In that case no signal is watched.
     init(
         _ signals: Set<Signal>,
         on loop: UVLoop,
@@ -38,7 +38,7 @@ struct SignalSubscription {
     ///
     /// - Parameters:
     ///   - error: The error that ends the sequence; nil for a normal end.
-    ///   - closing: Closes a handle, and makes the loop wait until it is closed.
+    ///   - closing: Closes a handle, and makes the loop wait until the handle is closed.
     func end(throwing error: EventLoopError?, closing: (SignalHandle) -> Void) {
         for handle in self.handles { closing(handle) }
         self.continuation.finish(throwing: error)

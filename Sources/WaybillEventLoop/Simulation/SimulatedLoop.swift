@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// An event loop without a thread, whose work a simulation takes and runs in the order that it chooses.
+/// An event loop without a thread, for a simulation.
 ///
-/// Every method must be called on the thread that created the loop, the thread of the simulation. Between two
-/// pieces of work no thread runs the loop, so all work is enqueued through the loop's inbox.
+/// The simulation takes the loop's work and runs it in an order that the simulation chooses. Every method
+/// must be called on the thread that created the loop. Between two pieces of work no thread runs the loop, so
+/// all work is enqueued through the loop's inbox.
 @safe
 package final class SimulatedLoop: Sendable {
     /// A job or a closure that waits to run on the loop.
@@ -12,8 +13,8 @@ package final class SimulatedLoop: Sendable {
 
         /// Whether the work is a closure.
         ///
-        /// The library relies on the order of the closures of one loop, so a simulation keeps it. Jobs of
-        /// tasks may run in any order.
+        /// The library relies on the order in which the closures of one loop run, so a simulation must keep
+        /// that order. Jobs of tasks may run in any order.
         package var isClosure: Bool { self.item.kind == .closure }
 
         /// The address of the job; nil for a closure.
@@ -28,20 +29,22 @@ package final class SimulatedLoop: Sendable {
 
     /// Creates a loop whose timers follow a time that the simulation advances.
     package init(name: String, time: ManualTime) {
-        // The budget of deliveries is set for each piece of work, so the time slice must never refill it.
+        // The budget of deliveries is set for each piece of work. With a time slice of zero, the budget never
+        // refills itself.
         var configuration = EventLoop.Configuration(timeSlice: .zero, watchdogThreshold: nil)
         configuration.time = TimeSource(manual: time)
         self.core = .make(name: name, host: .simulated, configuration: configuration)
         _ = self.core.lifecycle.attach()
         self.eventLoop = EventLoop(core: self.core)
-        // The loop's own executor has a weak reference, which makes each retain of it slower.
+        // The loop has only a weak reference to its own executor, which makes each retain of that executor
+        // slower.
         self.executor = EventLoopTaskExecutor(eventLoop: self.eventLoop)
     }
 
     /// Whether another thread has enqueued work since ``acceptForeignWork()`` was called.
     package var hasForeignWork: Bool { self.core.hasForeignWork.load(ordering: .relaxed) }
 
-    /// Accepts the work that other threads have enqueued so far as a part of the simulation.
+    /// Resets ``hasForeignWork``, so that the work from other threads counts as a part of the simulation.
     package func acceptForeignWork() { self.core.hasForeignWork.store(false, ordering: .relaxed) }
 
     /// Removes the work that has been enqueued, and passes each piece to a closure, oldest first.
@@ -59,7 +62,7 @@ package final class SimulatedLoop: Sendable {
         self.enter {
             unsafe self.core.state.pointee.budget.limit(to: deliveries)
             guard work.item.kind == .taskJob else { return self.core.run(work.item) }
-            // The core would run the job with the loop's own executor.
+            // The core would run the job with the loop's own task executor.
             unsafe work.item.job.runSynchronously(
                 isolatedTo: self.eventLoop.asUnownedSerialExecutor(),
                 taskExecutor: self.executor.asUnownedTaskExecutor()
@@ -67,7 +70,7 @@ package final class SimulatedLoop: Sendable {
         }
     }
 
-    /// Enqueues a job that the runtime was about to run on its default executor.
+    /// Enqueues a job that the runtime was about to run on the default executor.
     ///
     /// - Parameter job: The address of the job, which must not be enqueued elsewhere.
     @unsafe
@@ -76,8 +79,9 @@ package final class SimulatedLoop: Sendable {
         self.core.submit(WorkItem(job, as: .taskJob))
     }
 
-    /// Ends the loop as the end of a process would: work that waits, and work that is enqueued later, never
-    /// runs.
+    /// Ends the loop as the end of a process would.
+    ///
+    /// Work that waits, and work that is enqueued later, never runs.
     ///
     /// The memory of tasks that have not ended is not released.
     package func end() {

@@ -16,7 +16,9 @@ extension ConnectionCore {
         case failed(Int32)
     }
 
-    /// Returns the outcome of a read that does not have to wait, or nil; on the loop's thread.
+    /// Returns the outcome of a read that does not have to wait, or nil.
+    ///
+    /// Must be called on the loop's thread.
     func readAtOnce() -> ReadOutcome? {
         guard self.state.answersAtOnce else { return nil }
         switch self.state.read(self.peer) {
@@ -27,7 +29,7 @@ extension ConnectionCore {
         }
     }
 
-    /// Starts a read that finishes the waiter, at once or later.
+    /// Starts a read, whose outcome finishes the waiter at once or later.
     func read(_ waiter: StreamWaiter<[UInt8]?>) {
         if let outcome = self.readAtOnce() { return waiter.finish(outcome) }
         switch self.state.read(self.peer) {
@@ -83,8 +85,9 @@ extension ConnectionCore {
         }
     }
 
-    /// Receives into the loop's memory and copies the bytes, or into a new array after a read that filled the
-    /// memory.
+    /// Receives bytes into memory that all connections of the loop share, and copies them.
+    ///
+    /// After a read that filled this memory, the method receives into a new array instead.
     private func receive() -> Received {
         let limit = self.options.readBufferSize
         if self.receivesMuch, limit > OpenStreams.scratchSize { return self.receiveMuch(limit) }
@@ -105,7 +108,7 @@ extension ConnectionCore {
         }
         guard count > 0 else { return Self.received(count) }
         if count >= OpenStreams.scratchSize { return .bytes(bytes, more: count == size) }
-        // A few bytes must not keep a large array alive.
+        // Copy the bytes, because a few bytes must not keep a large array alive.
         self.receivesMuch = false
         return .bytes(Array(bytes[...]), more: false)
     }

@@ -12,11 +12,13 @@ extension ConnectionCore {
 
     /// The most bytes that are copied for libuv when the socket is full.
     ///
-    /// libuv reports that a socket is writable only to a write request of libuv, whose bytes must not move.
-    /// When libuv has sent this copy, the rest is sent from its buffers again.
+    /// libuv reports that a socket is writable only by completing a write request, whose bytes must not move.
+    /// When libuv has sent this copy, the connection sends the other bytes from the queue's buffers again.
     private static var blockedBytes: Int { 16 * 1024 }
 
-    /// Writes one buffer; on the loop's thread.
+    /// Writes one buffer.
+    ///
+    /// Must be called on the loop's thread.
     func write(_ bytes: [UInt8]) -> WriteOutcome {
         switch self.state.write(bytes.count, self.peer) {
         case .fail(let failure): return .failed(failure)
@@ -34,7 +36,9 @@ extension ConnectionCore {
         return self.writeOutcome
     }
 
-    /// Writes several buffers, in as few system calls as possible; on the loop's thread.
+    /// Writes several buffers, in as few system calls as possible.
+    ///
+    /// Must be called on the loop's thread.
     func write(_ buffers: [[UInt8]]) -> WriteOutcome {
         let count = buffers.reduce(0) { $0 + $1.count }
         let write = self.state.write(count, self.peer)
@@ -88,7 +92,7 @@ extension ConnectionCore {
         if sent < count { self.block() }
     }
 
-    /// Passes the first queued bytes to libuv, which waits until the socket accepts them.
+    /// Passes copies of the first queued bytes to libuv, which waits until the socket accepts the bytes.
     private func block() {
         let count = min(self.queue.count, Self.blockedBytes)
         guard let handle = self.handle, count > 0 else { return }
@@ -109,9 +113,9 @@ extension ConnectionCore {
         self.flush()
     }
 
-    /// Ends the direction of writing after a failure.
+    /// Ends writing after a failure.
     ///
-    /// Reading continues, because the peer may have sent its reason.
+    /// Reading continues, because the peer may have sent the reason for the failure.
     private func failWriting(_ status: Int32) {
         let failure = StreamError.system(status, action: "send to \(self.peer)", address: self.peer)
         self.state.writeFailed(failure)
@@ -135,7 +139,7 @@ extension ConnectionCore {
         for writer in writers { writer.finish(.success(())) }
     }
 
-    /// Ends the direction of writing once the queued bytes are sent, and then finishes the waiter.
+    /// Ends writing after the queued bytes are sent, and then finishes the waiter.
     func finishWriting(_ waiter: StreamWaiter<Void>) {
         switch self.state.finishWriting() {
         case .done: waiter.finish(.success(()))

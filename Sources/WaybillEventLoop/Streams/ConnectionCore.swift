@@ -1,11 +1,12 @@
 internal import CLibUV
 internal import Synchronization
 
-/// The core of a connection; it performs the actions that ``ConnectionState`` decides.
+/// The core of a connection.
 ///
-/// The compiler cannot check `Sendable` here. The proof: only the loop's thread accesses the variables, and
-/// other callers use ``LoopCore/runOnThread(_:)``. The loop holds the connection while it is open, so that it
-/// can end it.
+/// The core performs the actions that ``ConnectionState`` decides. The compiler cannot check `Sendable` here.
+/// Proof: only the loop's thread accesses the variables, and other callers use ``LoopCore/runOnThread(_:)``.
+/// While the connection is open, the loop has a reference to the connection, so that a shutdown of the loop
+/// can end the connection.
 @safe
 final class ConnectionCore: LoopStream, @unchecked Sendable {
     let loop: LoopCore
@@ -15,7 +16,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
     let hasEnded = Atomic<Bool>(false)
 
     var state: ConnectionState
-    /// The handle; nil before the connection is opened and after it has ended.
+    /// The handle; nil before the connection is opened and after the connection has ended.
     var handle: StreamHandle?
     var descriptor: Int32 = -1
     /// The user at the other end of a Unix socket.
@@ -30,7 +31,9 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
     private var closers: [StreamWaiter<Void>] = []
     private var isClosed = false
     private var lastActivity: Int64 = 0
-    /// The timer of the connect, idle or close timeout; only one of them runs at a time.
+    /// The timer of the connect timeout, the idle timeout or the close timeout.
+    ///
+    /// Only one of these timeouts runs at a time.
     private var timer: ScheduledTimer?
 
     /// Creates a connection that is not open yet.
@@ -41,7 +44,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
         self.state = ConnectionState(isConnected: isConnected, highWaterMark: options.highWaterMark)
     }
 
-    /// Takes over an accepted socket; closes it on failure.
+    /// Takes ownership of an accepted socket, and closes the socket on failure.
     func open(_ descriptor: Int32, isUnix: Bool) throws(StreamError) {
         do throws(StreamError) {
             let handle = try self.makeHandle(isUnix: isUnix)

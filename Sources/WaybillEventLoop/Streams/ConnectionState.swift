@@ -1,7 +1,8 @@
-/// The state machine of a connection; it decides the next action and performs no I/O.
+/// The state machine of a connection.
 ///
-/// Reading and writing end independently: the peer ends reading, and `finishWriting` ends writing. A
-/// connection that is closed while bytes are queued sends them first (`draining`).
+/// The state machine decides the next action and performs no I/O. Reading and writing end independently:
+/// reading ends when the peer finishes writing, and `finishWriting` ends writing. If a connection is closed
+/// while bytes are queued, the connection sends these bytes first (`draining`).
 struct ConnectionState {
     enum Phase: Equatable {
         case connecting, open, draining, closed
@@ -9,9 +10,9 @@ struct ConnectionState {
 
     private enum Writing {
         case open
-        /// The direction ends once all bytes are sent.
+        /// Writing ends after all bytes are sent.
         case finishing
-        /// The system has been asked to end the direction.
+        /// The system has been asked to end writing.
         case shuttingDown
         case finished
         case failed(StreamError)
@@ -54,7 +55,7 @@ extension ConnectionState {
         case fail(StreamError)
     }
 
-    /// Whether a call to read need not wait, as far as is known.
+    /// Whether a call to read will probably return without waiting.
     var answersAtOnce: Bool { self.pull.isReady || self.hasPeerFinished || self.failure != nil }
 
     /// Starts a read for a task.
@@ -76,7 +77,9 @@ extension ConnectionState {
     /// Records that the socket has become readable, and returns the action.
     mutating func becameReadable() -> PullState.Event { self.pull.becameReady() }
 
-    /// Records that bytes were received; `more` is true if the buffer was filled.
+    /// Records that bytes were received.
+    ///
+    /// `more` is true if the bytes filled the buffer, so that more bytes are probably available.
     mutating func received(more: Bool) { self.pull.took(more: more) }
 
     /// Records that no bytes were available.
@@ -143,7 +146,7 @@ extension ConnectionState {
     /// Records that bytes were sent.
     mutating func sent(_ count: Int) { self.pendingBytes -= count }
 
-    /// Records that the socket is full and libuv waits until it accepts bytes.
+    /// Records that the socket is full, and that libuv waits until the socket accepts bytes.
     mutating func block() { self.isBlocked = true }
 
     /// Records that the socket has accepted the bytes that libuv held.
@@ -152,13 +155,17 @@ extension ConnectionState {
         self.pendingBytes -= min(count, self.pendingBytes)
     }
 
-    /// Records that no more bytes can be sent; reading continues.
+    /// Records that no more bytes can be sent.
+    ///
+    /// Reading continues.
     mutating func writeFailed(_ failure: StreamError) {
         self.writing = .failed(failure)
         self.pendingBytes = 0
     }
 
-    /// Returns the next action for the queued bytes; the caller repeats the call until the result is `rest`.
+    /// Returns the next action for the queued bytes.
+    ///
+    /// The caller repeats the call until the result is `rest`, which means that nothing must be done now.
     mutating func nextStep() -> Step {
         if self.isBlocked || self.phase == .closed { return .rest }
         if self.pendingBytes > 0 { return .send }
@@ -168,7 +175,7 @@ extension ConnectionState {
         return .shutDown
     }
 
-    /// Starts to end the direction of writing for a task.
+    /// Starts to end writing for a task.
     mutating func finishWriting() -> Finish {
         if let failure = self.writeFailure { return .fail(failure) }
         switch self.writing {
@@ -180,7 +187,7 @@ extension ConnectionState {
         }
     }
 
-    /// Records that the direction of writing has ended.
+    /// Records that writing has ended.
     mutating func shutDownDone() { self.writing = .finished }
 }
 
@@ -196,7 +203,7 @@ extension ConnectionState {
 
     /// Starts to close the connection from this side.
     ///
-    /// - Parameter failure: The error of calls from now on.
+    /// - Parameter failure: The error of all later calls.
     /// - Returns: The action.
     mutating func close(_ failure: StreamError) -> Close {
         switch self.phase {
@@ -212,7 +219,7 @@ extension ConnectionState {
 
     /// Records that the connection has ended.
     ///
-    /// - Returns: false if it had ended before.
+    /// - Returns: Whether the connection had not ended before.
     mutating func end(_ failure: StreamError) -> Bool {
         guard self.phase != .closed else { return false }
         self.phase = .closed

@@ -6,7 +6,9 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Resolves a host to socket addresses: names on libuv's threads, and IP addresses at once.
+/// Resolves a host to socket addresses.
+///
+/// An IP address is converted at once. The threads of libuv resolve names.
 @safe
 final class HostResolver: LoopStream, @unchecked Sendable {
     // Only the loop's thread accesses the variables.
@@ -47,8 +49,8 @@ final class HostResolver: LoopStream, @unchecked Sendable {
                 let resolver = HostResolver(loop, address: address, waiter: waiter)
                 resolver.start(host, port, until: deadline)
             } forget: { _ in
-                // The lookup continues after a cancellation, and its result is dropped because the waiter is
-                // finished.
+                // The lookup continues after a cancellation. Its result is dropped, because the waiter is
+                // finished already.
             }.get()
         }
     }
@@ -111,7 +113,8 @@ final class HostResolver: LoopStream, @unchecked Sendable {
 
     func endForShutDown() {
         self.waiter.finish(.failure(.shutDown(self.loop, self.address)))
-        // A lookup that runs on a thread of libuv cannot be stopped; the loop ends after it.
+        // A lookup that already runs on a thread of libuv cannot be stopped, so the loop ends after the
+        // lookup.
         guard let request = unsafe self.request else { return }
         _ = ProcessExit.unlessBegun {
             unsafe UnsafeMutableRawPointer(request).withMemoryRebound(to: uv_req_t.self, capacity: 1) {

@@ -9,11 +9,13 @@ internal import Glibc
 
 /// The core of a listener: a listening socket, and the task that waits for a connection.
 ///
-/// The socket is polled, and a connection is accepted only when a task asks for it. `uv_listen` would accept
-/// connections earlier. When no descriptor is left, `uv_listen` closes the connections in the backlog, or
-/// spins once its reserve descriptor is in use too. Here accepting pauses instead.
+/// The socket is polled, and a connection is accepted only when a task asks for a connection. `uv_listen`
+/// would accept connections earlier. When no descriptor is left, `uv_listen` closes the connections in the
+/// backlog. Once its reserve descriptor is also in use, `uv_listen` polls again and again without success.
+/// This type stops accepting for a while instead.
 ///
-/// Only the loop's thread accesses the variables, as in ``ConnectionCore``.
+/// The compiler cannot check `Sendable` here. Proof: only the loop's thread accesses the variables, and other
+/// callers use ``LoopCore/runOnThread(_:)``.
 @safe
 final class ListenerCore: LoopStream, @unchecked Sendable {
     typealias Outcome = Result<ConnectionCore?, StreamError>
@@ -33,12 +35,12 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
     private var state = PullState(isReady: false)
     private var waiter: StreamWaiter<ConnectionCore?>?
     private var pauseTimer: ScheduledTimer?
-    /// The final outcome of all accepts: a nil connection if this side closed the listener.
+    /// The final outcome of all accepts; nil while the listener is open.
     ///
-    /// Nil while it is open.
+    /// The outcome is a nil connection if this side closed the listener.
     private var end: Outcome?
 
-    /// Creates a listener that takes over a listening socket.
+    /// Creates a listener that takes ownership of a listening socket.
     init(
         on loop: LoopCore,
         _ descriptor: Int32,
@@ -53,7 +55,9 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         self.options = options
     }
 
-    /// Opens the listener, or closes the socket if the loop has shut down; on the loop's thread.
+    /// Opens the listener, or closes the socket if the loop has shut down.
+    ///
+    /// Must be called on the loop's thread.
     func open() throws(StreamError) {
         do throws(StreamError) {
             guard self.loop.admitsStreams else { throw .shutDown(self.loop, self.address) }
@@ -80,21 +84,24 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         StreamSocket.close(self.descriptor)
     }
 
-    /// Returns the outcome of an accept that does not have to wait, or nil; on the loop's thread.
+    /// Returns the outcome of an accept that does not have to wait, or nil.
+    ///
+    /// Must be called on the loop's thread.
     func acceptAtOnce() -> Outcome? {
         if let end = self.end { return end }
         guard self.state.isReady, !self.state.isWaiting else { return nil }
         return self.accept()
     }
 
-    /// Starts an accept that finishes the waiter, at once or later.
+    /// Starts an accept, whose outcome finishes the waiter at once or later.
     func accept(_ waiter: StreamWaiter<ConnectionCore?>) {
         if let outcome = self.acceptAtOnce() { return waiter.finish(outcome) }
         switch self.state.call() {
         case .wait(let watch):
             self.waiter = waiter
             guard watch else { return }
-            // During a pause nothing is watched; the end of the pause checks for a waiting task.
+            // During a pause, the descriptor is not watched. Watching starts again at the end of the pause if
+            // a task waits.
             if self.pauseTimer == nil { self.handle?.start() } else { self.state.pause() }
         case .refuse:
             let message = "another task waits for connections of this listener"
@@ -150,7 +157,8 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
                         .failure(.system(refusal.status, action: "accept connections", address: self.address))
                     )
                     return self.end
-                // The connection was closed before it was accepted; the backlog may hold another.
+                // The client closed the connection before it was accepted. The backlog may contain another
+                // connection.
                 default: continue
                 }
                 return nil
@@ -158,7 +166,9 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Stops accepting for a while; connections wait in the backlog meanwhile.
+    /// Stops accepting for a while.
+    ///
+    /// During that time, connections wait in the backlog.
     private func pause(_ status: Int32) {
         self.state.pause()
         self.handle?.stop()
@@ -171,7 +181,9 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Stops listening; a waiting task receives the end of the connections.
+    /// Stops listening.
+    ///
+    /// A waiting task receives nil, the end of the connections.
     func close() { self.end(.success(nil)) }
 
     func endForShutDown() { self.end(.failure(.shutDown(self.loop, self.address))) }
@@ -186,7 +198,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         self.waiter.take()?.finish(end)
         guard let handle = self.handle.take() else { return }
         self.loop.closeStream { handle.close(onClosed: $0) }
-        // A closing handle no longer polls, and from now on the system must refuse clients.
+        // libuv no longer polls a closing handle. Close the socket now, so that the system refuses clients.
         StreamSocket.close(self.descriptor)
     }
 }

@@ -1,10 +1,12 @@
-/// An object that a loop ends when it shuts down: a listener, a connection, or a name resolution.
+/// An object that a loop ends when the loop shuts down: a listener, a connection, or a name resolution.
 protocol LoopStream: AnyObject {
     /// Fails every waiting task, and closes the handle; called once, on the loop's thread.
     func endForShutDown()
 }
 
-/// The streams of one loop, and the memory that they share; only the loop's thread accesses them.
+/// The open streams of one loop, and the memory that these streams share.
+///
+/// Only the loop's thread accesses this value.
 @safe
 struct OpenStreams: ~Copyable {
     static var scratchSize: Int { 16 * 1024 }
@@ -17,8 +19,9 @@ struct OpenStreams: ~Copyable {
     /// The number of open streams.
     var count: Int { self.streams.count }
 
-    /// The memory that receives bytes before their number is known; because of it, an idle connection needs
-    /// no buffer.
+    /// The memory into which a connection receives bytes before it knows their number.
+    ///
+    /// All connections share this memory, so an idle connection needs no buffer.
     var scratch: UnsafeMutableRawBufferPointer {
         mutating get {
             if let memory = unsafe self.memory { return unsafe memory }
@@ -39,13 +42,19 @@ struct OpenStreams: ~Copyable {
 }
 
 extension LoopCore {
-    /// Whether the loop accepts new streams; on the loop's thread.
+    /// Whether the loop accepts new streams.
+    ///
+    /// Must be read on the loop's thread.
     var admitsStreams: Bool { unsafe self.state.pointee.handles != nil }
 
-    /// Keeps a stream until it has ended, so that a shutdown of the loop can end it; on the loop's thread.
+    /// Keeps a stream until it has ended, so that a shutdown of the loop can end the stream.
+    ///
+    /// Must be called on the loop's thread.
     func add(_ stream: any LoopStream) { unsafe self.state.pointee.streams.insert(stream) }
 
-    /// Removes a stream that has ended; on the loop's thread.
+    /// Removes a stream that has ended.
+    ///
+    /// Must be called on the loop's thread.
     func remove(_ stream: any LoopStream) { unsafe self.state.pointee.streams.remove(stream) }
 
     /// Ends every stream when the loop shuts down.
@@ -54,7 +63,7 @@ extension LoopCore {
         for stream in streams { stream.endForShutDown() }
     }
 
-    /// Closes the handle of a stream, and makes the loop wait until it is closed.
+    /// Closes the handle of a stream, and makes the loop wait until the handle is closed.
     ///
     /// - Parameters:
     ///   - close: Calls the handle's `close` with the given closure.
@@ -70,15 +79,18 @@ extension LoopCore {
         }
     }
 
-    /// Runs the body of a callback that libuv makes while it polls; work that is queued there runs before the
-    /// loop blocks.
+    /// Runs the body of a callback that libuv calls while it polls.
+    ///
+    /// Work that the callback enqueues runs before the loop blocks.
     func whilePolling(_ body: () -> Void) {
         unsafe self.state.pointee.isInCallback = true
         body()
         unsafe self.state.pointee.isInCallback = false
     }
 
-    /// Schedules a closure at a deadline, unless the loop shuts down first; on the loop's thread.
+    /// Schedules a closure at a deadline, unless the loop shuts down first.
+    ///
+    /// Must be called on the loop's thread.
     ///
     /// - Returns: The timer, which can be cancelled; nil if the deadline is `never`.
     func startStreamTimer(

@@ -1,8 +1,9 @@
-/// The state machine that decides when a descriptor is read or accepted from: only while a task waits.
+/// The state machine that decides when a descriptor is read, or accepts a connection.
 ///
-/// Bytes and connections that no task asks for stay in the system, whose full buffers then stop the peer.
-/// Watching starts with the first wait. If the descriptor becomes ready while no task waits, watching stops,
-/// and the next call tries at once. So a task that is slower than its peer never has to wait for a poll.
+/// The descriptor is used only while a task waits. Bytes and connections that no task has asked for stay in
+/// the system. When the system's buffers are full, the peer has to stop. Watching starts with the first wait.
+/// If the descriptor becomes ready while no task waits, watching stops, and the next call tries at once. A
+/// task that is slower than its peer therefore never has to wait for a poll.
 struct PullState {
     /// The action of a call.
     enum Call: Equatable {
@@ -57,7 +58,9 @@ struct PullState {
         self.isReady = more
     }
 
-    /// Records that nothing was available: the next call waits, and a waiting task continues to wait.
+    /// Records that nothing was available.
+    ///
+    /// The next call waits, and a waiting task continues to wait.
     mutating func tookNothing() { self.isReady = false }
 
     /// Records that the task has stopped waiting.

@@ -11,10 +11,12 @@ struct SocketAddress: Sendable {
     private var storage = sockaddr_storage()
     private(set) var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
-    /// The longest path of a Unix socket in bytes; the system requires a zero byte after it.
+    /// The longest path of a Unix socket in bytes.
+    ///
+    /// The system requires a zero byte after the path.
     static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
 
-    /// Creates an address from a system call that fills it in.
+    /// Creates an address from a system call that fills in the address.
     ///
     /// - Parameter call: Fills in the address and its length; a negative result is a failure.
     init?(from call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
@@ -58,11 +60,11 @@ struct SocketAddress: Sendable {
         let bytes = Array(path.utf8)
         let fault: String? =
             if bytes.isEmpty {
-                "it is empty"
+                "the path is empty"
             } else if bytes.count > Self.longestPath {
-                "it has \(bytes.count) bytes, and the limit is \(Self.longestPath)"
+                "the path has \(bytes.count) bytes, and the limit is \(Self.longestPath)"
             } else if bytes.contains(0) {
-                "it contains a zero byte"
+                "the path contains a zero byte"
             } else {
                 nil
             }

@@ -7,7 +7,7 @@ public enum StreamAddress: Hashable, Sendable {
     /// A TCP port of a host.
     ///
     /// The host is a name or an IP address of version 4 or 6, without brackets. If a listener binds port 0,
-    /// the system assigns a free port, and ``StreamListener/address`` contains it.
+    /// the system assigns a free port, and ``StreamListener/address`` contains the port.
     case tcp(_ host: String, port: Int)
 
     /// A Unix socket at a path of the file system; the path has at most 107 bytes (103 on macOS).

@@ -1,6 +1,8 @@
 internal import Synchronization
 
-/// A connection over TCP or a Unix socket; it carries bytes in both directions, in order.
+/// A connection over TCP or a Unix socket.
+///
+/// A connection carries bytes in both directions, in order.
 ///
 /// Receive a connection from ``StreamListener/connections``, or create one:
 ///
@@ -10,17 +12,19 @@ internal import Synchronization
 /// for try await bytes in connection.bytes { print(bytes.count) }
 /// ```
 ///
-/// All calls may come from any context; calls from an actor on the connection's loop stay on its thread.
-/// Bytes are received only when a task asks for them, and otherwise stay in the system's buffers. So a slow
-/// reader slows down its peer. Written bytes are queued in memory, up to ``StreamOptions/highWaterMark``.
+/// All calls may come from any context. Calls from an actor on the connection's loop stay on the loop's
+/// thread. Bytes are received only when a task asks for them, and otherwise stay in the system's buffers. A
+/// slow reader therefore slows down its peer. Written bytes are queued in memory, up to
+/// ``StreamOptions/highWaterMark``.
 ///
-/// A connection is closed when its last reference is dropped. ``bytes`` holds a reference.
+/// A connection is closed when its last reference is dropped. The value of ``bytes`` has a reference to the
+/// connection.
 public final class StreamConnection: Sendable {
     /// The loop that the connection is on.
     public let eventLoop: EventLoop
     let core: ConnectionCore
 
-    /// The address of the peer: for a client the server's address, for a server the client's address.
+    /// The address of the peer: the server's address for a client, the client's address for a server.
     ///
     /// The client of a Unix socket has no path, so its address is `.unix("")`.
     public var peer: StreamAddress { self.core.peer }
@@ -36,22 +40,25 @@ public final class StreamConnection: Sendable {
 
     deinit { self.close() }
 
-    /// Whether the connection has ended, by this side, by an error, by a timeout or with its loop.
+    /// Whether the connection has ended.
+    ///
+    /// This side, an error, a timeout or the shutdown of the loop can end a connection.
     public var isClosed: Bool { self.core.hasEnded.load(ordering: .acquiring) }
 
-    /// Sends the queued bytes, for at most ``StreamOptions/closeTimeout``, and then closes the connection;
-    /// does not wait.
+    /// Closes the connection after the queued bytes are sent; does not wait.
     ///
-    /// Reading ends at once. Waiting and later reads fail with the code `closed`. May be called from any
-    /// context and more than once.
+    /// The connection sends the queued bytes for at most ``StreamOptions/closeTimeout``. Reading ends at
+    /// once: reads that wait and later reads fail with the code `closed`. May be called from any context and
+    /// more than once.
     public func close() {
         if self.isClosed { return }
         let core = self.core
         core.loop.runOnThread { core.close() }
     }
 
-    /// Closes the connection at once and drops the queued bytes; over TCP the peer receives a reset if bytes
-    /// were dropped.
+    /// Closes the connection at once and drops the queued bytes.
+    ///
+    /// Over TCP, the peer receives a reset if bytes were dropped.
     public func abort() {
         if self.isClosed { return }
         let core = self.core
@@ -75,7 +82,7 @@ public final class StreamConnection: Sendable {
 extension StreamConnection {
     /// Connects to a server.
     ///
-    /// If a host has several addresses, they are tried one after another.
+    /// If a host has several addresses, the method tries them one after another.
     ///
     /// - Parameters:
     ///   - address: The address of the server.
@@ -115,12 +122,12 @@ extension StreamConnection {
 }
 
 extension StreamConnection {
-    /// The bytes that the peer sends, until it finishes writing; see ``read()``.
+    /// The bytes that the peer sends, until the peer finishes writing; see ``read()``.
     public var bytes: Bytes { Bytes(connection: self) }
 
     /// The bytes of a ``StreamConnection``, in chunks of the sizes in which they arrive.
     ///
-    /// Use one iteration at a time. After an iteration that ended early, another may follow without losing a
+    /// Use one iteration at a time. If an iteration ends early, the next iteration continues with the next
     /// byte.
     public struct Bytes: AsyncSequence, Sendable {
         /// A chunk of bytes, which is never empty.
@@ -158,7 +165,7 @@ extension StreamConnection {
 
     /// Returns the next bytes that the peer sends.
     ///
-    /// Only one task may read at a time. Cancelling it loses no byte.
+    /// Only one task may read at a time. If the task is cancelled, no byte is lost.
     ///
     /// - Returns: At least one byte and at most ``StreamOptions/readBufferSize`` bytes; nil once the peer has
     ///   finished writing.
@@ -179,12 +186,12 @@ extension StreamConnection {
 
     /// Writes bytes.
     ///
-    /// The bytes are sent at once as far as the system accepts them; the rest is queued without a copy. The
-    /// call suspends while more than ``StreamOptions/highWaterMark`` bytes are queued. When it returns, the
-    /// peer need not have received the bytes.
+    /// The bytes are sent at once as far as the system accepts them. Other bytes are queued without a copy.
+    /// The call suspends while more than ``StreamOptions/highWaterMark`` bytes are queued. When the call
+    /// returns, the peer has possibly not received the bytes yet.
     ///
-    /// Writes are sent whole, in the order of the calls. If a task is cancelled while it waits, it stops
-    /// waiting, but its bytes are still sent, because some of them may have been sent already.
+    /// Each write is sent whole, in the order of the calls. If a task is cancelled while it waits, the task
+    /// stops waiting, but its bytes are still sent, because some of them may have been sent already.
     ///
     /// - Parameter bytes: The bytes to send.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
@@ -199,26 +206,31 @@ extension StreamConnection {
         try await self.wait(written) { $0.write(bytes) }
     }
 
-    /// Writes bytes on the connection's loop without suspending, however many bytes are queued already.
+    /// Writes bytes on the connection's loop without suspending.
     ///
-    /// A failure is not reported here; the task that reads receives the reason.
+    /// The call does not suspend even if many bytes are queued already. This method does not report a
+    /// failure. The task that reads receives the reason.
     ///
     /// - Parameter bytes: The bytes to send.
-    /// - Returns: Whether more bytes may be written at once; if not, ``waitUntilWritable()`` waits until they
-    ///   may.
+    /// - Returns: Whether more bytes may be written at once. If the result is false, call
+    ///   ``waitUntilWritable()`` first.
     package func writeAtOnce(_ bytes: [UInt8]) -> Bool {
         precondition(self.core.loop.isOnThread, "`writeAtOnce` must be called on the loop of the connection")
         if case .full = self.core.write(bytes) { return false }
         return true
     }
 
-    /// Whether writing has failed, so that no byte reaches the peer any more; on the connection's loop only.
+    /// Whether writing has failed, so that no further byte reaches the peer.
+    ///
+    /// Must be read on the connection's loop.
     package var isBroken: Bool {
         precondition(self.core.loop.isOnThread, "`isBroken` must be read on the loop of the connection")
         return self.core.state.writeFailure != nil
     }
 
-    /// The number of bytes that the system has not accepted yet; on the connection's loop only.
+    /// The number of bytes that the system has not accepted yet.
+    ///
+    /// Must be read on the connection's loop.
     package var unsentBytes: Int {
         precondition(self.core.loop.isOnThread, "`unsentBytes` must be read on the loop of the connection")
         return self.core.state.pendingBytes
@@ -245,7 +257,7 @@ extension StreamConnection {
     /// Waits until the queue is not full.
     ///
     /// - Parameters:
-    ///   - written: The result of a write that has been made; nil to call `write` on the loop.
+    ///   - written: The outcome of a write that the caller has made; nil to call `write` on the loop.
     ///   - write: Writes the bytes.
     /// - Throws: ``StreamError`` if the bytes were not accepted, or the wait has failed.
     private nonisolated(nonsending) func wait(
@@ -264,7 +276,7 @@ extension StreamConnection {
         }.get()
     }
 
-    /// Sends the queued bytes, and then signals the end of writing to the peer; reading continues.
+    /// Sends the queued bytes, and then informs the peer that no more bytes follow; reading continues.
     ///
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func finishWriting() async throws(StreamError) {

@@ -5,7 +5,9 @@ internal import CLibUV
 /// Use ``code`` to choose an action, and ``message`` to inform a person. New codes may be added, so a
 /// `switch` over the codes needs a default.
 public struct StreamError: Error {
-    /// The members are behind one reference, so that the results of calls that seldom fail are small.
+    /// The members of the error.
+    ///
+    /// They are behind one reference, so that a `Result` with this error is small.
     private final class Storage: Sendable {
         let code: Code
         let message: String
@@ -25,8 +27,9 @@ public struct StreamError: Error {
     /// The kind of failure.
     public var code: Code { self.storage.code }
 
-    /// The action that was tried and the reason why it failed: one sentence for a person, without a trailing
-    /// full stop.
+    /// The action that was tried and the reason for its failure.
+    ///
+    /// The message is one sentence for a person, without a trailing full stop.
     public var message: String { self.storage.message }
 
     /// The address of the listener or the peer.
@@ -56,7 +59,9 @@ extension StreamError: CustomStringConvertible {
 }
 
 extension StreamError {
-    /// The kinds of failure; open-ended, so that a new kind breaks no client.
+    /// The kinds of failure.
+    ///
+    /// The type is open-ended, so that a new kind does not break the code of clients.
     public struct Code: Hashable, Sendable {
         private enum Storage: String {
             case accessDenied, addressInUse, alreadyWaiting, cancelled, closed, hostNotFound, idle
@@ -71,7 +76,7 @@ extension StreamError {
         /// Another socket, or another file, uses the address.
         public static let addressInUse = Self(storage: .addressInUse)
 
-        /// Another task waits for bytes of this connection, or for connections of this listener.
+        /// Another task already waits for bytes of this connection, or for connections of this listener.
         public static let alreadyWaiting = Self(storage: .alreadyWaiting)
 
         /// The task that waited was cancelled.
@@ -92,10 +97,12 @@ extension StreamError {
         /// The process or the system has no file descriptor left.
         public static let outOfDescriptors = Self(storage: .outOfDescriptors)
 
-        /// No server listens at the address, or its backlog is full.
+        /// No server listens at the address, or the backlog of the server is full.
         public static let refused = Self(storage: .refused)
 
-        /// The peer has ended the connection, or its process was killed; bytes that it had not read are lost.
+        /// The peer has ended the connection, or the process of the peer was killed.
+        ///
+        /// Bytes that the peer had not read are lost.
         public static let reset = Self(storage: .reset)
 
         /// The event loop has shut down, or it shut down while the caller waited.
@@ -142,13 +149,15 @@ extension StreamError {
     ///   - address: The address of the listener or the peer.
     /// - Returns: The error.
     static func system(_ status: Int32, action: String, address: StreamAddress?) -> Self {
-        // libuv returns a static string for a code that it knows, and a leaked string for an unknown code.
+        // libuv returns a static string for a code that it knows. For an unknown code it allocates a string
+        // that is never freed.
         let reason = unsafe uv_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         return Self(
             Self.code(of: status),
             message: "could not \(action): \(reason)",
             address: address,
-            // libuv's own codes, for failed name lookups, are far below every `errno` of a system.
+            // The codes of libuv for failed name lookups are far below the negated `errno` values of a
+            // system.
             systemError: status > -1000 ? -status : nil
         )
     }
@@ -169,7 +178,7 @@ extension StreamError {
         }
     }
 
-    /// Creates the error of a call that waited when the loop shut down, or that was made later.
+    /// Creates the error for a call that waited when the loop shut down, or that was made after the shutdown.
     static func shutDown(_ loop: LoopCore, _ address: StreamAddress?) -> Self {
         Self(.shutDown, message: "the event loop \"\(loop.name)\" has shut down", address: address)
     }
@@ -181,6 +190,6 @@ extension StreamError {
 
     /// Creates the error of a call on a listener or connection that this side has closed.
     static func closed(_ address: StreamAddress?) -> Self {
-        Self(.closed, message: "closed by this side", address: address)
+        Self(.closed, message: "this side has closed the listener or the connection", address: address)
     }
 }

@@ -6,13 +6,14 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A `uv_tcp_t` or a `uv_pipe_t`; the two differ only in how they are created, opened and connected.
+/// A `uv_tcp_t` or a `uv_pipe_t`.
 ///
-/// Received bytes do not pass through libuv. It allocates a buffer before it knows their number, and it
-/// continues to read until it is stopped. Here the read callback gets no buffer, so libuv only reports that
-/// the socket is readable (`UV_ENOBUFS`). `recv` follows when a task asks for the bytes.
+/// The two differ only in how they are created, opened and connected. Received bytes do not pass through
+/// libuv, because libuv allocates a buffer before it knows the number of bytes, and continues to read until
+/// it is stopped. The read callback of this type provides no buffer, so libuv only reports that the socket is
+/// readable (`UV_ENOBUFS`). The connection calls `recv` when a task asks for the bytes.
 ///
-/// All calls happen on the loop's thread, and none after `close`.
+/// All calls happen on the loop's thread. No call follows `close`.
 @safe
 struct StreamHandle {
     private let handle: LoopHandle
@@ -23,7 +24,7 @@ struct StreamHandle {
     /// - Parameters:
     ///   - loop: The loop of the handle.
     ///   - isUnix: Whether the handle is for a Unix socket; otherwise it is for TCP.
-    ///   - onReadable: Runs each time the socket is readable while it is watched.
+    ///   - onReadable: Runs each time the socket is readable while the handle watches the socket.
     /// - Throws: ``EventLoopError`` if libuv fails.
     init(on loop: UVLoop, isUnix: Bool, onReadable: @escaping () -> Void) throws(EventLoopError) {
         self.isUnix = isUnix
@@ -56,7 +57,9 @@ struct StreamHandle {
         return unsafe uv_fileno(self.handle.base, &descriptor) < 0 ? -1 : descriptor
     }
 
-    /// Takes over a connected socket, which the handle then owns unless the result is negative.
+    /// Opens the handle for a connected socket.
+    ///
+    /// The handle owns the socket unless the result is negative.
     func open(_ descriptor: Int32) -> Int32 {
         unsafe self.isUnix ? uv_pipe_open(self.pipe, descriptor) : uv_tcp_open(self.tcp, descriptor)
     }
@@ -129,7 +132,9 @@ struct StreamHandle {
         }
     }
 
-    /// Ends the direction of writing; `onDone` receives the status, unless the result is negative.
+    /// Ends writing, so that the peer reads the end of the stream.
+    ///
+    /// `onDone` receives the status, unless the result is negative.
     func shutDown(onDone: @escaping (Int32) -> Void) -> Int32 {
         unsafe LoopRequest.start(UV_SHUTDOWN, onDone: onDone) { memory in
             let request = unsafe memory.assumingMemoryBound(to: uv_shutdown_t.self)
@@ -140,7 +145,7 @@ struct StreamHandle {
     /// Closes the handle and its socket.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 
-    /// Makes the next close a reset over TCP: unsent bytes are dropped, and the peer is informed.
+    /// Makes the next close a reset over TCP, which drops unsent bytes and informs the peer.
     func resetOnClose() {
         guard !self.isUnix else { return }
         var option = linger(l_onoff: 1, l_linger: 0)

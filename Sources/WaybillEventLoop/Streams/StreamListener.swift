@@ -12,14 +12,14 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// A connection is accepted when a task asks for it; other connections wait in the system's backlog. When the
-/// process has no file descriptor left, the listener pauses, logs a warning, and resumes when it can. All
-/// calls may come from any context. The listener stops when its last reference is dropped, when it is closed
-/// or when its loop shuts down.
+/// A connection is accepted when a task asks for a connection. Other connections wait in the system's
+/// backlog. When the process has no file descriptor left, the listener stops accepting, logs a warning, and
+/// tries again later. All calls may come from any context. The listener stops when its last reference is
+/// dropped, when it is closed or when its loop shuts down.
 ///
-/// By default only the owner of a Unix socket may connect (``StreamOptions/permissions``). If a dead server
-/// has left a file at the path, the file is replaced. If a server answers at the path, `bind` fails. The file
-/// is removed when the listener stops.
+/// By default only the owner of a Unix socket may connect (``StreamOptions/permissions``). If the server that
+/// created the file at the path no longer runs, the file is replaced. If a server answers at the path, `bind`
+/// fails. The file is removed when the listener stops.
 ///
 /// The first listener or connection makes the process ignore `SIGPIPE`, unless the program handles the
 /// signal. Writing to a closed peer is then an error and does not end the process. Child processes inherit
@@ -42,8 +42,8 @@ public final class StreamListener: Sendable {
     /// Starts listening.
     ///
     /// - Parameters:
-    ///   - address: The address to listen at. If it contains a host name, the first address of the host is
-    ///     used.
+    ///   - address: The address to listen at. If the address contains a host name, the first address of the
+    ///     host is used.
     ///   - eventLoop: The loop of the listener.
     ///   - options: The backlog, the time limit of a name resolution (``StreamOptions/connectTimeout``), and
     ///     the settings of connections.
@@ -81,7 +81,9 @@ public final class StreamListener: Sendable {
         }.get()
     }
 
-    /// Stops listening, without waiting; accepted connections stay open.
+    /// Stops listening, without waiting.
+    ///
+    /// Accepted connections stay open.
     ///
     /// ``connections`` ends. May be called from any context and more than once.
     public func close() {
@@ -155,7 +157,8 @@ extension StreamListener {
     ///
     /// Each connection has a separate task on the listener's loop, and is closed when its closure returns. An
     /// error that a closure throws ends only its own connection. When the listener is closed, the call waits
-    /// for the closures that still run. When the task is cancelled, their tasks are cancelled too.
+    /// for the closures that still run. When the calling task is cancelled, the tasks of the closures are
+    /// cancelled too.
     ///
     /// - Parameter handler: The closure that handles a connection.
     /// - Throws: ``StreamError`` with the code `shutDown` when the loop shuts down, and with `alreadyWaiting`
@@ -180,7 +183,8 @@ extension StreamListener {
 
 /// The actor that runs the closures of ``StreamListener/serve(_:)``.
 ///
-/// Actor isolation keeps a task on the loop. A task executor would enqueue the task again after each wait.
+/// Actor isolation keeps a task on the loop. With a task executor instead, the task would be enqueued again
+/// after each wait.
 private actor ConnectionTasks: LoopBound {
     let eventLoop: EventLoop
 

@@ -8,8 +8,9 @@
 /// let listener = try await StreamListener.bind(.tcp("::1", port: 0), on: eventLoop, options: options)
 /// ```
 public struct StreamOptions: Sendable {
-    /// The number of connections that the system queues for a listener until they are accepted; the system
-    /// may allow fewer.
+    /// The number of connections that the system queues for a listener until they are accepted.
+    ///
+    /// The system may limit the number further.
     public var backlog = 1024
 
     /// The number of queued bytes above which ``StreamConnection/write(_:)-([UInt8])`` suspends.
@@ -23,11 +24,12 @@ public struct StreamOptions: Sendable {
     /// Bytes that have arrived but are not read do not count. The loop's clock measures the time.
     public var idleTimeout: Duration?
 
-    /// The time limit of ``StreamConnection/connect(to:on:options:)``, including name resolution; nil for the
-    /// system's limit.
+    /// The time limit of ``StreamConnection/connect(to:on:options:)``, including name resolution.
+    ///
+    /// If the value is nil, only the system limits the time.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// The time for which a closed connection continues to send its queued bytes; the rest is then dropped.
+    /// The time for which a closed connection continues to send its queued bytes before it drops them.
     public var closeTimeout: Duration = .seconds(5)
 
     /// Whether small writes over TCP are sent at once (`TCP_NODELAY`) instead of being collected.
@@ -37,11 +39,13 @@ public struct StreamOptions: Sendable {
     /// probes.
     ///
     /// The period is counted in whole seconds and is at least one second. A host that has lost its power or
-    /// its network does not close its connections. The system sends it ten probes, a second apart, and then
-    /// the connection ends with an error.
+    /// its network does not close its connections. The system sends the silent host ten probes, a second
+    /// apart. If the host answers none of them, the connection ends with an error.
     public var keepAliveTime: Duration? = .seconds(60)
 
-    /// The permissions of a listener's Unix socket; by default only its owner may connect.
+    /// The permissions of a listener's Unix socket.
+    ///
+    /// By default, only the owner of the socket may connect.
     public var permissions: UInt32 = 0o600
 
     /// Creates options with the defaults.

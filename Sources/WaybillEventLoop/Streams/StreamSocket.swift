@@ -8,11 +8,11 @@ internal import Glibc
 
 /// System calls for sockets for which libuv has no suitable function.
 enum StreamSocket {
-    /// Makes the process ignore `SIGPIPE`, so that writing to a closed peer is an error and does not end
-    /// the process.
+    /// Makes the process ignore `SIGPIPE`.
     ///
-    /// libuv writes with `write`, which has no `MSG_NOSIGNAL` option. So `SIGPIPE` is ignored in the whole
-    /// process before the first stream is opened, unless the program has set another action.
+    /// Writing to a closed peer is then an error and does not end the process. libuv writes with `write`,
+    /// which has no `MSG_NOSIGNAL` option. Waybill therefore ignores `SIGPIPE` in the whole process before it
+    /// opens the first stream, unless the program has set another action.
     static let ignoresBrokenPipe: Void = {
         var action = sigaction()
         guard unsafe sigaction(SIGPIPE, nil, &action) == 0 else { return }
@@ -41,7 +41,7 @@ enum StreamSocket {
     ///   - address: The address that the user wrote, for errors.
     ///   - options: The backlog, and the permissions of a Unix socket.
     /// - Returns: The descriptor.
-    /// - Throws: ``StreamError`` if a system call fails; the descriptor is closed then.
+    /// - Throws: ``StreamError`` if a system call fails. In that case the descriptor is closed.
     static func listen(
         at socketAddress: SocketAddress,
         _ address: StreamAddress,
@@ -53,12 +53,12 @@ enum StreamSocket {
             if !socketAddress.isUnix {
                 var isOn: Int32 = 1
                 let size = socklen_t(MemoryLayout<Int32>.size)
-                // A restarted server can use its port again at once.
+                // Without this option, a restarted server could not use its port again at once.
                 let status = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, size)
                 try Self.check(status, address)
             }
             try Self.check(Self.bind(descriptor, to: socketAddress), address)
-            // No client can connect to the socket before it listens.
+            // Set the permissions now, because no client can connect to the socket before the socket listens.
             if case .unix(let path) = address {
                 try Self.check(unsafe chmod(path, mode_t(options.permissions)), address)
             }
@@ -119,8 +119,8 @@ enum StreamSocket {
         guard status < 0 else { return }
         let number = errno
         let failure = StreamError.system(-number, action: "listen at \(address)", address: address)
-        // For a client `ENOENT` means that no server listens. For a server these errors mean that the path or
-        // the address does not exist.
+        // For a client, `ENOENT` means that no server listens. For a server, these three errors mean that the
+        // path or the address does not exist.
         guard [ENOENT, ENOTDIR, EADDRNOTAVAIL].contains(number) else { throw failure }
         throw StreamError(.invalidAddress, message: failure.message, address: address, systemError: number)
     }

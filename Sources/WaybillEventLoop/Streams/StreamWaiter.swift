@@ -1,21 +1,24 @@
 internal import Synchronization
 
-/// A task that waits for a stream; the first result resumes it, and later results are dropped.
+/// A task that waits for a stream.
 ///
-/// The caller may be in any context, and a cancellation comes from any thread. All other events of a waiter
-/// happen on the stream's loop. A caller on the loop stays there.
+/// The first result resumes the task, and later results are dropped. The caller may be in any context, and a
+/// cancellation comes from any thread. All other events of a waiter happen on the stream's loop. A caller on
+/// the loop stays on the loop.
 final class StreamWaiter<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, StreamError>
 
     private let task: SuspendedTask
     private let wasCancelled = Atomic<Bool>(false)
-    // The outcome is written once, on the loop's thread, before the task is resumed. The task reads it after
-    // that.
+    // The outcome is written once, on the loop's thread, before the task is resumed. The resumed task reads
+    // it.
     private nonisolated(unsafe) var outcome: Outcome?
 
     private init(on loop: EventLoop?) { self.task = SuspendedTask(on: loop) }
 
-    /// Resumes the task unless it has been resumed already; on the loop's thread.
+    /// Resumes the task unless it has been resumed already.
+    ///
+    /// Must be called on the loop's thread.
     func finish(_ outcome: Outcome) {
         guard unsafe self.outcome == nil else { return }
         unsafe self.outcome = outcome
@@ -27,8 +30,8 @@ final class StreamWaiter<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - loop: The stream's loop.
     ///   - address: The stream's address, for the error of a cancelled task.
-    ///   - begin: Runs on the loop's thread; it finishes the waiter, or stores it for later.
-    ///   - forget: Runs on the loop's thread after a cancellation; it removes the stored waiter.
+    ///   - begin: Runs on the loop's thread. The closure finishes the waiter, or stores the waiter for later.
+    ///   - forget: Runs on the loop's thread after a cancellation. The closure removes the stored waiter.
     /// - Returns: The outcome of the waiter.
     static nonisolated(nonsending) func wait(
         on loop: LoopCore,
@@ -58,8 +61,10 @@ final class StreamWaiter<Value: Sendable>: Sendable {
         return outcome
     }
 
-    /// Calls `begin`, unless the task has been cancelled already: in that case `forget` found no waiter to
-    /// remove.
+    /// Calls `begin`, unless the task has been cancelled already.
+    ///
+    /// After a cancellation, `forget` has already run and found no waiter to remove, so `begin` must not
+    /// store the waiter.
     private func start(_ address: StreamAddress?, _ begin: (StreamWaiter) -> Void) {
         if self.wasCancelled.load(ordering: .acquiring) {
             self.finish(.failure(.cancelled(address)))

@@ -6,12 +6,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The file of a listening Unix socket, including its creation, its removal and the takeover from a dead
-/// server.
+/// The file of a listening Unix socket.
 ///
 /// A killed server leaves its file behind, and the file prevents the next server from binding. A connection
-/// attempt shows whether a server still answers. Between this check and the creation of the new file, no
-/// other server may make the same check. So every server holds a lock on the folder while it binds.
+/// attempt shows whether a server still answers. If no server answers, the next server replaces the file.
+/// Between the connection attempt and the creation of the new file, no other server may make the same
+/// attempt. Every server therefore holds a lock on the folder while it binds.
 struct UnixSocketFile: Sendable {
     private let path: String
     private let device: UInt64
@@ -75,7 +75,7 @@ struct UnixSocketFile: Sendable {
         _ = unsafe unlink(path)
     }
 
-    /// Returns whether a server listens at the address; this includes a server whose backlog is full.
+    /// Returns whether a server listens at the address, including a server whose backlog is full.
     private static func answers(at address: SocketAddress) -> Bool {
         let descriptor = waybill_stream_socket(address.family)
         guard descriptor >= 0 else { return true }
@@ -97,8 +97,8 @@ struct UnixSocketFile: Sendable {
     /// Locks the folder, or gives up after a number of attempts.
     ///
     /// Another server holds the lock only while it binds. If another program keeps the folder locked, or the
-    /// folder cannot be locked, the server starts nevertheless. In that case two servers that start at the
-    /// same moment may not detect each other.
+    /// folder cannot be locked, the server starts nevertheless. Two servers that start at the same moment
+    /// then possibly do not detect each other.
     private static nonisolated(nonsending) func lock(_ folder: Int32) async {
         for _ in 0..<Self.attempts {
             if flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }

@@ -7,7 +7,9 @@ struct WriteQueue {
     /// The most buffers that one system call writes.
     private static var mostBuffers: Int { 16 }
 
-    /// The most bytes that one system call writes, which is well within libuv's integer types.
+    /// The most bytes that one system call writes.
+    ///
+    /// The number fits in libuv's integer types.
     private static var mostBytes: Int { 1 << 30 }
 
     private var buffers: [[UInt8]] = []
@@ -18,7 +20,7 @@ struct WriteQueue {
     /// The number of unsent bytes.
     private(set) var count = 0
 
-    /// Appends a buffer, without the bytes at its start that are sent already.
+    /// Appends a buffer, except the bytes at its start that are sent already.
     mutating func append(_ bytes: [UInt8], skipping sent: Int = 0) {
         guard bytes.count > sent else { return }
         if self.head == self.buffers.count { self.offset = sent }
@@ -44,7 +46,7 @@ struct WriteQueue {
     /// Drops all bytes.
     mutating func removeAll() { self = Self() }
 
-    /// Moves bytes from the front into the memory until it is full.
+    /// Moves bytes from the front into the memory until the memory is full.
     mutating func move(into memory: UnsafeMutableRawBufferPointer) {
         var filled = 0
         while filled < memory.count {
@@ -61,8 +63,8 @@ struct WriteQueue {
 
     /// Calls a closure with the front of the queue, as buffers for one system call.
     ///
-    /// - Parameter body: Receives the buffers, which are valid until it returns, and the number of bytes in
-    ///   them.
+    /// - Parameter body: Receives the buffers, which are valid until `body` returns, and the number of bytes
+    ///   in the buffers.
     /// - Returns: The result of the closure.
     func withFront<Result>(_ body: (UnsafeBufferPointer<uv_buf_t>, Int) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: Self.mostBuffers) { vectors in
@@ -70,7 +72,7 @@ struct WriteQueue {
         }
     }
 
-    /// Adds a buffer to `vectors`, and recurses within the scope in which the buffer is valid.
+    /// Adds a buffer to `vectors`, and calls itself for the next buffer while the first buffer is valid.
     private func gather<Result>(
         from index: Int,
         into vectors: UnsafeMutableBufferPointer<uv_buf_t>,
@@ -91,7 +93,9 @@ struct WriteQueue {
 }
 
 extension uv_buf_t {
-    /// Creates a buffer from bytes that libuv reads; they must not move while it does.
+    /// Creates a buffer from bytes that libuv reads.
+    ///
+    /// The bytes must not move until libuv has read them.
     init(_ bytes: UnsafeRawBufferPointer, from start: Int, count: Int) {
         let address = unsafe bytes.baseAddress.map { unsafe UnsafeMutableRawPointer(mutating: $0 + start) }
         unsafe self = uv_buf_init(address?.assumingMemoryBound(to: CChar.self), UInt32(count))

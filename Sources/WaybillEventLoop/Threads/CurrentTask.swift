@@ -14,9 +14,10 @@ package enum CurrentTask {
         }
     }
 
-    /// False for every task, because Swift has no function that tells child tasks from others.
+    /// False for every task, because no public function of Swift reports whether a task is a child task.
     ///
-    /// A call by a child task of a handler that waits for the handler's own mailbox is then no `deadlock`, and
+    /// A handler of a message deadlocks if one of its child tasks waits for a message to the handler's own
+    /// mailbox. Because this value is always false, the bus does not report a `deadlock`, and the message
     /// waits until its deadline.
     package static var isChild: Bool { false }
 
@@ -25,7 +26,8 @@ package enum CurrentTask {
     /// A number that identifies the task among all tasks that exist; zero outside tasks.
     package static var id: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
 
-    /// Whether the task is an `async let` or belongs to a task group, so that its parent task waits for it.
+    /// Whether the task is an `async let` or belongs to a task group, so that a parent task waits for the
+    /// task.
     ///
     /// A task that `Task { }` creates inherits the same task-local values, but no task has to wait for it.
     package static var isChild: Bool {
@@ -35,7 +37,7 @@ package enum CurrentTask {
 
     /// The bit of a job's flags that marks a child task.
     ///
-    /// `CurrentTaskTests` fails first if the runtime moves the bit.
+    /// `CurrentTaskTests` fails if a new version of the runtime moves the bit.
     private static let childFlag = 1 << 24
 
     #endif

@@ -7,15 +7,16 @@ internal import Darwin
 internal import Glibc
 #endif
 #else
-// The import is public because inlinable code of the package uses it.
+// The import is public because inlinable code of the package uses the module.
 public import Synchronization
 #endif
 
 /// A value that is protected by a lock.
 ///
-/// The lock is a `Mutex` in place: it needs no heap allocation, and no system call unless two threads
-/// contend. On Linux the thread sanitizer does not see how a `Mutex` waits, and would report every protected
-/// value as a race. With `-D WAYBILL_PTHREAD_LOCKS` the lock is a POSIX mutex, which the sanitizer supports.
+/// The lock is a `Mutex` that is stored inline. It needs no heap allocation, and no system call unless two
+/// threads contend. On Linux the thread sanitizer does not recognize how a `Mutex` waits, and would report a
+/// race for every protected value. With `-D WAYBILL_PTHREAD_LOCKS` the lock is a POSIX mutex, which the
+/// sanitizer supports.
 ///
 /// If the value is a function, wrap it in a structure. Otherwise the generic type makes each access store a
 /// new function that calls the previous one.

@@ -51,11 +51,12 @@ package enum LoopThread {
     }
 }
 
-/// A number that identifies the calling thread; reading it takes about a nanosecond.
+/// A number that identifies the calling thread.
 ///
-/// It is read from a register. A thread-local variable would be looked up through the dynamic linker.
+/// Reading the number takes about a nanosecond, because it comes from a register. A thread-local variable
+/// would be looked up through the dynamic linker.
 enum ThreadID {
-    /// The number that means no thread.
+    /// The number that represents no thread.
     static let none: UInt = 0
 
     /// The number of the calling thread.

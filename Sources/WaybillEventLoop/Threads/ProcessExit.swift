@@ -6,12 +6,12 @@ internal import Glibc
 
 /// The exit of the process, which does not wait for the threads of loops.
 ///
-/// When a process exits, a destructor of libuv frees the resources that all loops share: the lock of its
-/// signals, and the threads that resolve hosts. If a loop uses one of them afterwards, libuv calls `abort()`,
-/// and a program that ended normally has the exit status of a crash.
+/// When a process exits, a destructor of libuv frees the resources that all loops share: the lock for
+/// signals, and the threads that resolve hosts. If a loop uses one of these resources afterwards, libuv calls
+/// `abort()`. A program that ended normally then has the exit status of a crash.
 ///
-/// This happens in practice. A server waits for signals until it ends, and the handle of the last signal is
-/// closed while its main function returns.
+/// This happens in practice, because a server often waits for signals until it ends. The loop then closes the
+/// handle of the last signal while the main function of the server returns.
 enum ProcessExit {
     private static let hasBegun: Locked<Bool> = {
         // The handler runs before the destructors of libraries.
@@ -19,11 +19,12 @@ enum ProcessExit {
         return Locked(false)
     }()
 
-    /// Runs a closure that uses libuv's shared resources, and keeps them alive meanwhile.
+    /// Runs a closure that uses libuv's shared resources, and keeps the resources alive while the closure
+    /// runs.
     ///
-    /// - Parameter body: Calls libuv; it must not cause a callback.
-    /// - Returns: The result of the closure; nil if the process has begun to exit, and the closure has not
-    ///   run.
+    /// - Parameter body: Calls libuv. The call must not cause a callback.
+    /// - Returns: The result of the closure; nil if the process has begun to exit. In that case the closure
+    ///   has not run.
     static func unlessBegun<Result>(_ body: () -> Result) -> Result? {
         self.hasBegun.withLock { hasBegun in hasBegun ? nil : body() }
     }

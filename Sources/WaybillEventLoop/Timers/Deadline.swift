@@ -1,7 +1,7 @@
 /// A time limit in whole nanoseconds of `ContinuousClock`, which may be absent (``never``).
 ///
-/// The layout of a `ContinuousClock.Instant` is not known at compile time, so the runtime copies every value
-/// that contains one. This type stores a number instead.
+/// The size of a `ContinuousClock.Instant` is not known at compile time, so a value that contains an instant
+/// is copied by a function of the runtime. This type stores a number instead.
 @usableFromInline
 package struct Deadline: Sendable, Hashable, Comparable {
     @usableFromInline package let nanoseconds: Int64
@@ -34,7 +34,9 @@ package struct Deadline: Sendable, Hashable, Comparable {
     @inlinable
     package var exists: Bool { self.nanoseconds != .max }
 
-    /// Returns whether the deadline has passed; reads the clock only if the deadline is not ``never``.
+    /// Returns whether the deadline has passed.
+    ///
+    /// The method reads the clock only if the deadline is not ``never``.
     @inlinable
     @inline(__always)
     package func hasPassed(by time: @autoclosure () -> TimeSource) -> Bool {

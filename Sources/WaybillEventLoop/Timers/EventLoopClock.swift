@@ -1,9 +1,9 @@
 /// A clock that lets tasks sleep on the timer of an event loop.
 ///
-/// Use it to sleep in code that runs on the loop: the loop's thread resumes the task, without a detour
-/// through the global pool. Its instants are `ContinuousClock` instants, so a deadline is valid for both
-/// clocks. A sleep ends up to a millisecond late and never early. Time in which the machine is suspended
-/// counts.
+/// Use this clock to sleep in code that runs on the loop. The loop's thread resumes the task directly, and
+/// the task does not pass through the global pool. The instants of this clock are `ContinuousClock` instants,
+/// so a deadline is valid for both clocks. A sleep ends up to a millisecond late and never early. Time in
+/// which the machine is suspended counts.
 public struct EventLoopClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant
@@ -27,7 +27,7 @@ public struct EventLoopClock: Clock {
     ///   - deadline: The time to resume.
     ///   - tolerance: Ignored; all sleeps on one loop share one timer.
     /// - Throws: `CancellationError` when the task is cancelled, or ``EventLoopError`` with the code
-    ///   `shutDown` when the loop has shut down or shuts down meanwhile.
+    ///   `shutDown` if the loop has shut down or shuts down during the sleep.
     public nonisolated(nonsending) func sleep(
         until deadline: Instant,
         tolerance: Duration? = nil
@@ -49,7 +49,8 @@ public struct EventLoopClock: Clock {
 
     /// Suspends the caller for a duration, in the caller's isolation; may be called from any context.
     ///
-    /// The standard library's `sleep(for:)` would leave the loop first.
+    /// The `sleep(for:)` of the standard library would leave the loop before it sleeps, so this type has its
+    /// own method.
     ///
     /// - Parameters:
     ///   - duration: The time to sleep.

@@ -1,4 +1,5 @@
-// `CLibUV` also defines `timespec`: the compiler takes the type from either module.
+// `CLibUV` and the platform's module both define `timespec`. The compiler accepts the type from either
+// module.
 internal import CLibUV
 
 #if canImport(Darwin)
@@ -14,7 +15,8 @@ package enum MonotonicTime {
     /// The current time in nanoseconds.
     package static var now: Int64 {
         #if os(Linux)
-        // `ContinuousClock` reads the same clock on Linux; this call avoids its 128-bit arithmetic.
+        // `ContinuousClock` reads the same clock on Linux; this call avoids the 128-bit arithmetic of
+        // `ContinuousClock`.
         var time = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
@@ -25,10 +27,10 @@ package enum MonotonicTime {
 
     /// Returns the nanoseconds of an instant.
     ///
-    /// The result is rounded up, so that no timer is due early. It is limited to 292 years.
+    /// The result is rounded up, so that no timer is due early. The maximum is 292 years.
     static func nanoseconds(of instant: ContinuousClock.Instant) -> Int64 {
-        // An instant contains only the duration since the system's epoch; `systemEpoch` itself relies on this
-        // layout.
+        // An instant contains only the duration since the system's epoch. The standard library's
+        // `systemEpoch` relies on the same layout.
         let attoseconds = unsafe unsafeBitCast(instant, to: Duration.self).attoseconds
         let (high, low) = (attoseconds >> 64, UInt64(truncatingIfNeeded: attoseconds))
         if high < 0 { return 0 }
@@ -40,7 +42,8 @@ package enum MonotonicTime {
         return Int64(quotient) + (remainder > 0 ? 1 : 0)
     }
 
-    /// Returns the nanoseconds of a duration, rounded up; zero if it is negative, and at most 292 years.
+    /// Returns the nanoseconds of a duration, rounded up; zero if the duration is negative, and at most 292
+    /// years.
     static func nanoseconds(of duration: Duration) -> Int64 {
         guard duration > .zero else { return 0 }
         let (seconds, attoseconds) = duration.components
@@ -58,7 +61,9 @@ package enum MonotonicTime {
 }
 
 extension Duration {
-    /// The whole nanoseconds of the duration, limited to 146 years so that the sum of two does not overflow.
+    /// The whole nanoseconds of the duration.
+    ///
+    /// The result is limited to 146 years, so that the sum of two results does not overflow.
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = self.components
         let limit = Int64.max / 2 / 1_000_000_000

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A closure that a loop runs at a deadline; cancel it with ``cancel()``.
+/// A closure that a loop runs at a deadline.
 ///
-/// Dropping the timer does not cancel it.
+/// Cancel the closure with ``cancel()``. Dropping the timer does not cancel the closure.
 package final class ScheduledTimer: Sendable {
     /// The reason why a timer calls its closure.
     package enum Event: Sendable {
@@ -63,7 +63,7 @@ enum TimerPayload: Sendable {
     final class Sleeper: Sendable {
         let task: SuspendedTask
         private let time: ManualTime?
-        /// The reason is written before the task is resumed, and read by the task.
+        /// Written before the task is resumed, and read only by the resumed task.
         private nonisolated(unsafe) var reason: (any Error)?
 
         init(on loop: EventLoop?, _ time: TimeSource) {
@@ -71,7 +71,9 @@ enum TimerPayload: Sendable {
             self.time = time.manual
         }
 
-        /// Resumes the task, before the deadline if there is an error; called once.
+        /// Resumes the task; called once.
+        ///
+        /// If there is an error, the task resumes before its deadline.
         func wake(_ error: (any Error)? = nil) {
             self.time?.willResumeSleeper()
             unsafe self.reason = error
@@ -91,7 +93,9 @@ enum TimerPayload: Sendable {
         }
     }
 
-    /// Ends the action because the timer was cancelled before its deadline; only a sleeping task is resumed.
+    /// Ends the action because the timer was cancelled before its deadline.
+    ///
+    /// A closure is not called, but a sleeping task is resumed.
     func cancel() {
         switch self {
         case .body, .observer: break
@@ -101,7 +105,7 @@ enum TimerPayload: Sendable {
 
     /// Ends the action because the loop shuts down before the deadline.
     ///
-    /// A closure without a parameter for the outcome is not called.
+    /// The method calls a closure only if the closure has a parameter for the event.
     func abandon(by loop: LoopCore) {
         switch self {
         case .body: break

@@ -1,7 +1,8 @@
 internal import Synchronization
 
-/// The source of the time for a loop and its buses: the system's time, or a test's time that is advanced by
-/// hand.
+/// The source of the time for a loop and its buses.
+///
+/// The time is either the system's time or a test's time, which the test advances by hand.
 @usableFromInline
 package struct TimeSource: Sendable {
     /// The system's time.
@@ -26,9 +27,9 @@ package struct TimeSource: Sendable {
 
 /// A time that changes only when it is advanced, and the alarms that are set on it.
 ///
-/// A loop that is configured with it arms an alarm here instead of its libuv timer. Code without a loop sets
-/// its alarms itself. An alarm runs on the thread that advances the time. If its deadline has passed when it
-/// is set, it runs at once on the thread that sets it.
+/// If a loop is configured with a `ManualTime`, the loop sets an alarm here instead of its libuv timer. Code
+/// without a loop sets its alarms itself. An alarm runs on the thread that advances the time. If the deadline
+/// of an alarm has already passed, the alarm runs at once on the thread that sets it.
 package final class ManualTime: Sendable {
     private struct State {
         var now: Int64
@@ -84,7 +85,7 @@ package final class ManualTime: Sendable {
 
     /// Advances the time to the next alarm, but not beyond a deadline, and runs all alarms that are due then.
     ///
-    /// - Returns: Whether there was an alarm; if not, the time is now at the deadline.
+    /// - Returns: Whether an alarm was due. If the result is false, the time has advanced to the deadline.
     package func ringNext(until deadline: Deadline) -> Bool {
         let next = self.state.withLock { state -> Int64? in
             guard let next = state.heap.nextDeadline, next <= deadline.nanoseconds else {

@@ -1,8 +1,8 @@
 /// Watches deadlines for threads that run no loop.
 ///
 /// A timer that another thread schedules on a loop passes through the loop's inbox and wakes the loop. A
-/// timekeeper adds the deadline to a heap under a lock instead. It wakes its loop only for a deadline that is
-/// earlier than all others.
+/// timekeeper instead adds the deadline to a heap under a lock. It wakes its loop only if the new deadline is
+/// earlier than all other deadlines.
 package final class Timekeeper: Sendable {
     private struct State {
         var heap = TimerHeap<@Sendable () -> Void>()
@@ -45,8 +45,8 @@ package final class Timekeeper: Sendable {
     private func wake(at deadline: Deadline) {
         let timer = self.eventLoop.schedule(at: deadline) { self.runDue() }
         let old = self.state.withLock { state in
-            // Another thread may have set an earlier deadline meanwhile. Both timers then fire, and the
-            // second timer finds no due deadline.
+            // Another thread may have set an earlier deadline since then. Both timers then fire, and the
+            // later timer finds no due deadline.
             let old = state.wakes == deadline.nanoseconds ? state.timer : nil
             if state.wakes == deadline.nanoseconds { state.timer = timer }
             return old

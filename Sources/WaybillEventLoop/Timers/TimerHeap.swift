@@ -1,9 +1,9 @@
-/// A queue of timers, ordered by deadline; each timer has a payload.
+/// A queue of timers, ordered by deadline, in which each timer has a payload.
 ///
-/// It is a heap of 16-byte nodes over a table of slots. Adding a timer, removing a timer and removing the
-/// earliest timer each cost O(log n). A free slot is used again at once. So the memory follows the largest
-/// number of timers at one time, and not the number of timers that were ever cancelled. Timers with equal
-/// deadlines are removed in the order in which they were added.
+/// The queue is a heap of 16-byte nodes over a table of slots. Adding a timer, removing a timer and removing
+/// the earliest timer each cost O(log n). A removed timer's slot is used again for the next timer. The memory
+/// therefore depends on the largest number of timers at one time, and not on the number of cancelled timers.
+/// Timers with equal deadlines are removed in the order in which they were added.
 struct TimerHeap<Payload> {
     /// A key that identifies one timer; it is invalid once the timer has fired or was removed.
     struct Key: Hashable {
@@ -32,8 +32,8 @@ struct TimerHeap<Payload> {
 
         func precedes(_ other: Node) -> Bool {
             if self.deadline != other.deadline { return self.deadline < other.deadline }
-            // The difference wraps with the counter. Two timers in the heap are never more than 2^31
-            // additions apart.
+            // The sequence number wraps around. The comparison is correct because two timers in the heap are
+            // never more than 2^31 additions apart.
             return Int32(bitPattern: self.sequence &- other.sequence) < 0
         }
     }

@@ -11,11 +11,10 @@ enum EventMode: Sendable {
 extension CloudEvent {
     private static let contentTypeHeader = "content-type"
 
-    /// Returns the event in a message and the mode of its encoding, or nil when the message does not carry an
-    /// event.
+    /// Returns the event in a message and the mode of its encoding, or nil when the message has no event.
     ///
-    /// Header names are compared without case. The content type is read from `content-type` and from
-    /// `ce-datacontenttype`, because libraries differ in both.
+    /// Header names are compared without regard to case. The content type is read from `content-type` and
+    /// from `ce-datacontenttype`, because libraries use different names and different cases.
     static func carried(
         by message: TransportMessage
     ) throws(CloudEventError) -> (event: CloudEvent, mode: EventMode)? {
@@ -35,7 +34,7 @@ extension CloudEvent {
         case .structured: return (self.structured, [(Self.contentTypeHeader, Self.structuredType)])
         case .binary:
             var headers = self.headers
-            // The binding of CloudEvents to NATS does not define another header for the content type.
+            // The binding of CloudEvents to NATS does not define a different header for the content type.
             if self.data != nil { headers.append((Self.headerPrefix + "datacontenttype", self.contentType)) }
             return (self.data ?? [], headers)
         }

@@ -4,11 +4,12 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-// CloudEvents: events from clients that are not nodes, and the publications that a node is configured to send
+// CloudEvents. Clients that are not nodes send events, and a node can be configured to send its publications
 // as events.
 extension ClusterCore {
-    /// The message headers that become event attributes of the same name: the CloudEvents extension for
-    /// traces.
+    /// The message headers that become event attributes with the same names.
+    ///
+    /// CloudEvents defines these attributes in its extension for traces.
     private static let traceHeaders = ["traceparent", "tracestate"]
 
     /// Handles a message that carries an event.
@@ -131,10 +132,10 @@ extension ClusterCore {
 
 // Conversion between events and messages of the bus.
 extension ClusterCore {
-    /// Returns the request that an event makes, or nil when it has no URL or its JSON data is invalid.
+    /// Returns the request that an event represents.
     ///
-    /// The URL is the event's `subject` if that is a URL, and otherwise the URL in the message's NATS
-    /// subject.
+    /// The URL of the request is the event's `subject` if that is a URL, and otherwise the URL in the NATS
+    /// subject of the message. Returns nil when the event has no URL or its JSON data is invalid.
     private func request(_ event: CloudEvent, _ message: TransportMessage) -> ExternalRequest? {
         let subject = event["subject"].flatMap { $0.hasBytes(of: "://") ? $0 : nil }
         guard let url = subject ?? self.subjects.url(in: message.subject) else { return nil }
@@ -164,7 +165,7 @@ extension ClusterCore {
 
     /// Returns the event for a publication.
     ///
-    /// A message that arrived as an event is sent as the same event.
+    /// If the message arrived as an event, the result is the same event.
     func event(_ message: Message) -> CloudEvent {
         let type = String(message.address.text.prefix { $0 != "?" && $0 != "#" })
         let event = CloudEvent(message, of: type, from: self.eventSource)

@@ -3,11 +3,11 @@ internal import WaybillRouting
 
 /// A message in which a node describes itself to the other nodes.
 ///
-/// The epoch counts the changes of the routes and topics that the node shares. A `change` contains the
+/// The epoch is the number of changes of the routes and topics that the node shares. A `change` contains the
 /// differences from the previous epoch. A node that has missed a change asks for the whole state.
 struct Announcement: Sendable, Equatable {
     enum Kind: String, Sendable {
-        /// The node has joined, and asks the others for their state.
+        /// The node has joined, and asks the other nodes for their state.
         case hello
         /// The whole state: every route and topic that the node shares.
         case state
@@ -40,24 +40,24 @@ struct Announcement: Sendable, Equatable {
         self.node = node
     }
 
-    /// The longest interval, in milliseconds; a longer one is shortened.
+    /// The longest interval, in milliseconds.
     ///
-    /// No node counts as alive forever.
+    /// A longer interval is shortened, so that a silent node does not count as alive for ever.
     static let longestInterval = 60_000
 
-    /// The highest accepted epoch.
+    /// The highest epoch that a node accepts.
     ///
-    /// It leaves room for later epochs.
+    /// The node's own later epochs still fit in an integer.
     private static let lastEpoch = 1 << 53
 
-    /// The most bytes of an announcement that is read, and the most patterns in each of its lists.
+    /// The maximum number of bytes of an announcement; a longer announcement is ignored.
     static let limit = 8 << 20
     static let patternLimit = 100_000
 
-    /// The most bytes of a node's name.
+    /// The maximum number of bytes in the name of a node.
     static let nameLimit = 1024
 
-    /// Creates an announcement from its bytes, or returns nil when they are invalid.
+    /// Creates an announcement from its JSON text, or returns nil when the text is invalid.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.limit, let text = try? JSONText(bytes).validated(depthLimit: 4),
             let members = text.members

@@ -1,8 +1,9 @@
 internal import WaybillRouting
 
-/// The other nodes that a node knows and the patterns they share, as a value that performs no I/O.
+/// The other nodes that a node knows, and the patterns that these nodes share.
 ///
-/// It receives the announcements of the other nodes, and returns the actions they require.
+/// This type is a value that performs no I/O. It receives the announcements of the other nodes, and returns
+/// the actions that the announcements require.
 struct ClusterState: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -10,12 +11,17 @@ struct ClusterState: Sendable {
     struct Member: Sendable, Equatable {
         let id: NodeID
         var name: String
-        /// The number of changes of the node's routes and topics; nil while its state is unknown.
+        /// The number of changes of the node's routes and topics; nil while this node does not know its
+        /// state.
         var epoch: Int?
-        /// The first epoch since the node's state was last unknown, and the time at which it arrived.
+        /// The first epoch since the state of the node was last unknown, and the time at which the epoch
+        /// arrived.
         private var firstEpoch: (epoch: Int, at: Instant)?
-        /// The time since which heartbeats name an epoch before `firstEpoch`, and nothing confirms the known
-        /// epoch; nil if there is no such contradiction.
+        /// The time since which heartbeats contradict `firstEpoch`; nil while no heartbeat contradicts
+        /// `firstEpoch`.
+        ///
+        /// The heartbeats name an epoch before `firstEpoch`, and no announcement has confirmed the known
+        /// epoch since then.
         private var contradictedSince: Instant?
         var lastHeard: Instant
         /// The heartbeat interval of the node.
@@ -26,7 +32,7 @@ struct ClusterState: Sendable {
         var routes: Set<String> { self.routeList.patterns }
         var topics: Set<String> { self.topicList.patterns }
 
-        /// Creates a node whose state is not known yet.
+        /// Creates a member for a node whose state is not known yet.
         init(_ announcement: Announcement, at now: Instant) {
             self.id = announcement.node
             self.name = announcement.name
@@ -34,14 +40,14 @@ struct ClusterState: Sendable {
             self.lastHeard = now
         }
 
-        /// The number of epochs by which a node may exceed one change in each millisecond.
+        /// The number of epochs by which the growth of a node's epoch may exceed one per millisecond.
         ///
         /// A node announces changes at most once a millisecond.
         static let epochAllowance = 1000
 
         /// Returns whether the node can have reached an epoch by now.
         ///
-        /// The first epoch may have any value.
+        /// The first epoch of a node may have any value.
         func canHaveReached(_ epoch: Int, at now: Instant) -> Bool {
             guard let firstEpoch else { return true }
             let changes = Int((now - firstEpoch.at) / .milliseconds(1)) + Self.epochAllowance
@@ -56,11 +62,13 @@ struct ClusterState: Sendable {
         /// Records that an announcement names the known epoch or a later one.
         mutating func confirmEpoch() { self.contradictedSince = nil }
 
-        /// Discards the known epoch, because a heartbeat names an earlier one.
+        /// Discards the known epoch, because a heartbeat names an earlier epoch.
         ///
-        /// Epochs only grow, so another party announced one of the two. The node can still not have an epoch
-        /// that is far above the first one. If the heartbeat contradicts the first epoch as well, the first
-        /// epoch is discarded too, but only when the node has not confirmed it for some time.
+        /// The epoch of a node only grows, so one of the two announcements is forged. Only the epoch is
+        /// discarded at first. ``canHaveReached(_:at:)`` still rejects an epoch that is far above the first
+        /// epoch. If the heartbeat also contradicts the first epoch, the first epoch is possibly forged as
+        /// well. The first epoch is then discarded, but only when no announcement has confirmed the known
+        /// epoch for some time.
         mutating func doubtEpoch(_ earlier: Int, at now: Instant) {
             guard let firstEpoch, earlier < firstEpoch.epoch else {
                 self.epoch = nil
@@ -74,7 +82,7 @@ struct ClusterState: Sendable {
             self.contradictedSince = nil
         }
 
-        /// The time in which a living node confirms its epoch with a heartbeat.
+        /// The time in which a node that is alive confirms its epoch with a heartbeat.
         private static let confirmationTime = Duration.seconds(2)
 
         static func == (left: Self, right: Self) -> Bool {
@@ -90,35 +98,38 @@ struct ClusterState: Sendable {
         case ask(NodeID)
         /// Send this node's state to a node.
         case answer(NodeID)
-        /// Resume the callers that wait for the node's state, which is known now.
+        /// Resume the callers that wait for the state of a node, because the state is known now.
         case learned(NodeID)
         /// Handle the departure of a node.
         case left(Member)
-        /// Fail the requests to a known node that has announced itself as new, because it has dropped them.
+        /// Fail the requests that were sent to a known node.
+        ///
+        /// The node has announced itself as new, so it has dropped those requests.
         case returned(Member)
-        /// Send `hello` to a node that is alive, although this node had treated it as dead. The earlier
-        /// requests of that node have failed here, and that node may not have noticed.
+        /// Send `hello` to a node that this node had treated as dead although the node is alive.
+        ///
+        /// The earlier requests of that node have failed here. `hello` informs the node of this.
         case greet(NodeID)
     }
 
     private(set) var members: [NodeID: Member] = [:]
-    /// The nodes that have announced their departure and still answer their requests in flight.
+    /// The nodes that have announced their departure and are still answering earlier requests.
     private(set) var leaving: [NodeID: Member] = [:]
-    /// The nodes that have ever announced their departure, with the epoch of each.
+    /// The nodes that have ever announced their departure, with the epoch of each node.
     ///
-    /// A late message does not make such a node a member again.
+    /// A late message from such a node does not make the node a member again.
     private var departed: [(id: NodeID, epoch: Int)] = []
-    /// The nodes that were treated as dead and have not sent anything since.
+    /// The nodes that were treated as dead and have not sent a message since then.
     private var lost: [NodeID] = []
     private let own: NodeID
     private var directory: RouteDirectory
 
-    /// The most nodes in `departed`, and the most in `lost`.
+    /// The maximum number of nodes in `departed`, and in `lost`.
     private static let memoryLimit = 1000
     private static let memberLimit = 10_000
-    /// The most bytes in the patterns of all nodes.
+    /// The maximum number of bytes in the patterns of all nodes.
     ///
-    /// An announcement that exceeds it is ignored.
+    /// An announcement that exceeds this limit is ignored.
     private static let patternByteLimit = 256 << 20
     private var patternBytes = 0
 
@@ -127,7 +138,7 @@ struct ClusterState: Sendable {
         self.directory = RouteDirectory(table)
     }
 
-    /// Applies the announcement of a node, and returns the actions it requires.
+    /// Applies the announcement of a node, and returns the actions that the announcement requires.
     mutating func receive(_ announcement: Announcement, at now: Instant) -> [Action] {
         let id = announcement.node
         self.leaving[id]?.lastHeard = now
@@ -152,7 +163,7 @@ struct ClusterState: Sendable {
         }
         switch announcement.kind {
         case .hello, .state:
-            // An equal epoch means an equal state, which is known already.
+            // An equal epoch means that the state is equal too, so the state is known already.
             if member.epoch.map({ announcement.epoch > $0 }) ?? true {
                 member.name = announcement.name
                 member.interval = .milliseconds(announcement.interval)
@@ -193,10 +204,10 @@ struct ClusterState: Sendable {
         self.patternBytes += member.routeList.byteCount + member.topicList.byteCount
     }
 
-    /// Returns whether a node had departed before it sent an announcement.
+    /// Returns whether an announcement comes from a node that has departed.
     ///
-    /// Another party may have announced the departure in the node's name. The node then announces its state
-    /// with a later epoch, and becomes a member again.
+    /// Another party may have announced the departure in the name of the node. The node then announces its
+    /// state with a later epoch, and becomes a member again.
     private mutating func hasLeft(_ announcement: Announcement) -> Bool {
         guard let index = self.departed.firstIndex(where: { $0.id == announcement.node }) else {
             return false
@@ -210,9 +221,10 @@ struct ClusterState: Sendable {
         return false
     }
 
-    /// Removes the nodes that have been silent for two and a half of their heartbeat intervals.
+    /// Removes the nodes that have been silent for 2.5 times their heartbeat interval.
     ///
-    /// - Returns: The nodes that are treated as dead, and the nodes that had announced their departure.
+    /// - Returns: The nodes that are treated as dead (`lost`), and the nodes that had announced their
+    ///   departure (`gone`).
     mutating func expire(at now: Instant) -> (lost: [Member], gone: [Member]) {
         func silent(_ members: [NodeID: Member]) -> [NodeID] {
             members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()
@@ -225,9 +237,10 @@ struct ClusterState: Sendable {
 
     /// Moves a node to the leaving nodes.
     ///
-    /// It accepts no more requests, and sends heartbeats until it has answered its requests in flight.
+    /// A leaving node accepts no more requests. It sends heartbeats until it has answered its earlier
+    /// requests.
     private mutating func noteLeaving(_ id: NodeID, _ epoch: Int, at now: Instant) -> Member? {
-        // Ignore the departure of an unknown node: any sender could announce it, with any epoch.
+        // Ignore the departure of an unknown node, because any sender could announce it with any epoch.
         guard var member = self.remove(id) else { return nil }
         Self.note((id, member.epoch ?? epoch), in: &self.departed)
         member.lastHeard = now
@@ -242,7 +255,7 @@ struct ClusterState: Sendable {
 
     /// Removes a node that cannot be reached.
     ///
-    /// Its next announcement makes it a member again.
+    /// The next announcement of the node makes it a member again.
     mutating func drop(_ id: NodeID) -> Member? {
         guard let member = self.remove(id) else { return nil }
         Self.note(id, in: &self.lost)
@@ -258,7 +271,8 @@ struct ClusterState: Sendable {
         return known
     }
 
-    /// Restarts the silence of all nodes, because this node could not receive anything for a while.
+    /// Restarts the measurement of silence for all nodes, because this node could not receive messages for a
+    /// while.
     mutating func hearAll(at now: Instant) {
         for id in self.members.keys { self.members[id]?.lastHeard = now }
         for id in self.leaving.keys { self.leaving[id]?.lastHeard = now }
@@ -267,15 +281,15 @@ struct ClusterState: Sendable {
 
 // Resolution of URLs.
 extension ClusterState {
-    /// Returns the shape of the best pattern for a URL, or nil when no node shares a matching one.
+    /// Returns the shape of the best pattern for a URL, or nil when no node shares a pattern that matches.
     func shape(for url: String) -> PatternShape? { self.directory.shape(for: url) }
 
     /// Returns the nodes that share a route of a shape.
     func nodes(sharing shape: PatternShape) -> Set<NodeID> { self.directory.nodes(sharing: shape) }
 
-    /// Returns patterns of other nodes that are similar to a URL.
+    /// Returns patterns that other nodes share and that are similar to a URL.
     func suggestions(for url: String) -> [String] { self.directory.suggestions(for: url) }
 
-    /// Returns whether a node receives publications to a URL.
+    /// Returns whether any node receives publications to a URL.
     mutating func hasSubscribers(of url: String) -> Bool { self.directory.hasSubscribers(of: url) }
 }

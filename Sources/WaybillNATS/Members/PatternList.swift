@@ -1,7 +1,7 @@
-/// The patterns that a node has announced, in one byte array.
+/// The patterns that another node has announced, in one byte array.
 ///
-/// A node stores thousands of patterns of other nodes. It reads the patterns of one node only when that node
-/// announces a change.
+/// A node stores thousands of patterns of other nodes, and a byte array needs less memory than a set of
+/// strings. The node converts the patterns to strings only when the other node announces a change.
 struct PatternList: Sendable, Equatable {
     private var bytes: [UInt8] = []
     /// The end of each pattern in `bytes`.

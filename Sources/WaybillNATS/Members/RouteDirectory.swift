@@ -1,19 +1,22 @@
 internal import WaybillRouting
 
-/// The patterns that other nodes share, in a route table, so that URLs resolve by the rules of one table.
+/// The patterns that other nodes share.
+///
+/// The patterns are in a route table, so that a URL matches them by the same rules as the routes of a bus.
 struct RouteDirectory: Sendable {
     private struct Target: Sendable {
         var nodes: NodeSet
         /// The route of the pattern.
         ///
-        /// Nil if the pattern conflicts with another one or is invalid under this node's conventions.
+        /// Nil if the pattern conflicts with another pattern, or if the conventions of this node do not allow
+        /// it.
         var route: RouteID?
     }
 
     private let empty: RouteTable<PatternShape>
     private var table: RouteTable<PatternShape>
     private var targets: [PatternShape: Target] = [:]
-    /// The shapes without a route, each with one of its patterns.
+    /// The shapes without a route, each with one of its patterns, because the patterns conflict with others.
     private var inConflict: [PatternShape: RoutePattern] = [:]
     private var topics: TopicSet
 
@@ -52,7 +55,7 @@ struct RouteDirectory: Sendable {
         self.inConflict[shape] = nil
         guard let route = target.route else { return }
         self.table.remove(route)
-        // Patterns that conflicted with the removed one may be inserted now.
+        // Patterns that conflicted with the removed pattern can possibly be inserted now.
         let waiting = self.inConflict
         self.inConflict = [:]
         self.route(Array(waiting.values), Array(waiting.keys))
@@ -78,9 +81,9 @@ struct RouteDirectory: Sendable {
     mutating func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }
 }
 
-/// The nodes that share one shape.
+/// The nodes that share the patterns of one shape.
 ///
-/// The usual case of one node does not allocate a set.
+/// In the usual case of one node, no set is allocated.
 private enum NodeSet: Sendable {
     case one(NodeID)
     case several(Set<NodeID>)
@@ -110,17 +113,17 @@ private enum NodeSet: Sendable {
     }
 }
 
-/// A set of publication patterns, which tests whether any of them matches a URL.
+/// A set of publication patterns, which returns whether any of the patterns matches a URL.
 private struct TopicSet: Sendable {
     private let empty: RouteTable<PatternShape>
     /// The tables of the set.
     ///
-    /// Each holds at most one of several conflicting patterns.
+    /// If patterns conflict, each of them is in a different table.
     private var tables: [RouteTable<PatternShape>] = []
     /// The number of patterns of each shape.
     private var counts: [PatternShape: Int] = [:]
     private var places: [PatternShape: (table: Int, route: RouteID)] = [:]
-    /// The result of the latest lookup, cached because frequent publications go to few URLs.
+    /// The result of the latest lookup, which is cached because most publications go to few URLs.
     private var latest: (url: String, isMatched: Bool)?
 
     init(_ table: RouteTable<PatternShape>) { self.empty = table }

@@ -2,9 +2,10 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The connector of a node, which carries the messages that no route of this process matches.
+/// The connector of a node, which sends the messages that no route of this process matches to other nodes.
 ///
-/// The bus calls ``canRoute(_:)`` and ``suggestions(for:)`` under its locks, so both read only the directory.
+/// The bus calls ``canRoute(_:)`` and ``suggestions(for:)`` while it holds locks, so these methods only read
+/// the patterns of other nodes.
 struct ClusterConnector: Cluster {
     private let core: ClusterCore
 

@@ -1,17 +1,17 @@
 internal import Logging
 internal import WaybillEventLoop
 
-/// An announcement in the name of a node that another party made.
+/// The correction of an announcement that another party made in the name of this node.
 struct Dispute: Equatable {
-    /// The latest announced epoch that the node can have reached.
+    /// The latest epoch that was announced by the other party and that this node can have reached.
     var epoch: Int
 }
 
-/// The limit on how far a node's epoch follows the epochs that others announce in its name.
+/// The limit on how far the epoch of a node follows the epochs that other parties announce in its name.
 ///
-/// Other nodes accept an epoch that has grown by one in each millisecond, and by
-/// ``ClusterState/Member/epochAllowance`` more. A node whose epoch grows at half of that rate is always
-/// accepted.
+/// Other nodes accept an epoch that has grown by at most one in each millisecond, plus
+/// ``ClusterState/Member/epochAllowance``. This limit allows half of that growth, so other nodes always
+/// accept the epoch of this node.
 struct EpochBudget {
     private static let perMillisecond = 0.5
     private static let most = Double(ClusterState.Member.epochAllowance) / 2
@@ -19,7 +19,7 @@ struct EpochBudget {
     private var left = Self.most
     private var filledAt: ContinuousClock.Instant?
 
-    /// Returns the number by which the epoch may grow at a time.
+    /// Returns the amount by which the epoch may grow now.
     mutating func allowance(at now: ContinuousClock.Instant) -> Int {
         if let filledAt {
             self.left = min(Self.most, self.left + (now - filledAt) / .milliseconds(1) * Self.perMillisecond)
@@ -33,14 +33,15 @@ struct EpochBudget {
 }
 
 extension ClusterCore {
-    /// The delay before a node announces its state again, because another party may send forged announcements
-    /// over and over.
+    /// The delay before a node announces its state again.
+    ///
+    /// Another party may send forged announcements over and over, and one correction answers all of them.
     private static let disputeDelay = Duration.milliseconds(10)
 
     /// Handles an announcement that another party made in the name of this node.
     ///
     /// The transport does not return this node's own messages, so the announcement is forged. Other nodes may
-    /// have accepted it. This node therefore announces its state again, with a later epoch.
+    /// have accepted the announcement. This node therefore announces its state again, with a later epoch.
     func noteForged(_ announcement: Announcement) {
         guard self.isMember else { return }
         if self.disputeLoggedAt.map({ self.now - $0 > .seconds(1) }) ?? true {

@@ -18,8 +18,8 @@ extension ClusterCore {
                 "dropped messages of other nodes, because this node handles them too slowly"
             )
             self.loseAll("this node handles answers too slowly, so some were dropped")
-            // Requests of other nodes, and notifications about them, may be among the dropped messages.
-            // `hello` makes those nodes fail their requests to this one.
+            // Requests of other nodes, and messages about requests, may be among the dropped messages.
+            // `hello` makes the other nodes fail the requests that they have sent to this node.
             self.abandonSessions(
                 "handles messages too slowly, and may have dropped messages about the request"
             )
@@ -59,16 +59,16 @@ extension ClusterCore {
         return true
     }
 
-    /// Returns whether the sender, identified by its reply subject, is a node of the cluster.
+    /// Returns whether a node ID, which a reply subject contains, belongs to a node of the cluster.
     func isNode(_ id: NodeID?) -> Bool {
         id.map { id in self.state.withLock { $0.members[id] != nil || $0.leaving[id] != nil } } ?? false
     }
 
     private func receiveFrame(_ message: TransportMessage) -> Bool {
-        // Nodes send joined messages as an array, which adds one level of nesting.
+        // Nodes send several messages together as an array, which adds one level of nesting.
         let isBatch = message.payload.first == UInt8(ascii: "[")
         let depth = JSONText.depthLimit + (isBatch ? 1 : 0)
-        // Nodes join fewer messages than this.
+        // A node sends fewer messages together than this limit allows.
         let limit = RPCServer.Limits().messagesPerBatch
         let frame = RPCFrame(JSONText(message.payload), depth: depth, batchLimit: limit)
         if self.subjects.isPublication(message.subject) {
@@ -90,7 +90,7 @@ extension ClusterCore {
         return true
     }
 
-    /// Answers a request of the services API.
+    /// Answers a request of the NATS services API.
     private func answer(_ verb: ServiceDescription.Verb, _ reply: String?) {
         guard let reply, let service = self.service else { return }
         let table = self.bus.clusterTable(of: PatternShape.self)
@@ -105,19 +105,19 @@ extension ClusterCore {
         let bytes = service.response(to: verb, endpoints, self.tally.counts)
         guard bytes.count <= self.transport.payloadLimit else {
             return self.configuration.logger.notice(
-                "the description of the shared routes exceeds the server's limit of a message"
+                "the description of the shared routes exceeds the server's size limit for messages"
             )
         }
         _ = self.transport.publish(reply, reply: nil, bytes, as: .dialog)
     }
 
-    /// Handles the report that a message reached no subscriber or could not be sent.
+    /// Handles the report that no subscriber received a message, or that the message could not be sent.
     private func noteUndelivered(_ reply: String, _ reason: TransportEvent.Undelivered) {
         if let (_, id) = self.subjects.request(in: reply) {
             switch reason {
             case .noSubscriber:
-                // The node that had claimed the request is gone. Another node must not handle it a second
-                // time.
+                // The node that had claimed the request is no longer connected. Another node must not handle
+                // the request a second time.
                 let lost = self.requests[id]?.node.map {
                     "the node \(self.name(of: $0)) is no longer connected to the server"
                 }
@@ -136,14 +136,14 @@ extension ClusterCore {
         }
     }
 
-    /// Settles accepted publications that the transport could not send as dead letters.
+    /// Reports accepted publications as dead letters to the bus, because the transport could not send them.
     private func losePublications(_ message: TransportMessage, _ reason: String) {
         for url in Self.publishedURLs(in: message) {
             self.bus.lose(url, self.unreachable(url, reason: reason, cause: nil))
         }
     }
 
-    /// Returns the URLs of the publications in a message, in each format.
+    /// Returns the URLs of the publications in a message, whose format may be JSON-RPC or CloudEvents.
     private static func publishedURLs(in message: TransportMessage) -> [String] {
         if let event = (try? CloudEvent.carried(by: message))?.event {
             return event["subject"].map { [$0] } ?? []
@@ -170,7 +170,7 @@ extension ClusterCore {
         }
     }
 
-    /// Handles the departure of a node, which still answers its requests in flight.
+    /// Handles the departure of a node, which still answers the requests that it has received.
     private func noteLeft(_ member: ClusterState.Member) {
         self.configuration.logger.info("a node has left", metadata: ["node": "\(member.name)"])
         self.refreshed(member.id)
@@ -186,8 +186,8 @@ extension ClusterCore {
         }
         guard self.pending.contains(id), self.requests[id] != nil else {
             self.note { $0.unknown += 1 }
-            // The caller stopped waiting before a node claimed the request, so that node is told to cancel
-            // it.
+            // The caller stopped waiting before a node claimed the request. The node that now claims the
+            // request has to cancel it.
             if isClaim, let node {
                 self.tell(node, OutgoingCall.notification(.cancelRequest, id: id, answer: nil), about: id)
             }
@@ -199,7 +199,9 @@ extension ClusterCore {
 }
 
 extension RPCMessage {
-    /// The ID of the request that the message is about, and whether the message claims the request.
+    /// The ID of the request to which the message refers, and whether the message is a claim.
+    ///
+    /// A claim informs the sender of a request that a node handles the request.
     fileprivate var answered: (id: Int, isClaim: Bool)? {
         switch self.content {
         case .result(.number(let id), _), .failure(.number(let id), _): return (id, false)
@@ -217,8 +219,8 @@ extension ClusterCore {
         let sender = reply.flatMap { self.subjects.request(in: $0)?.node }
         let peer = sender.map { .node($0) } ?? Peer.client(ExactText(reply ?? ""))
         let isNode = self.isNode(sender)
-        // A notification holds no charge. All clients together have one limit on their publications, which
-        // arrive on subjects of their own.
+        // A notification is not charged to the budget. All clients together have one limit on their
+        // publications, which must arrive on the subjects for publications.
         if !isNode, frame.messages.contains(where: \.isPublication) {
             return self.note { $0.malformed += 1 }
         }
@@ -226,7 +228,7 @@ extension ClusterCore {
         let isTaken = self.budget.charge(frame.messages.count, size: size, to: senders) {
             let session = self.session(peer)
             session.assumeOnLoop { $0.receive(frame) }
-            // A client could invent any number of node IDs.
+            // A client could invent any number of node IDs, so do not keep an idle session for a client.
             if !isNode { self.endIfIdle(session, peer) }
         }
         if !isTaken { self.refuse(frame, of: senders, reply) }
@@ -264,8 +266,8 @@ extension ClusterCore {
     private func makeSession(_ key: Peer) -> RPCSession {
         var limits = RPCServer.Limits()
         limits.requestsInFlight = self.configuration.requestsPerNode
-        // The bus is not told when a client disconnects. Clients subscribe to subjects of NATS instead, and
-        // nodes do not subscribe.
+        // The bus does not know when a client disconnects, so a subscription would never end. Clients can
+        // subscribe to NATS subjects instead, and nodes do not subscribe.
         limits.subscriptions = 0
         limits.requestsPerSecond = .max
         let (peer, subject, isNode) =
@@ -309,14 +311,14 @@ extension ClusterCore {
         self.state.withLock { $0.members[id]?.name }.map { "\($0) (\(id))" } ?? "\(id)"
     }
 
-    /// Removes the conversation with a client that is not a node, once it is idle.
+    /// Removes the session of a client that is not a node, if the session is idle.
     private nonisolated func sweep(_ key: Peer) {
         self.assumeOnLoop { core in
             if let session = core.sessions[key] { core.endIfIdle(session, key) }
         }
     }
 
-    /// Removes idle conversations, because a client could invent any number of node IDs.
+    /// Removes idle sessions, because a client could invent any number of node IDs.
     func sweepSessions() {
         for (key, session) in self.sessions { self.endIfIdle(session, key) }
     }
@@ -336,21 +338,21 @@ extension ClusterCore {
             self.note { $0.unknown += publications.count }
             return true
         }
-        // Senders that are not nodes share one conversation, and therefore its limits.
+        // All senders that are not nodes share one session, and therefore its limits.
         let node = sender.flatMap { self.isNode($0.node) ? $0.node : nil }
         self.publications = (publications, node.map { .node($0) } ?? .client(ExactText("")))
         return self.receiveRemainder()
     }
 
-    /// Handles the publications that are left of a message, until the loop has to poll.
+    /// Handles the remaining publications of a message, until the loop has to poll.
     ///
-    /// - Returns: Whether all publications are handled.
+    /// - Returns: Whether all publications have been handled.
     private func receiveRemainder() -> Bool {
         guard let (publications, peer) = self.publications.take() else { return true }
         var rest = publications
         self.session(peer).assumeOnLoop { [eventLoop] session in
-            // The transport consumes the delivery budget of the loop once for each message. That covers the
-            // first publication.
+            // The transport consumes the delivery budget of the loop once for each message, which includes
+            // the first publication.
             repeat {
                 session.publishNext(of: &rest, isAdmitted: true)
             } while !rest.isEmpty && eventLoop.consumeDeliveryBudget()
@@ -360,10 +362,12 @@ extension ClusterCore {
         return false
     }
 
-    /// Returns whether publications of a node have not arrived before, by the number in their reply subject.
+    /// Returns whether publications of a node have not arrived before.
+    ///
+    /// The number in their reply subject grows with each message.
     func isNew(_ sender: (node: NodeID, number: Int)?) -> Bool {
         guard let (node, number) = sender else { return true }
-        // Two subscriptions of this node may match one subject, and then a message arrives twice. The
+        // If two subscriptions of this node match the subject of a message, the message arrives twice. The
         // publications of one node arrive in order.
         let latest = self.publicationsSeen.updateValue(number, forKey: node) ?? 0
         if self.publicationsSeen.count > 10_000 {

@@ -10,17 +10,18 @@ extension ClusterCore {
     /// Sends a message to a node that shares the best pattern for its URL, and waits for the reply.
     func route(_ message: Message) async throws -> any Sendable {
         let url = message.address.text
-        // Another node sent the message here for a route that this node no longer has.
+        // Another node has sent this message for a route that this node had shared and no longer has.
         guard !message.isFromNode else { throw self.noRoute(url) }
         let isForwarded = message.returnURL.map { !self.bus.hasOwnRoute(for: $0) } ?? false
         let call = try OutgoingCall(message, forwardsReturn: isForwarded)
-        // The node that handles the message sends the value to the return URL.
+        // The node that handles the message also sends the value to the return URL.
         if isForwarded { message.forwardReturn() }
         let shape = try self.shape(for: url)
         do {
             return try await self.send(call, message: message, shape: shape)
         } catch let error as RoutingError where error.code == .noRoute && error.route == nil {
-            // No node has the route any more. No handler has received the message, so it may be sent again.
+            // No node has the route any more. No handler has received the message, so this node may send it
+            // again.
             await self.refresh(shape)
         }
         do {
@@ -30,7 +31,7 @@ extension ClusterCore {
         {
             throw self.unreachable(
                 url,
-                reason: "its nodes have not yet connected to the server again",
+                reason: "some nodes have possibly not connected to the server again yet",
                 cause: error
             )
         }
@@ -97,8 +98,8 @@ extension ClusterCore {
 
     /// Returns the error for a message that is too large or nested too deeply, or nil when it may be sent.
     ///
-    /// The server counts the headers as part of the message. The depth of a message that is known to be flat
-    /// is not checked.
+    /// The server counts the headers as a part of the message. If the caller has determined that the message
+    /// is flat, its depth is not checked.
     func objection(
         to payload: [UInt8],
         in envelope: MessageEnvelope? = nil,
@@ -115,8 +116,8 @@ extension ClusterCore {
                 message: "the message has \(size) bytes, but the server accepts at most \(limit)"
             )
         }
-        // A node does not read a message beyond this depth. A message with headers is an event in its binary
-        // mode, whose data may not be JSON.
+        // Another node does not read a message that exceeds this depth. A message with headers is an event in
+        // the binary mode, whose data is possibly not JSON.
         let depthLimit = JSONText.depthLimit - (envelope == nil ? 0 : 3)
         guard headers.isEmpty, !isFlat, JSONText(payload).isDeeper(than: depthLimit) else { return nil }
         return RoutingError(
@@ -126,10 +127,10 @@ extension ClusterCore {
         )
     }
 
-    /// Publishes a message to the subscribers of other nodes.
+    /// Publishes a message to subscribers on other nodes.
     func publish(_ message: Message) {
-        // Reuse the memory of the previous publication. A value that is encoded may publish as well, and then
-        // finds no writer here.
+        // Reuse the memory of the previous publication. The encoding of a value may publish another message.
+        // That inner publication finds no writer in this property, and creates a new one.
         var writer = self.writer.take() ?? JSONWriter(capacity: 512)
         do throws(RoutingError) {
             try self.publish(message, with: &writer)
@@ -176,23 +177,27 @@ extension ClusterCore {
 
     /// Returns the subject and the envelope of a publication.
     ///
-    /// Most publications go to the same URL or subject as the previous one, so the latest topic is cached.
+    /// Most publications have the same URL or subject as the previous publication, so the latest topic is
+    /// cached.
     private func topic(of message: Message, _ url: String) -> PublishedTopic {
         let hops = message.hops + 1
         let latest = self.latestTopic.flatMap { $0.hops == hops ? $0 : nil }
-        // A URL without a scheme has the default scheme of the bus, which may change.
+        // A URL without a scheme has the default scheme of the bus, which can change. Its subject is then
+        // different.
         if let latest, latest.hasScheme, latest.url.hasSameBytes(as: url) { return latest }
         let address = message.address
         let subject = self.subjects.publication(address)
-        // The URL of the topic is part of the envelope of each message, so a long one is not reused.
+        // The envelope of each message contains the URL of the topic, so do not reuse a topic with a long
+        // URL.
         if let latest, latest.subject == subject, latest.url.utf8.count <= Subjects.limit { return latest }
         let topic = PublishedTopic(address, subject, hops: hops)
         self.latestTopic = topic
         return topic
     }
 
-    /// Asks the nodes that share a shape for their current state, and waits at most one second for the
-    /// answers.
+    /// Asks the nodes that share patterns of a shape for their current state.
+    ///
+    /// The method waits at most one second for the answers.
     private func refresh(_ shape: PatternShape) async {
         let nodes = self.state.withLock { $0.nodes(sharing: shape) }
         guard !nodes.isEmpty else { return }
@@ -217,7 +222,9 @@ extension ClusterCore {
         self.refreshes.removeValue(forKey: number)?.waiter.resume()
     }
 
-    /// Resumes the callers that wait for the state of a node, because it has arrived or the node is gone.
+    /// Resumes the callers that wait for the state of a node.
+    ///
+    /// The state has arrived, or the node is no longer a member.
     func refreshed(_ node: NodeID) {
         for number in Array(self.refreshes.keys) {
             self.refreshes[number]?.missing.remove(node)
@@ -230,15 +237,15 @@ extension ClusterCore {
 extension ClusterCore {
     func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?) {
         guard let node = self.requests[id]?.node else {
-            // No node has claimed the request yet. The node that claims it is told to cancel it, even if that
-            // happens before the task of the caller has ended.
+            // No node has claimed the request yet. Remove the request now. A node that claims the request
+            // later is then told to cancel it, even if the caller's task has not ended yet.
             if method == .cancelRequest { self.requests[id] = nil }
             return
         }
         let bytes = OutgoingCall.notification(method, id: id, answer: answer)
         let error = self.objection(to: bytes, [], "")
         if error == nil, self.tell(node, bytes, about: id) { return }
-        // The handler waits for an answer, so it receives the failure.
+        // The handler waits for an answer, so send the failure instead.
         let failure = error.map { RPCFailure(wholly: $0) } ?? .overflow
         self.tell(node, OutgoingCall.notification(method, id: id, answer: .failure(failure)), about: id)
     }
@@ -261,7 +268,7 @@ extension ClusterCore {
     }
 }
 
-// Requests and conversations that end because a node or the connection is lost.
+// Requests and sessions that end because a node or the connection is lost.
 extension ClusterCore {
     func noteLoss(of member: ClusterState.Member, _ reason: String) {
         self.configuration.logger.notice(
@@ -270,7 +277,7 @@ extension ClusterCore {
         )
     }
 
-    /// Fails the requests that a node has claimed or may have received, and ends its conversation.
+    /// Fails the requests that a node has claimed or may have received, and ends the session of the node.
     func lose(_ member: ClusterState.Member, _ reason: String) {
         self.refreshed(member.id)
         self.publicationsSeen[member.id] = nil
@@ -278,16 +285,16 @@ extension ClusterCore {
         for (id, request) in self.requests where request.node == member.id {
             self.deliver(.lost(text), to: id)
         }
-        // The node may still run, and may wait for replies to its own requests.
+        // The node possibly still runs and waits for replies to its own requests, so fail these requests.
         let lost = self.saying("no longer receives messages of the node that sent the request")
         self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
         self.loseUnclaimed(of: member, text)
     }
 
-    /// Fails the requests that no node has claimed and that a lost node may have received.
+    /// Fails the requests that no node has claimed and that a lost node has possibly received.
     ///
-    /// A running node claims a request as soon as it receives it. After 250 milliseconds, an unclaimed
-    /// request is treated as lost.
+    /// A running node informs the sender of a request as soon as the request arrives (it *claims* the
+    /// request). A request that is still unclaimed after 250 milliseconds is treated as lost.
     private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })
@@ -310,11 +317,11 @@ extension ClusterCore {
     }
 }
 
-/// A subject for publications, with the envelope that all messages to it share.
+/// A subject for publications, and the envelope that all messages to the subject share.
 final class PublishedTopic: Sendable {
     /// The URL of the first message.
     ///
-    /// A message to another URL names its own.
+    /// A message to another URL contains that URL itself.
     let url: String
     let hasScheme: Bool
     let subject: String

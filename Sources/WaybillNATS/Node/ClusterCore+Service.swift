@@ -1,7 +1,9 @@
 #if NATS
 public import ServiceLifecycle
 
-/// A node as a service. List it after the bus in a service group, so that it leaves before the bus ends.
+/// A node as a service.
+///
+/// List the node after the bus in a service group, so that the node leaves the cluster before the bus ends.
 extension ClusterNode: Service {}
 
 extension ClusterCore {

@@ -7,8 +7,9 @@ internal import WaybillJSON
 internal import WaybillRouting
 internal import WaybillServe
 
-/// The node's implementation, an actor on the loop of its bus. ``ClusterState`` tracks the other nodes and
-/// decides; this actor performs the I/O.
+/// The implementation of a node, as an actor on the loop of its bus.
+///
+/// ``ClusterState`` tracks the other nodes and decides the actions. This actor performs the I/O.
 actor ClusterCore: RPCCaller {
     nonisolated let eventLoop: EventLoop
     nonisolated let bus: MessageBus
@@ -19,55 +20,54 @@ actor ClusterCore: RPCCaller {
     nonisolated let realm: String
     nonisolated let configuration: ClusterNode.Configuration
     nonisolated let id = NodeID.random()
-    /// The `source` attribute of this node's events.
+    /// The `source` attribute of the events that this node sends.
     nonisolated let eventSource: String
     /// The state of the other nodes.
     ///
-    /// Callers on any thread read it, under locks of the bus.
+    /// Callers on any thread read the state while they hold locks of the bus.
     nonisolated let state: Locked<ClusterState>
     nonisolated let ledger = Locked(ClusterNode.Statistics())
     nonisolated let tally = EndpointTally()
     nonisolated let document: LiveDocument
     /// The limits on the requests of all nodes and clients.
     nonisolated let budget: RequestBudget
-    /// The answers to requests of the NATS services API; nil when the configuration disables them.
+    /// The description for the NATS services API; nil when the configuration disables the API.
     nonisolated let service: ServiceDescription?
-    /// The signal that resumes ``run()`` when the node is to leave.
+    /// The signal that makes ``run()`` leave the cluster.
     private nonisolated let leaving = LeaveSignal()
     private nonisolated let isAnnouncementDue = Atomic<Bool>(false)
 
     var pending = PendingRequests()
     var requests: [Int: SentRequest] = [:]
-    /// The conversations with the nodes and clients that send requests.
+    /// The sessions with the nodes and clients that send requests to this node.
     var sessions: [Peer: RPCSession] = [:]
     /// The callers that wait for the state of other nodes.
     var refreshes: [Int: Refresh] = [:]
     var lastRefresh = 0
     var offer = ClusterOffer()
     var lastPublication = 0
-    /// The writer of the latest publication, kept for its memory.
+    /// The writer of the latest publication, which is kept to reuse its memory.
     var writer: JSONWriter?
     var latestTopic: PublishedTopic?
-    /// The number of the latest publication of each node.
+    /// The number of the latest publication from each node.
     var publicationsSeen: [NodeID: Int] = [:]
-    /// The publications of one message that remain to be handled, with their sender.
+    /// The publications of one message that have not been handled yet, with their sender.
     var publications: (rest: RPCPublications, peer: Peer)?
     /// The number of events whose handlers are running.
     var eventsInFlight = 0
     var isConnected = false
-    /// The latest announcement in this node's name that another party made, to be corrected; nil if there is
-    /// none.
+    /// The latest forged announcement in this node's name that this node has not corrected yet.
     var dispute: Dispute?
-    /// The limit on how far this node's epoch follows the epochs that others announce in its name.
+    /// The limit on how far this node's epoch follows the epochs that other parties announce in its name.
     var epochBudget = EpochBudget()
-    /// The time at which a dispute was last logged.
+    /// The time at which a forged announcement was last logged.
     var disputeLoggedAt: ContinuousClock.Instant?
-    /// The reason why messages cannot be sent, or nil when they can.
+    /// The reason why this node cannot send messages, or nil when it can send messages.
     var obstacle: String? {
         if self.phase == .left { return "this node has left the cluster" }
         return self.isConnected ? nil : "there is no connection to a server"
     }
-    /// The time at which the connection was restored; nil if it has not been lost.
+    /// The time at which the connection was restored; nil if the connection was never lost.
     var reconnectedAt: ContinuousClock.Instant?
     private var registration: Registration?
     private var readinessCheck: ReadinessCheck?
@@ -75,12 +75,15 @@ actor ClusterCore: RPCCaller {
     private var watch: ScheduledTimer?
     private var lastBeat: ContinuousClock.Instant?
 
-    /// The other side of a conversation.
+    /// The node or client at the other end of a session.
     enum Peer: Hashable {
-        /// A node. All its requests belong to one conversation.
+        /// A node.
+        ///
+        /// One session contains all requests of the node.
         case node(NodeID)
-        /// A client that is not a node, identified by its reply subject. Each of its requests is a
-        /// conversation.
+        /// A client that is not a node, identified by its reply subject.
+        ///
+        /// Each request of a client is a session.
         case client(ExactText)
     }
 
@@ -88,24 +91,25 @@ actor ClusterCore: RPCCaller {
         /// The node has not joined.
         case apart
         case member
-        /// The node accepts no more requests, and sends messages until its requests in flight are answered.
+        /// The node accepts no more requests, and continues to send messages until its earlier requests are
+        /// answered.
         case leaving
-        /// The node sends nothing, because it would not receive an answer.
+        /// The node sends no more messages, because it would not receive an answer.
         case left
     }
 
-    /// A request to some nodes for their current state.
+    /// A request to several nodes for their current state.
     struct Refresh {
-        /// The nodes that have not answered.
+        /// The nodes that have not answered yet.
         var missing: Set<NodeID>
         let waiter: SuspendedTask
     }
 
-    /// A request that has not ended.
+    /// A request that waits for its reply or failure.
     struct SentRequest {
         let shape: PatternShape
         let sentAt: ContinuousClock.Instant
-        /// The node that handles the request; nil until a node has claimed or answered it.
+        /// The node that handles the request; nil before the first message from that node.
         var node: NodeID?
     }
 
@@ -121,7 +125,8 @@ actor ClusterCore: RPCCaller {
         let subjects = Subjects(realm: realm)
         self.subjects = subjects
         self.inboxPrefix = subjects.inboxPrefix(of: self.id)
-        // Several nodes may have the same name, and each counts its messages from the beginning.
+        // Several nodes may have the same name, and the message IDs of each node start at the same value. The
+        // ID of the node makes the source unique.
         self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))/\(self.id)"
         self.realm = realm
         self.configuration = configuration
@@ -138,11 +143,12 @@ actor ClusterCore: RPCCaller {
 
     nonisolated var now: ContinuousClock.Instant { self.eventLoop.time.instant }
 
-    /// Whether the node has joined and does not leave yet.
+    /// Whether the node has joined and has not begun to leave.
     var isMember: Bool { self.phase == .member }
 
-    /// Whether the connection was restored in the last two seconds, so that other nodes may not have
-    /// reconnected.
+    /// Whether the connection was restored in the last two seconds.
+    ///
+    /// Other nodes have then possibly not reconnected yet.
     var isReturning: Bool { self.reconnectedAt.map { self.now - $0 < .seconds(2) } ?? false }
 
     func note(_ change: (inout ClusterNode.Statistics) -> Void) { self.ledger.withLock { change(&$0) } }
@@ -206,11 +212,10 @@ extension ClusterCore {
 
     nonisolated func beginLeaving() { self.leaving.fire() }
 
-    /// Announces the departure, rejects new requests, waits for the requests in flight, and closes the
-    /// connection.
+    /// Announces the departure, rejects new requests, waits for earlier requests, and closes the connection.
     ///
-    /// The node sends heartbeats until all requests are answered. Its silence afterwards tells the other
-    /// nodes that unanswered requests have failed.
+    /// The node sends heartbeats until all requests are answered. After that it is silent, so that the other
+    /// nodes fail the requests that it has not answered.
     private func leave() async {
         self.phase = .leaving
         self.announce(.bye)
@@ -240,7 +245,7 @@ extension ClusterCore {
         self.sessions = [:]
     }
 
-    /// Returns a sentence whose subject is this node.
+    /// Returns a sentence that begins with the name and the ID of this node.
     func saying(_ text: String) -> String { "the node \(self.configuration.name) (\(self.id)) \(text)" }
 
     private var isDrained: Bool {
@@ -275,24 +280,26 @@ extension ClusterCore {
         let bytes = announcement.bytes
         guard bytes.count <= self.transport.payloadLimit else {
             self.configuration.logger.error(
-                "the announcement of the shared routes exceeds the server's limit of a message",
+                "the announcement of the shared routes exceeds the server's size limit for messages",
                 metadata: ["bytes": "\(bytes.count)"]
             )
             return
         }
-        // When the asked node does not exist, the server sends a report to the reply subject, which names the
-        // node.
+        // If the receiving node does not exist, the server reports this to the reply subject. That subject
+        // contains the ID of the receiving node.
         let reply = node.map { ReplySubject.plain(self.subjects.asking($0, self.id)) }
         _ = self.transport.publish(subject, reply: reply, bytes, as: .membership)
     }
 
-    /// Schedules an announcement of changed routes, which includes all changes of the next millisecond.
+    /// Schedules an announcement of changed routes.
+    ///
+    /// The announcement includes all changes of the next millisecond.
     private nonisolated func noteRoutesChanged() {
         guard !self.isAnnouncementDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         self.eventLoop.schedule(at: Deadline(after: .milliseconds(1), by: self.eventLoop.time)) {
             self.assumeOnLoop { core in
-                // An exchange and not a store, because it also acquires: the changes before each call that
-                // found `true` are visible from here on.
+                // Use an exchange and not a store, because an exchange also acquires. The changes before each
+                // call that found `true` are visible from here on.
                 _ = core.isAnnouncementDue.exchange(false, ordering: .acquiringAndReleasing)
                 // A leaving node has already withdrawn its routes.
                 guard core.phase == .member, let change = core.updateOffer() else { return }
@@ -301,9 +308,10 @@ extension ClusterCore {
         }
     }
 
-    /// Subscribes to the subjects of the routes and topics that the node shares now.
+    /// Subscribes to the subjects of the routes and topics that the node shares now, and ends old
+    /// subscriptions.
     ///
-    /// - Returns: The change to announce, or nil when nothing has changed.
+    /// - Returns: The announcement of the change, or nil when the routes and topics have not changed.
     @discardableResult
     private func updateOffer() -> Announcement? {
         let routes = Set(self.bus.exposedRoutes(to: .nodes).map { self.bus.withScheme($0.pattern) })
@@ -338,7 +346,7 @@ extension ClusterCore {
         return change
     }
 
-    /// Schedules the next heartbeat, which also expires the nodes that are silent.
+    /// Schedules the next heartbeat, which also removes the nodes that are silent.
     private func scheduleBeat() {
         let interval = Duration.milliseconds(self.interval)
         self.watch = self.eventLoop.schedule(at: Deadline(after: interval, by: self.eventLoop.time)) {
@@ -350,8 +358,8 @@ extension ClusterCore {
 
     private func beat() {
         let interval = Duration.milliseconds(self.interval)
-        // This node received nothing while its loop was blocked or without a server, so silence does not mean
-        // that another node is gone.
+        // While its loop was blocked or it had no server, this node received no messages. The silence of
+        // another node then does not mean that the other node is dead.
         if let last = self.lastBeat, self.now - last > interval * 2 || !self.isConnected {
             self.state.withLock { $0.hearAll(at: self.now) }
         }
@@ -372,11 +380,13 @@ struct ClusterOffer {
     var epoch = 0
     var routes: Set<String> = []
     var topics: Set<String> = []
-    /// The subjects of those routes and topics.
+    /// The NATS subjects of these routes and topics.
     var subjects: Set<String> = []
 }
 
-/// A signal that resumes one waiting task, even when the task begins to wait after the signal.
+/// A signal that resumes one waiting task.
+///
+/// If the signal fires before the task waits, the task continues at once.
 private final class LeaveSignal: Sendable {
     private enum State {
         case silent

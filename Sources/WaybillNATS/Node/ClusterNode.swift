@@ -5,30 +5,33 @@ internal import WaybillRouting
 
 /// A bus as a node of a cluster.
 ///
-/// It sends messages for the routes of other nodes to those nodes, and handles their messages for the routes
-/// that it shares.
+/// The node sends messages for the routes of other nodes to those nodes. It handles the messages of other
+/// nodes for the routes that this bus shares.
 ///
-/// Create a node with `bus.join(_:)`. Run it as a service of swift-service-lifecycle that is listed after the
-/// bus. While it runs, a URL that matches neither a route nor the scheme of a connector is sent to a node
-/// that shares a matching pattern. Calls do not change:
+/// Create a node with `bus.join(_:)`. Run the node as a service of swift-service-lifecycle that is listed
+/// after the bus. While the node runs, the bus sends a message to another node if the URL matches neither a
+/// route nor the scheme of a connector, and the other node shares a pattern that matches. Calls do not
+/// change:
 ///
 /// ```swift
 /// try bus.share("app://billing/**")
 /// try await bus.join(NATSTransport(servers: ["nats://127.0.0.1:4222"], realm: "shop")).run()
 /// ```
 ///
-/// A message keeps its correlation ID, headers, hops, remaining time, cancellation, progress replies with
-/// their answers, and the code, route and module of a failure. When a node dies, the other nodes notice
-/// within three seconds, and requests that wait for it fail with `unreachable`. Requests are not repeated
-/// silently. <doc:ScalingOut> describes the costs of a cluster and the guarantees that it does not give.
+/// Another node receives the correlation ID, the headers, the hops (the number of routed messages that led to
+/// the message), the remaining time and the cancellation of a message. Progress replies and their answers are
+/// also sent. A failure keeps its code, route and module. When a node dies, the other nodes notice this
+/// within three seconds, and requests that wait for the node fail with `unreachable`. A request that a
+/// handler may have received is not sent again. <doc:ScalingOut> describes the costs of a cluster and the
+/// guarantees that a cluster does not give.
 public final class ClusterNode: Sendable {
     /// The settings of a node.
     ///
     /// Every property has a default.
     public struct Configuration: Sendable {
-        /// The name of this node in errors and lists of other nodes.
+        /// The name of this node, for errors and for lists of nodes.
         ///
-        /// It need not be unique.
+        /// The name does not have to be unique.
         public var name = "node"
 
         /// The version of the program for the NATS services API, in the format of [semantic
@@ -38,46 +41,48 @@ public final class ClusterNode: Sendable {
         /// Whether the node answers the `$SRV.PING`, `INFO` and `STATS` requests of the NATS services API;
         /// true by default.
         ///
-        /// Every client that the server admits may send these requests, whatever its realm. The answers tell
-        /// it the shared patterns and how often each was called.
+        /// Every client that the server admits may send these requests, even a client of another realm. The
+        /// answers contain the shared patterns and the number of requests to each pattern.
         public var answersServiceRequests = true
 
         /// The interval between heartbeats; one second by default.
         ///
-        /// Other nodes treat this node as dead when it has been silent for two and a half intervals. An
-        /// interval above one minute is shortened to one minute.
+        /// Other nodes treat this node as dead when this node has sent nothing for two and a half intervals.
+        /// An interval above one minute is shortened to one minute.
         public var heartbeatInterval = Duration.seconds(1)
 
-        /// The time that joining waits for the announcements of other nodes; 200 milliseconds by default.
+        /// The time that ``ClusterNode/start()`` waits for the announcements of other nodes; 200 milliseconds
+        /// by default.
         ///
-        /// Announcements that arrive later are also accepted.
+        /// The node also accepts announcements that arrive later.
         public var discoveryTime = Duration.milliseconds(200)
 
-        /// The time limit for requests in flight when the node leaves; 5 seconds by default.
+        /// The maximum time that a leaving node waits for its unanswered requests; 5 seconds by default.
         public var drainLimit = Duration.seconds(5)
 
-        /// The most requests of one other node in flight at the same time; 65,536 by default.
+        /// The maximum number of unanswered requests from one other node; 65,536 by default.
         public var requestsPerNode = 65_536
 
-        /// The most requests and events of all other nodes in flight at the same time; 262,144 by default.
+        /// The maximum number of unanswered requests and events from all other nodes; 262,144 by default.
         ///
-        /// Whoever may publish to the subjects of the realm can announce any number of nodes.
+        /// This limit is needed because a client that may publish in the realm can announce any number of
+        /// nodes.
         public var requestsOfNodes = 262_144
 
-        /// The most bytes of the messages that ``requestsOfNodes`` limits; 512 MiB by default.
+        /// The maximum number of bytes in the messages that ``requestsOfNodes`` counts; 512 MiB by default.
         ///
-        /// A request beyond one of the limits fails with `mailboxFull`.
+        /// A request that exceeds one of the two limits fails with `mailboxFull`.
         public var requestBytesOfNodes = 512 << 20
 
-        /// The most requests and events in flight at the same time of all clients that are not nodes; 4,096
-        /// by default.
+        /// The maximum number of unanswered requests and events from all clients that are not nodes; 4,096 by
+        /// default.
         ///
         /// A sender counts as a node after its first announcement.
         public var requestsOfClients = 4096
 
-        /// The most bytes of the messages that ``requestsOfClients`` limits; 64 MiB by default.
+        /// The maximum number of bytes in the messages that ``requestsOfClients`` counts; 64 MiB by default.
         ///
-        /// A request beyond either limit fails with `mailboxFull`.
+        /// A request that exceeds one of the two limits fails with `mailboxFull`.
         public var requestBytesOfClients = 64 << 20
 
         /// The format of publications to other nodes and to programs that are not nodes; JSON-RPC by default.
@@ -94,7 +99,7 @@ public final class ClusterNode: Sendable {
     public struct Member: Sendable, Hashable {
         /// The ID of the node in NATS subjects.
         ///
-        /// It is new at each start of the node.
+        /// The ID is different after each start of the node.
         public let id: String
         /// The configured name of the node.
         public let name: String
@@ -106,24 +111,23 @@ public final class ClusterNode: Sendable {
 
     /// The counters of a node since its start.
     public struct Statistics: Sendable, Hashable {
-        /// Requests that were passed to the transport.
+        /// The requests that were passed to the transport.
         public internal(set) var sent = 0
-        /// Requests that ended with a reply, or with a failure other than `unreachable`.
+        /// The requests that ended with a reply, or with a failure other than `unreachable`.
         public internal(set) var answered = 0
-        /// Requests that failed with `unreachable`, because the node or the connection was lost.
+        /// The requests that failed with `unreachable`, because the node or the connection was lost.
         public internal(set) var lost = 0
-        /// Requests whose caller was cancelled.
+        /// The requests whose caller was cancelled.
         public internal(set) var cancelled = 0
-        /// Messages with requests of other nodes and of clients that have arrived.
+        /// The received messages that contain requests of other nodes or of clients.
         public internal(set) var received = 0
-        /// Publications that were passed to the transport.
+        /// The publications that were passed to the transport.
         public internal(set) var published = 0
-        /// Messages on the cluster's subjects that were dropped because they cannot be read.
+        /// The messages on the cluster's subjects that were dropped because this node cannot read them.
         public internal(set) var malformed = 0
-        /// Dropped messages: answers to requests that this node does not wait for, and publications that came
-        /// twice.
+        /// The answers without a waiting request, and the repeated publications, that were dropped.
         public internal(set) var unknown = 0
-        /// Requests that wait for a reply.
+        /// The requests that wait for a reply.
         public var inFlight: Int { self.sent - self.answered - self.lost - self.cancelled }
     }
 
@@ -141,21 +145,20 @@ public final class ClusterNode: Sendable {
 
     /// Joins the cluster.
     ///
-    /// ``run()`` joins it as well, unless this method has been called.
-    ///
-    /// Call this method to know when the routes of other nodes can be used.
+    /// Call this method to wait until the routes of other nodes can be used. ``run()`` also joins the
+    /// cluster, unless this method has been called before.
     ///
     /// - Throws: A `RoutingError`. Its code is `unreachable` if no server can be reached, `refused` if the
     ///   server or this node's rules do not allow the connection, and `conflict` if the bus has joined a
     ///   cluster already.
     public func start() async throws { try await self.core.start() }
 
-    /// Joins the cluster and runs until the task is cancelled or, in a service group, until graceful
-    /// shutdown.
+    /// Joins the cluster and runs until the node leaves it.
     ///
-    /// At graceful shutdown the node announces its departure and stops receiving new requests, which go to
-    /// other instances. It waits for the requests in flight, for ``Configuration/drainLimit`` at most, and
-    /// fails the others. A node can run once.
+    /// The node leaves when the task is cancelled or, in a service group, at graceful shutdown. It announces
+    /// its departure and receives no new requests, which other nodes then handle. It waits for its unanswered
+    /// requests, for ``Configuration/drainLimit`` at most, and fails the requests that are still unanswered.
+    /// A node can run once.
     ///
     /// - Throws: The errors of ``start()``.
     public func run() async throws { try await self.core.run() }

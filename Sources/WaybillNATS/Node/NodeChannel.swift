@@ -14,7 +14,7 @@ final class NodeChannel: RPCChannel {
     private let budget: RequestBudget
     /// The charges of unanswered requests.
     ///
-    /// Several requests may have no ID.
+    /// Several requests may have the same key, because a request can lack an ID.
     private var charges: [RPCID: [RequestBudget.Charge]] = [:]
     /// The unanswered requests, with the subject on which each arrived.
     private var running: [RPCID: (subject: String, start: ContinuousClock.Instant)] = [:]
@@ -24,11 +24,11 @@ final class NodeChannel: RPCChannel {
     ///
     /// - Parameters:
     ///   - peer: The name of the other side, for the log.
-    ///   - subject: The subject of answers; empty if the other side does not want any.
-    ///   - reply: The subject to which the other side sends notifications about its requests.
-    ///   - isNode: Whether the other side is a node, and not a client that waits for one answer.
+    ///   - subject: The subject of answers; empty if the other side does not expect answers.
+    ///   - reply: The subject to which the other side sends messages about its requests.
+    ///   - isNode: Whether the other side is a node. Otherwise it is a client that waits for one answer.
     ///   - transport: The transport that publishes the answers.
-    ///   - tally: The counts of requests.
+    ///   - tally: The request counts of this node's endpoints.
     ///   - budget: The limits on the requests of all nodes and clients.
     ///   - onAnswer: A closure that is called after each answer, or nil if the other side is a node of the
     ///     cluster.
@@ -70,7 +70,7 @@ final class NodeChannel: RPCChannel {
 
     /// Returns an answer, or an error when the answer is larger than the server accepts.
     ///
-    /// Each answer to a batch may be small enough although the batch is too large.
+    /// The answer to a batch may be too large even if the answers to its requests are small.
     private func fitting(_ body: [UInt8], in envelope: MessageEnvelope?) -> [UInt8] {
         let (size, limit) = (body.count + (envelope?.size ?? 0), self.transport.payloadLimit)
         if size <= limit { return body }
@@ -104,7 +104,7 @@ final class NodeChannel: RPCChannel {
     }
 
     func objection(to result: JSONText) -> RoutingError? {
-        // The message around the result has less than 200 bytes and adds four levels of nesting.
+        // The message around the result adds at most 200 bytes and four levels of nesting.
         let limit = self.transport.payloadLimit - 200
         if result.range.count > limit {
             return RoutingError(
@@ -120,7 +120,7 @@ final class NodeChannel: RPCChannel {
         )
     }
 
-    // The transport sends its messages in batches.
+    // The transport sends messages in batches by itself.
     nonisolated(nonsending) func flush() async {}
     func flushSoon() {}
     func close() {}

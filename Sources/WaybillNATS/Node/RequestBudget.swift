@@ -1,11 +1,11 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The limits on the requests and events in flight: one limit for all nodes together, and one for all clients
-/// that are not nodes.
+/// The limits on the unanswered requests and events of other nodes and of clients.
 ///
-/// A client chooses the subject for its answers, and may choose another one for each request. It can also
-/// announce any number of nodes. A limit for each sender would therefore not limit a client.
+/// All nodes share one limit, and all clients that are not nodes share another limit. A client chooses the
+/// subject for its answers, and may choose a different subject for each request. A client can also announce
+/// any number of nodes. A limit for each sender would therefore not limit a client.
 final class RequestBudget: Sendable {
     /// The senders that share a limit.
     enum Senders: String {
@@ -19,9 +19,9 @@ final class RequestBudget: Sendable {
         let size: Int
     }
 
-    /// One request in flight.
+    /// The part of a limit that one unanswered request uses.
     ///
-    /// It is counted until this object is released.
+    /// The request counts until this object is released.
     final class Charge: Sendable {
         private let budget: RequestBudget
         private let senders: Senders
@@ -36,7 +36,7 @@ final class RequestBudget: Sendable {
         deinit { self.budget.add(-1, size: -self.size, to: self.senders) }
     }
 
-    /// An amount for the nodes, and one for the clients.
+    /// One amount for the nodes, and one amount for the clients.
     private struct Amounts {
         var nodes: Amount
         var clients: Amount
@@ -49,7 +49,8 @@ final class RequestBudget: Sendable {
 
     private struct State {
         var used = Amounts(nodes: Amount(count: 0, size: 0), clients: Amount(count: 0, size: 0))
-        /// The senders of the message that is being received, and the bytes of each of its requests.
+        /// The senders of the message that is being received, and the number of bytes to charge for each
+        /// request.
         var current: (senders: Senders, size: Int)?
     }
 
@@ -58,16 +59,16 @@ final class RequestBudget: Sendable {
 
     init(nodes: Amount, clients: Amount) { self.limits = Amounts(nodes: nodes, clients: clients) }
 
-    /// The number of requests in flight.
+    /// Returns the number of unanswered requests.
     func count(of senders: Senders) -> Int { self.state.withLock { $0.used[senders].count } }
 
-    /// Charges the requests that a closure begins.
+    /// Applies a limit to the requests that a closure begins.
     ///
     /// - Parameters:
     ///   - count: The number of requests in the message.
-    ///   - size: The bytes of the message.
+    ///   - size: The number of bytes of the message.
     ///   - senders: The senders whose limit applies.
-    ///   - receive: Begins the requests.
+    ///   - receive: Begins the requests. Each request calls ``begin()``.
     /// - Returns: Whether the limit allowed the requests and the closure was called.
     func charge(_ count: Int, size: Int, to senders: Senders, _ receive: () -> Void) -> Bool {
         let limit = self.limits[senders]
@@ -83,7 +84,7 @@ final class RequestBudget: Sendable {
         return true
     }
 
-    /// Begins a request of the message that is being received, and returns its charge.
+    /// Charges a request of the message that is being received.
     ///
     /// - Returns: The charge; nil if no message is being received.
     func begin() -> Charge? {

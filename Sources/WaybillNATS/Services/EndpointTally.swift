@@ -1,7 +1,7 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The request counts of a node's endpoints, as the NATS services API reports them.
+/// The request counts of a node's endpoints, for the NATS services API.
 final class EndpointTally: Sendable {
     /// The counts of one subject.
     struct Counts: Sendable {
@@ -18,17 +18,17 @@ final class EndpointTally: Sendable {
 
     private let state = Locked(State())
 
-    /// The counts of every subject that has had requests.
+    /// The counts of each subject that has received requests.
     var counts: [String: Counts] { self.state.withLock { $0.counts } }
 
-    /// Counts the requests that a closure begins for a subject.
+    /// Counts the requests for a subject that a closure begins.
     func count(for subject: String, _ body: () -> Void) {
         self.state.withLock { $0.current = subject }
         body()
         self.state.withLock { $0.current = nil }
     }
 
-    /// Counts the beginning of a request for the subject of the enclosing ``count(for:_:)`` call.
+    /// Counts the beginning of a request for the subject of the ``count(for:_:)`` call that is running.
     ///
     /// - Returns: The subject, or nil when the request is not counted.
     func begin() -> String? {
@@ -38,7 +38,7 @@ final class EndpointTally: Sendable {
         }
     }
 
-    /// Records that a request was answered.
+    /// Records that a request has been answered or has failed.
     func end(_ subject: String, after time: Duration, _ failure: String?) {
         self.state.withLock { state in
             state.counts[subject]?.time += time

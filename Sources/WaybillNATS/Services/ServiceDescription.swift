@@ -1,11 +1,10 @@
 internal import FoundationEssentials
 internal import WaybillJSON
 
-/// A node as a service of the NATS services API (ADR-32).
+/// The description of a node as a service of the NATS services API (ADR-32).
 ///
-/// Its endpoints are the routes that it shares.
-///
-/// The `nats` command and other dashboards find it by requests to subjects that begin with `$SRV`.
+/// The endpoints of the service are the routes that the node shares. The `nats` command and dashboards find
+/// the service by requests to subjects that begin with `$SRV`.
 struct ServiceDescription: Sendable {
     /// The requests of the services API.
     enum Verb: String, CaseIterable, Sendable {
@@ -20,11 +19,11 @@ struct ServiceDescription: Sendable {
         let subject: String
     }
 
-    /// The queue in which nodes share the work of a subject.
+    /// The queue group, in which the server delivers each request to a single node.
     static let queue = "waybill"
     private static let prefix = "$SRV"
 
-    /// The service name, which all instances of a service share.
+    /// The name of the service, which may be the same for several nodes.
     let name: String
     let id: NodeID
     let version: String
@@ -40,7 +39,7 @@ struct ServiceDescription: Sendable {
         self.started = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// The subjects of requests to all services, to the services of this name, and to this instance.
+    /// The subjects of requests to all services, to the services with this name, and to this node.
     var subjects: [String] {
         Verb.allCases.flatMap { verb in
             let all = "\(Self.prefix).\(verb.rawValue)"
@@ -48,7 +47,8 @@ struct ServiceDescription: Sendable {
         }
     }
 
-    /// Returns the request that a subject names, or nil when it is not a subject of the services API.
+    /// Returns the kind of request that a subject represents, or nil when the subject is not part of the
+    /// services API.
     static func verb(in subject: String) -> Verb? {
         guard let rest = subject.rest(after: Self.prefix), rest.first == "." else { return nil }
         return Verb(rawValue: String(rest.dropFirst().prefix { $0 != "." }))
@@ -134,7 +134,7 @@ extension ServiceDescription {
             writer.name(name)
             writer.raw(String(number))
         }
-        // Some clients do not treat a missing `data` member as empty.
+        // Some clients require the `data` member, although it is empty.
         writer.name("data")
         writer.raw("{}")
         writer.name("last_error")

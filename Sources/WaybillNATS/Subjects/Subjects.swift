@@ -2,13 +2,12 @@ internal import WaybillRouting
 
 /// The NATS subjects of a cluster.
 ///
-/// All subjects of a realm have one prefix, so clusters of different realms on one server do not receive each
-/// other's messages. The segments of a URL or pattern become the tokens of a subject. Characters with a
-/// meaning in NATS are percent-encoded, and a text that is too long for a control line of the server becomes
-/// a hash. The subject is therefore only a coarse filter: each message contains its URL, and the receiver
-/// matches that URL again.
+/// All subjects of a realm have the same prefix, so nodes of different realms on one server do not receive
+/// each other's messages. The segments of a URL or pattern become the tokens of a subject. Characters with a
+/// meaning in NATS are percent-encoded. A text that is too long for a subject becomes a hash. The subject is
+/// therefore only a coarse filter: each message contains its URL, and the receiver matches this URL again.
 struct Subjects: Sendable {
-    /// The most bytes that a URL or pattern may have in a subject.
+    /// The maximum number of bytes that a URL or pattern may have in a subject.
     static let limit = 512
 
     /// The subject of announcements to all nodes.
@@ -42,12 +41,12 @@ struct Subjects: Sendable {
         return rest.isEmpty || rest[0] == UInt8(ascii: ".")
     }
 
-    /// Returns the reply subject of an announcement from one node to another.
+    /// Returns the reply subject of an announcement from one node to another node.
     ///
-    /// The server reports there that the receiver does not exist.
+    /// If the receiver does not exist, the server reports this to the reply subject.
     func asking(_ id: NodeID, _ own: NodeID) -> String { "\(self.inboxPrefix)\(own).ask-\(id)" }
 
-    /// Returns the receiver that a subject of ``asking(_:_:)`` names.
+    /// Returns the receiver in a subject that ``asking(_:_:)`` has created.
     func asked(in subject: String) -> NodeID? {
         guard let tokens = subject.rest(after: self.inboxPrefix),
             let node = tokens.split(separator: ".").last?.rest(after: "ask-")
@@ -55,10 +54,10 @@ struct Subjects: Sendable {
         return NodeID(String(node))
     }
 
-    /// Returns the subject of messages to one node about requests that it handles.
+    /// Returns the subject of messages to one node about the requests that the node handles.
     func node(_ id: NodeID) -> String { "\(self.nodePrefix)\(id)" }
 
-    /// Returns the node that a subject of ``node(_:)`` names.
+    /// Returns the node in a subject that ``node(_:)`` has created.
     func node(in subject: String) -> NodeID? {
         subject.rest(after: self.nodePrefix).flatMap { NodeID(String($0)) }
     }
@@ -69,10 +68,10 @@ struct Subjects: Sendable {
     /// Returns the prefix of a node's ``inbox(_:_:)`` subjects.
     func inboxPrefix(of id: NodeID) -> String { "\(self.inboxPrefix)\(id)." }
 
-    /// Returns a wildcard subject for all answers to a node.
+    /// Returns a wildcard subject for the answers to all requests of a node.
     func inboxes(_ id: NodeID) -> String { self.inboxPrefix(of: id) + "*" }
 
-    /// Returns the node and the request number in a subject of ``inbox(_:_:)``.
+    /// Returns the node and the request number in a subject that ``inbox(_:_:)`` has created.
     func request(in subject: String) -> (node: NodeID, number: Int)? {
         guard subject.begins(with: self.inboxPrefix) else { return nil }
         let bytes = subject.utf8.span.extracting(droppingFirst: self.inboxPrefix.utf8.count)
@@ -85,7 +84,8 @@ struct Subjects: Sendable {
         return (NodeID(unchecked: String(id)), number)
     }
 
-    /// Returns the number that digits represent, or nil when they are not digits or exceed `Int`.
+    /// Returns the number that a text represents, or nil when a byte is not a digit or the number exceeds
+    /// `Int`.
     private static func number(_ digits: Span<UInt8>) -> Int? {
         var number = 0
         for index in digits.indices {
@@ -98,7 +98,7 @@ struct Subjects: Sendable {
         return digits.isEmpty ? nil : number
     }
 
-    /// Returns the subject of requests to the routes of a shape.
+    /// Returns the subject of requests to the routes whose patterns have a shape.
     func call(_ shape: PatternShape) -> String {
         Self.subject(self.callPrefix, shape.text) ?? "\(self.callPrefix)%.\(Self.hash(shape.text))"
     }
@@ -127,7 +127,7 @@ struct Subjects: Sendable {
         subject.begins(with: self.publicationPrefix) || subject == self.longPublications
     }
 
-    /// Returns subjects that together cover all publications to the URLs of a pattern, and possibly more.
+    /// Returns subjects that together include all publications to the URLs of a pattern, and possibly more.
     func publications(of pattern: RoutePattern) -> [String] {
         pattern.shapes.map { shape in
             var tokens = [Self.token(pattern.scheme)]
@@ -149,7 +149,7 @@ struct Subjects: Sendable {
     /// Returns the URL in the subject of a publication or a request, or nil when the subject contains a
     /// pattern or a hash.
     func url(in subject: String) -> String? {
-        // The tokens of a subject are ASCII. Comparing the characters of other texts can take quadratic time.
+        // A valid subject is ASCII. In other texts, comparing the characters can take quadratic time.
         guard subject.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let rest = subject.rest(after: self.publicationPrefix) ?? subject.rest(after: self.callPrefix)
         guard let tokens = rest?.split(separator: ".", omittingEmptySubsequences: false) else { return nil }
@@ -196,10 +196,8 @@ struct Subjects: Sendable {
 
     /// Returns a text as one token.
     ///
-    /// Every byte is percent-encoded that has a meaning in subjects or is not visible ASCII.
-    ///
-    /// Only the empty text becomes a lone `%`. In the subject of a request, that token also introduces a
-    /// hash.
+    /// Every byte that has a meaning in subjects, or is not visible ASCII, is percent-encoded. Only the empty
+    /// text becomes a single `%`. In the subject of a request, a single `%` also precedes a hash.
     static func token(_ text: String) -> String {
         if Self.isPlain(text) { return text }
         var bytes: [UInt8] = []
@@ -223,7 +221,7 @@ struct Subjects: Sendable {
         }
     }
 
-    /// Returns whether a text is a token without encoding.
+    /// Returns whether a text is already a token, so that it needs no encoding.
     private static func isPlain(_ text: String) -> Bool {
         let bytes = text.utf8.span
         for index in bytes.indices where !Self.isPlain(bytes[index]) { return false }
@@ -249,18 +247,18 @@ struct Subjects: Sendable {
     }
 }
 
-// Comparison by bytes: subjects are ASCII, and comparing characters takes many times as long.
+// Comparisons of bytes. Subjects are ASCII, and comparing characters takes many times as long.
 extension String {
     func begins(with prefix: String) -> Bool { self.utf8.span.begins(with: prefix.utf8.span) }
 
-    /// Returns the text after a prefix, or nil when the text does not begin with it.
+    /// Returns the text after a prefix, or nil when the text does not begin with the prefix.
     func rest(after prefix: String) -> Substring? {
         self.begins(with: prefix) ? self[...].rest(after: prefix) : nil
     }
 }
 
 extension Substring {
-    /// Returns the text after a prefix, or nil when the text does not begin with it.
+    /// Returns the text after a prefix, or nil when the text does not begin with the prefix.
     func rest(after prefix: String) -> Substring? {
         guard self.utf8.span.begins(with: prefix.utf8.span) else { return nil }
         return self[self.utf8.index(self.startIndex, offsetBy: prefix.utf8.count)...]
@@ -277,9 +275,10 @@ extension Span<UInt8> {
 
 /// The segments of a pattern without the names of their values.
 ///
-/// Nodes whose patterns have the same shape share its messages.
+/// If the patterns of several nodes have the same shape, these nodes share the messages for the shape.
 struct PatternShape: Sendable, Hashable {
-    /// The segments as tokens of a subject, in one text, because a node stores thousands of shapes.
+    /// The segments as tokens of a subject, in one text to save memory, because a node stores thousands of
+    /// shapes.
     let text: String
 
     init(_ pattern: RoutePattern) {
@@ -303,7 +302,7 @@ struct PatternShape: Sendable, Hashable {
     }
 }
 
-/// The ID of a node: 96 random bits, new at each start.
+/// The ID of a node, which consists of 96 random bits and is different at each start of the node.
 struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
     let description: String
 
@@ -320,13 +319,13 @@ struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.description = text
     }
 
-    /// Creates an ID from a text that is known to be valid.
+    /// Creates an ID from a text that the caller has validated.
     fileprivate init(unchecked text: String) { self.description = text }
 
-    /// The accepted numbers of bytes in an ID.
+    /// The lengths of a valid ID, in bytes.
     fileprivate static var lengths: ClosedRange<Int> { 1...32 }
 
-    /// Returns the number of leading bytes that may be part of an ID.
+    /// Returns the number of bytes at the beginning that are valid in an ID.
     fileprivate static func length(in bytes: Span<UInt8>) -> Int {
         var length = 0
         while length < bytes.count, (48...57).contains(bytes[length]) || (97...122).contains(bytes[length]) {

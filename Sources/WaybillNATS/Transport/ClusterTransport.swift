@@ -1,22 +1,23 @@
 package import WaybillEventLoop
 package import WaybillRouting
 
-/// The messages of a cluster's nodes to each other.
+/// The exchange of messages between the nodes of a cluster.
 ///
-/// A transport publishes messages, and passes the messages of its subscriptions to a closure on a loop.
-///
-/// A transport does not return a node's own messages to it. No method blocks its thread;
-/// ``open(on:receive:)``, ``flush()`` and ``close()`` suspend their caller.
+/// A transport publishes messages, and passes the messages of its subscriptions to a closure on a loop. A
+/// node does not receive its own messages. No method blocks its thread, but ``open(on:receive:)``,
+/// ``flush()`` and ``close()`` suspend their caller.
 package protocol ClusterTransport: Sendable {
-    /// The most bytes of a message. The value is valid after ``open(on:receive:)``.
+    /// The maximum number of bytes of a message.
+    ///
+    /// The value is valid after ``open(on:receive:)``.
     var payloadLimit: Int { get }
 
     /// Connects to a server.
     ///
     /// - Parameters:
     ///   - eventLoop: The loop on which `receive` is called.
-    ///   - receive: Handles events in their order. It returns false when a message is not handled
-    ///     completely. The next event is then `remainder`, after the loop has polled.
+    ///   - receive: Handles events in their order. The closure returns false when it has not handled a
+    ///     message completely. The next event, after the loop has polled, is then `remainder`.
     /// - Throws: A `RoutingError` with the code `unreachable` or `refused`.
     func open(
         on eventLoop: EventLoop,
@@ -25,10 +26,12 @@ package protocol ClusterTransport: Sendable {
 
     /// Subscribes to a subject.
     ///
-    /// Among subscribers with the same queue, each message is delivered to one.
+    /// Among subscribers with the same queue, the server delivers each message to one subscriber.
     func subscribe(_ subject: String, queue: String?)
 
-    /// Ends a subscription. Messages that the server sends before it processes the request still arrive.
+    /// Ends a subscription.
+    ///
+    /// Messages that the server sends before it has processed this request still arrive.
     func unsubscribe(_ subject: String)
 
     /// Enqueues a message to be sent.
@@ -37,8 +40,8 @@ package protocol ClusterTransport: Sendable {
     ///   - subject: The subject of the message.
     ///   - reply: The subject for the answer.
     ///   - payload: The message.
-    ///   - envelope: The bytes around the payload. Neighbours with the same subject and envelope are joined
-    ///     into one message.
+    ///   - envelope: The bytes around the payload. The transport joins consecutive messages with the same
+    ///     subject and envelope into one message.
     ///   - headers: The headers of the message. A message with headers has no envelope.
     ///   - purpose: The purpose of the message.
     /// - Returns: false when the queue is full and the message is rejected.
@@ -51,8 +54,9 @@ package protocol ClusterTransport: Sendable {
         as purpose: MessagePurpose
     ) -> Bool
 
-    /// Waits until the server has processed all earlier calls, and the messages that it sent before have been
-    /// received.
+    /// Waits until the server has processed all earlier calls.
+    ///
+    /// The messages that the server had sent before have then been received.
     func flush() async
 
     /// Closes the connection. No event follows.
@@ -60,7 +64,7 @@ package protocol ClusterTransport: Sendable {
 }
 
 extension ClusterTransport {
-    /// Enqueues a message that is never joined with others.
+    /// Enqueues a message that is never joined with other messages.
     package func publish(
         _ subject: String,
         reply: ReplySubject?,
@@ -74,8 +78,9 @@ extension ClusterTransport {
 /// The subject for the answer to a message.
 package enum ReplySubject: Sendable {
     case plain(String)
-    /// A prefix and a number. Of messages that are joined into one, only the last reply subject becomes a
-    /// text.
+    /// A prefix and a number.
+    ///
+    /// If messages are joined, only the reply subject of the last message is converted to a text.
     case numbered(String, Int)
 
     package var text: String {
@@ -88,19 +93,23 @@ package enum ReplySubject: Sendable {
 
 /// The purpose of a message.
 ///
-/// It determines how much of a full queue the message may use.
+/// The purpose determines how much of a full queue the message may use.
 package enum MessagePurpose: Sendable {
     case publication
     case request
-    /// A message about a request, from the node that sent it or the node that handles it. Small ones are
-    /// accepted when publications and requests are rejected.
+    /// A message about a request, from the node that sent the request or from the node that handles it.
+    ///
+    /// A small message is accepted even when publications and requests are rejected.
     case dialog
-    /// An announcement of a node about itself, which is always accepted.
+    /// An announcement of a node about itself.
+    ///
+    /// The message is always accepted.
     case membership
 }
 
-/// The bytes around a message, or around several joined messages to one subject, which are separated by
-/// commas.
+/// The bytes around a message, or around several joined messages to one subject.
+///
+/// Joined messages are separated by commas.
 package struct MessageEnvelope: Sendable, Equatable {
     let start: [UInt8]
     let end: [UInt8]
@@ -118,32 +127,38 @@ package struct MessageEnvelope: Sendable, Equatable {
 /// An event that a transport reports to its node.
 package enum TransportEvent: Sendable {
     case message(TransportMessage)
-    /// The part of the last message that is not handled yet.
+    /// The next event for a message of which `receive` has handled only a part.
     case remainder
-    /// No subscriber received a message, or the message could not be sent. The event names the reply subject
-    /// of the message.
+    /// No subscriber received a message, or the message could not be sent.
+    ///
+    /// The event contains the reply subject of the message.
     case undelivered(reply: String, reason: Undelivered)
-    /// Messages to this node were dropped because it is too slow. Requests and answers may be among them.
+    /// Messages to this node were dropped because the node is too slow.
+    ///
+    /// Requests and answers are possibly among these messages.
     case overflow
-    /// Publications to this node, and no other messages, were dropped because it is too slow.
+    /// Publications to this node were dropped because the node is too slow.
+    ///
+    /// No other messages were dropped.
     case publicationOverflow
     case connected
     case disconnected(String)
     /// The server reported an error, such as a subject that the user may not subscribe to.
     case problem(String)
-    /// The server is about to shut down, and its clients move to another one.
+    /// The server is about to shut down, and its clients must use another server.
     case lameDuck
 
     package enum Undelivered: Sendable {
         case noSubscriber
-        /// The message, in the form in which it would have been received, and the reason why it was not sent.
+        /// The message in the form in which other nodes would have received it, and the reason for the
+        /// failure.
         case notSent(TransportMessage, String)
     }
 }
 
 /// A received message.
 ///
-/// For joined messages, the reply subject belongs to the last one.
+/// If several messages were joined, the reply subject belongs to the last of them.
 package struct TransportMessage: Sendable {
     package let subject: String
     package let reply: String?
@@ -163,8 +178,9 @@ package struct TransportMessage: Sendable {
         self.headers = headers
     }
 
-    /// Returns the number of bytes that headers take: a version line, one line for each header, and an empty
-    /// line.
+    /// Returns the number of bytes that headers add to a message.
+    ///
+    /// The headers consist of a version line, one line for each header, and an empty line.
     package static func size(of headers: [(name: String, value: String)]) -> Int {
         guard !headers.isEmpty else { return 0 }
         let ends = "NATS/1.0\r\n\r\n".utf8.count

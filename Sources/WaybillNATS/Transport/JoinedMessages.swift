@@ -1,10 +1,10 @@
-// Joined messages: publications that wait for a connection are joined with neighbours to the same subject,
-// and the server handles them as one message.
+// Joined messages. While publications wait to be sent, consecutive publications to the same subject are
+// joined. The server handles them as one message.
 
-/// A message that waits for a connection, and the messages that have been joined with it.
+/// A message that waits to be sent, and the messages that have been joined with it.
 struct OutgoingMessage: Sendable {
     let subject: String
-    /// The subject for the answer to the last message.
+    /// The subject for the answer to the last of the joined messages.
     private(set) var reply: ReplySubject?
     let headers: [(name: String, value: String)]
     /// The bytes around the messages; nil if the message cannot be joined with others.
@@ -13,11 +13,11 @@ struct OutgoingMessage: Sendable {
     private(set) var payload: [UInt8]
     private var count = 1
 
-    /// The most messages in a joined message.
+    /// The maximum number of messages in a joined message.
     static let countLimit = 64
-    /// The number of joined messages after which memory for the longest message is reserved.
+    /// The number of messages at which memory for a joined message of the maximum size is reserved.
     private static let fewCount = 4
-    /// The most bytes of a joined message.
+    /// The maximum number of bytes of a joined message.
     static let byteLimit = 1 << 15
 
     init(
@@ -37,15 +37,15 @@ struct OutgoingMessage: Sendable {
     /// The number of bytes in the payload and the headers.
     var size: Int { self.payload.count + TransportMessage.size(of: self.headers) }
 
-    /// Appends a later message, if both can be joined.
+    /// Appends a later message, if the two messages can be joined.
     ///
     /// - Parameters:
     ///   - message: The later message.
     ///   - envelope: The bytes around the later message.
     ///   - subject: The subject of the later message.
     ///   - reply: The subject for the answer to the later message.
-    ///   - limit: The most bytes of the joined message.
-    ///   - spares: The spare buffers, which provide memory for a long message.
+    ///   - limit: The maximum number of bytes of the joined message.
+    ///   - spares: The buffers from earlier messages, which provide memory for a long message.
     /// - Returns: Whether the message was appended.
     mutating func take(
         _ message: [UInt8],
@@ -61,7 +61,7 @@ struct OutgoingMessage: Sendable {
         let limit = min(limit, Self.byteLimit)
         guard self.payload.count + ",".utf8.count + message.count <= limit else { return false }
         if self.count == Self.fewCount {
-            // More messages are likely to follow. Reserving memory for every pair of messages would waste it.
+            // More messages are likely to follow. For few messages, the reserved memory would be wasted.
             var room = spares.take(limit)
             room += self.payload
             self.payload = room

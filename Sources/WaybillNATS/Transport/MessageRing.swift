@@ -20,34 +20,45 @@ final class MessageRing<Element: Sendable>: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// The share of the queue's limits that an element may use.
+    /// The part of the queue's limits that an element may use.
     enum Room {
-        /// Half of the limits, for droppable messages, so that awaited ones still fit.
+        /// Half of the limits.
+        ///
+        /// This case is for messages that may be dropped. The other half is left for messages for which a
+        /// task waits.
         case half
         case whole
-        /// Four times the limits, for small messages that end a wait.
+        /// Four times the limits.
+        ///
+        /// This case is for small messages that end the waiting of a task.
         case fourfold
-        /// No limit, for commands and events of the queue's own operation.
+        /// No limit.
+        ///
+        /// This case is for commands and events that the queue's users need for their own operation.
         case any
     }
 
     /// The result of appending an element.
     enum Admission {
-        /// The element was appended, and the consumer will take it without a wake-up.
+        /// The element was appended.
+        ///
+        /// The consumer will take it without a wake-up.
         case queued
-        /// The element was appended, and the consumer has to be woken up.
+        /// The element was appended.
+        ///
+        /// The caller has to wake the consumer up.
         case needsWakeUp
         case full
         case closed
     }
 
-    /// Appends an element, or joins it with the last one.
+    /// Appends an element, or joins it with the last element of the queue.
     ///
     /// - Parameters:
-    ///   - element: The element. It is created only if it is not joined with another one.
-    ///   - size: The bytes of the element.
-    ///   - room: The share of the limits that the element may use.
-    ///   - join: Joins the element with the last one in the queue, if possible, and returns whether it did.
+    ///   - element: The element. It is created only if it cannot be joined with the last element.
+    ///   - size: The number of bytes of the element.
+    ///   - room: The part of the limits that the element may use.
+    ///   - join: Joins the element with the last element, if possible, and returns whether it was joined.
     /// - Returns: Whether the element was accepted, and whether the consumer has to be woken up.
     func append(
         _ element: @autoclosure () -> Element,
@@ -82,7 +93,7 @@ final class MessageRing<Element: Sendable>: Sendable {
 
     /// Removes and returns all elements.
     ///
-    /// When there are none, the next element needs a wake-up.
+    /// If the queue is empty, the consumer must be woken up for the next element.
     func takeAll() -> [Element] {
         self.state.withLock { state in
             let elements = state.elements
@@ -107,30 +118,30 @@ final class MessageRing<Element: Sendable>: Sendable {
     }
 }
 
-/// Buffers of sent or received messages, kept for the next messages.
+/// Buffers of sent or received messages, which are kept for the next messages.
 ///
-/// A message buffer is allocated on one thread and freed on another. The freeing thread returns its pages to
-/// the system each time it has caught up. Allocating the pages again takes longer than copying the messages.
-/// At most two megabytes are kept.
+/// A message buffer is allocated on one thread and freed on another thread. When the freeing thread has
+/// handled all waiting messages, the allocator returns the pages of the freed buffers to the system.
+/// Allocating the pages again takes longer than copying the messages. At most two megabytes are kept.
 final class SpareBuffers: Sendable {
     private let buffers = Locked<[[UInt8]]>([])
 
     private static let countLimit = 32
-    /// The capacities worth keeping.
+    /// The capacities of the buffers that are kept.
     ///
-    /// Smaller buffers cost little, and larger ones are rare.
+    /// Smaller buffers are cheap to allocate, and larger buffers are rare.
     private static let sizes = 1 << 12..<1 << 16
 
     /// Returns an empty buffer with the capacity for a number of bytes.
     func take(_ size: Int) -> [UInt8] {
         var buffer = Self.sizes.contains(size) ? self.buffers.withLock { $0.popLast() } ?? [] : []
-        // A buffer that another owner still uses is replaced, not modified.
+        // If another owner still uses the buffer, the array allocates new memory here.
         buffer.removeAll(keepingCapacity: true)
         buffer.reserveCapacity(size)
         return buffer
     }
 
-    /// Keeps a buffer, unless enough are kept already.
+    /// Keeps a buffer, unless enough buffers are kept already.
     func give(_ buffer: [UInt8]) {
         guard Self.sizes.contains(buffer.capacity) else { return }
         self.buffers.withLock { if $0.count < Self.countLimit { $0.append(buffer) } }

@@ -12,16 +12,18 @@ internal import Glibc
 
 /// A connection of libnats.
 ///
-/// One thread uses it, and the threads of ``flush(then:)`` call it at the same time.
+/// One thread uses the connection. The threads of ``flush(then:)`` also use the connection, at the same time.
 @safe
 final class NATSClient: @unchecked Sendable {
     private let connection: OpaquePointer
     private let events: NATSEvents
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
-    /// Ended subscriptions that may still contain undelivered messages.
+    /// The subscriptions that have ended but whose last messages have possibly not been delivered.
     private var draining: [OpaquePointer] = unsafe []
 
-    /// Creates a connection to a server, which takes seconds in the worst case.
+    /// Creates a connection to a server, and blocks until the server has answered.
+    ///
+    /// This takes several seconds in the worst case.
     init(
         _ servers: [String],
         security: NATSTransport.Security,
@@ -29,13 +31,13 @@ final class NATSClient: @unchecked Sendable {
         socket: NATSSocket
     ) throws(RoutingError) {
         self.events = events
-        // One thread for all subscriptions keeps the order of messages across them.
+        // With one thread for all subscriptions, messages of different subscriptions stay in order.
         _ = nats_SetMessageDeliveryPoolSize(1)
         var options: OpaquePointer?
         _ = unsafe natsOptions_Create(&options)
         defer { unsafe natsOptions_Destroy(options) }
-        // libnats passes it to callbacks until the connection is closed for good. The last callback releases
-        // it.
+        // libnats passes this pointer to callbacks until the connection is closed for good. The last callback
+        // releases the object.
         let box = unsafe Unmanaged.passRetained(events)
         let status = unsafe Self.configure(
             options,
@@ -69,13 +71,14 @@ final class NATSClient: @unchecked Sendable {
         var steps = unsafe [
             natsOptions_SetServers(options, &names, Int32(servers.count)),
             natsOptions_UseGlobalMessageDelivery(options, true),
-            // The publications of a node have already reached its own subscribers.
+            // Do not receive the node's own publications, because they have already reached the subscribers
+            // on this node.
             natsOptions_SetNoEcho(options, true),
-            // Without this option, data waits up to a millisecond for a thread of libnats that writes it.
+            // Without this option, the data waits up to a millisecond until a thread of libnats writes it.
             natsOptions_SetSendAsap(options, true),
             natsOptions_SetTimeout(options, 2000),
-            // ``NATSWorker`` reconnects, and ``Liveness`` detects a silent server. The options of libnats for
-            // both would close the socket on its own threads.
+            // ``NATSWorker`` reconnects, and ``Liveness`` detects a silent server. If libnats did this
+            // instead, it would close the socket on its own threads.
             natsOptions_SetAllowReconnect(options, false),
             natsOptions_SetPingInterval(options, Liveness.interval / 1_000_000),
             natsOptions_SetMaxPingsOut(options, .max),
@@ -156,7 +159,7 @@ final class NATSClient: @unchecked Sendable {
 
     func subscribe(_ subject: String, _ queue: String?) {
         var subscription: OpaquePointer?
-        // ``noteComplete`` releases it after the last message of the subscription.
+        // ``noteComplete`` releases this object after the last message of the subscription.
         let box = unsafe Unmanaged.passRetained(self.events)
         let events = unsafe box.toOpaque()
         let status =
@@ -184,7 +187,7 @@ final class NATSClient: @unchecked Sendable {
 
     /// Ends a subscription.
     ///
-    /// Messages that the server sends before it processes the request still arrive.
+    /// Messages that the server sends before it has processed this request still arrive.
     func unsubscribe(_ subject: String) {
         guard let subscription = unsafe self.subscriptions.removeValue(forKey: subject) else { return }
         _ = unsafe natsSubscription_Drain(subscription)
@@ -193,11 +196,11 @@ final class NATSClient: @unchecked Sendable {
         if unsafe self.draining.count > 1000 { self.flush {} }
     }
 
-    /// Waits until the server has processed the sent bytes, and the messages of ended subscriptions are
+    /// Waits until the server has processed the sent bytes, and the last messages of ended subscriptions are
     /// delivered.
     ///
-    /// The wait happens on a new thread, which calls the closure afterwards. It takes two seconds at most,
-    /// whatever the number of subscriptions, and ends at once without a server.
+    /// A new thread waits, and then calls the closure. The wait takes at most two seconds, even for many
+    /// subscriptions. Without a server, the wait ends at once.
     func flush(then body: @escaping @Sendable () -> Void) {
         let subscriptions = unsafe self.draining.map { UInt(bitPattern: $0) }
         unsafe self.draining = []
@@ -215,7 +218,7 @@ final class NATSClient: @unchecked Sendable {
         let milliseconds = Int64(Self.patience / .milliseconds(1))
         if self.isConnected { _ = unsafe natsConnection_FlushTimeout(self.connection, milliseconds) }
         for address in draining {
-            // Only this closure has the address of the subscription.
+            // No other code has the address of the subscription.
             let subscription = unsafe OpaquePointer(bitPattern: address)
             let left = Int64((limit - .now) / .milliseconds(1))
             if left > 0, self.isConnected {
@@ -225,7 +228,7 @@ final class NATSClient: @unchecked Sendable {
         }
     }
 
-    /// Whether the connection has a server.
+    /// Whether the connection is connected to a server.
     var isConnected: Bool {
         unsafe natsConnection_Status(self.connection) == NATS_CONN_STATUS_CONNECTED
     }
@@ -239,14 +242,14 @@ final class NATSClient: @unchecked Sendable {
     /// The reason why the connection was lost.
     var lastError: String { unsafe errorText(self.connection) }
 
-    /// The URLs of other servers that the server has named.
+    /// The URLs of other servers that the server has reported.
     var discoveredServers: [String] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         var count: Int32 = 0
         guard unsafe natsConnection_GetDiscoveredServers(self.connection, &names, &count) == NATS_OK else {
             return []
         }
-        // The caller owns the list and its texts.
+        // The caller must free the list and its texts.
         defer { unsafe free(names) }
         return (0..<Int(count)).compactMap { index in
             guard let name = unsafe names?[index] else { return nil }
@@ -257,8 +260,8 @@ final class NATSClient: @unchecked Sendable {
 
     /// Closes the connection.
     ///
-    /// Its socket must have been shut down before: otherwise libnats waits for the server to receive
-    /// unwritten bytes, and this thread is the one that writes them.
+    /// The caller must shut the socket down first. Otherwise libnats waits until all bytes are written to the
+    /// server, although only this thread could write them.
     func close() {
         unsafe natsConnection_Close(self.connection)
         for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }
@@ -269,16 +272,16 @@ final class NATSClient: @unchecked Sendable {
         unsafe self.subscriptions = [:]
     }
 
-    // A flush may still use the connection for a moment after it is closed.
+    // A flush may still use the connection for a moment after `close`, so destroy the connection only here.
     deinit { unsafe natsConnection_Destroy(self.connection) }
 }
 
-// The callbacks of libnats. Its own threads call them: one thread for messages, and another for every other
-// event. Their closure is a retained ``NATSEvents``, which the last callback of a subscription or a
-// connection releases.
+// The callbacks of libnats, which its own threads call. One thread delivers messages, and another thread
+// reports every other event. The `closure` argument is a retained ``NATSEvents``. The last callback of a
+// subscription or a connection releases this object.
 
 private func events(_ closure: UnsafeMutableRawPointer?) -> NATSEvents? {
-    // The pointer was made from a retained object, which is released after this callback.
+    // The object was retained when the pointer was created. It is released only after this callback.
     unsafe closure.map { unsafe Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
 }
 
@@ -292,15 +295,14 @@ private func takeMessage(
         return unsafe natsMsg_Destroy(message)
     }
     let size = unsafe Int(natsMsg_GetDataLength(message))
-    // The last use of the message: it is returned after the loop has been woken up.
+    // Return the message last, after the loop has been woken up. The message is not used after that.
     defer { unsafe events.giveBack(message, size: size) }
     let subject = unsafe String(cString: name)
     if unsafe natsMsg_IsNoResponders(message) {
         events.append(.undelivered(reply: subject, reason: .noSubscriber))
         return
     }
-    // libnats reports the true size of the message, and does not free the message before the bytes are
-    // copied.
+    // libnats reports the true size of the message, and does not free the message before it is returned.
     let bytes = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: size)
     var payload = events.spares.take(size)
     unsafe payload.append(contentsOf: bytes)
@@ -315,18 +317,18 @@ private func takeMessage(
 
 private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
-    // The last callback of the subscription: no later callback receives the pointer.
+    // This is the last callback of the subscription, so no later callback receives the pointer.
     unsafe Unmanaged<NATSEvents>.fromOpaque(closure).release()
 }
 
 /// Returns the headers of a message.
 ///
-/// When a header occurs several times, only its first value is returned.
+/// When a header occurs several times, the result contains only its first value.
 private func headers(of message: OpaquePointer?) -> [(name: String, value: String)] {
     var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     var count: Int32 = 0
     guard unsafe natsMsgHeader_Keys(message, &names, &count) == NATS_OK else { return [] }
-    // The caller owns the list. The message owns the texts in it and the values.
+    // The caller must free the list. The message owns the names and the values.
     defer { unsafe free(names) }
     var headers: [(name: String, value: String)] = []
     for index in 0..<Int(count) {
@@ -358,14 +360,14 @@ private func noteError(
 private func errorText(_ connection: OpaquePointer?) -> String {
     var text: UnsafePointer<CChar>?
     let status = unsafe natsConnection_GetLastError(connection, &text)
-    // The connection owns the text, and the caller keeps the connection.
+    // The connection owns the text, and the caller keeps the connection alive.
     let own = unsafe text.map { unsafe String(cString: $0) } ?? ""
     return own.isEmpty ? unsafe String(cString: natsStatus_GetText(status)) : own
 }
 
 private func noteClosed(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
-    // The last callback of the connection: no later callback receives the pointer.
+    // This is the last callback of the connection, so no later callback receives the pointer.
     let events = unsafe Unmanaged<NATSEvents>.fromOpaque(closure).takeRetainedValue()
     events.giveBackAll()
 }

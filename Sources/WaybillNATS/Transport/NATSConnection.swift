@@ -8,8 +8,8 @@ internal import WaybillRouting
 struct NATSCommand: Sendable {
     /// The message to send; nil for an action.
     ///
-    /// The message is not a case of `Action`, because the ring modifies a waiting message in place. Modifying
-    /// the value of an enumeration case would copy it.
+    /// The message is not a case of `Action`, because the ring changes a waiting message in place. Changing
+    /// the associated value of an enumeration case would copy the message.
     fileprivate(set) var message: OutgoingMessage?
     let action: Action?
 
@@ -36,9 +36,9 @@ struct NATSCommand: Sendable {
 
 /// A connection to NATS servers, with its own thread.
 ///
-/// libnats holds the lock of a connection while it waits for the network, sometimes for seconds. For that
-/// reason no loop of a bus calls it. Commands wait in a ring for a thread, which runs ``NATSWorker``.
-/// Received events wait in another ring for the loop, in ``NATSEvents``.
+/// libnats holds the lock of a connection while it waits for the network, sometimes for seconds. A loop of a
+/// bus therefore never calls libnats. Commands wait in a ring until the thread, which runs ``NATSWorker``,
+/// performs them. Received events wait in another ring, in ``NATSEvents``, until the loop handles them.
 final class NATSConnection: ClusterTransport {
     private let servers: [String]
     private let security: NATSTransport.Security
@@ -50,7 +50,9 @@ final class NATSConnection: ClusterTransport {
     /// The thread of the connection and the loop of the bus; nil while the thread does not run.
     private let thread = Locked<Thread?>(nil)
 
-    /// The size in bytes up to which a message about a request may exceed the limits of the ring.
+    /// The maximum size, in bytes, of a small message.
+    ///
+    /// A small message about a request may exceed the limits of the ring.
     private static let smallSize = 8 << 10
 
     private struct Thread: Sendable {
@@ -85,7 +87,7 @@ final class NATSConnection: ClusterTransport {
         if self.commands.isClosed {
             throw RoutingError(
                 .refused,
-                message: "the transport has been opened before: create another one to connect again"
+                message: "the transport has been opened before: create another transport to connect again"
             )
         }
         var security = self.security
@@ -159,7 +161,7 @@ final class NATSConnection: ClusterTransport {
         switch purpose {
         case .publication, .request: .whole
         case .dialog: size <= Self.smallSize ? .fourfold : .whole
-        // Announcements are rare: a node sends them as heartbeats, when its state changes, and on request.
+        // Announcements are rare. A node sends one for each heartbeat, for each change, and for each request.
         case .membership: .any
         }
     }
@@ -175,7 +177,7 @@ final class NATSConnection: ClusterTransport {
 
     /// Waits until the thread has performed an action.
     ///
-    /// Returns at once when the thread does not run.
+    /// The method returns at once when the thread does not run.
     private func perform(_ action: (@escaping @Sendable () -> Void) -> NATSCommand.Action) async {
         guard self.thread.withLock({ $0 != nil }) else { return }
         await withCheckedContinuation { continuation in
@@ -202,11 +204,12 @@ final class NATSConnection: ClusterTransport {
 
     /// Wakes the thread up.
     ///
-    /// A thread that has not started yet checks the ring by itself.
+    /// If the thread has not started yet, it later checks the ring by itself.
     private func wakeUp() {
         guard let thread = self.thread.withLock({ $0 }) else { return }
         guard thread.loop.isInEventLoop else { return thread.socket.wakeUp() }
-        // Deferred to the end of the loop's turn, so that later messages of that turn are written together.
+        // Wake the thread only after the work that the loop has queued, so that the thread sends later
+        // messages of that work together with this message.
         thread.loop.execute { thread.socket.wakeUp() }
     }
 }

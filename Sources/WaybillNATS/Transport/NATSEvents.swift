@@ -7,30 +7,30 @@ internal import WaybillEventLoop
 final class NATSEvents: Sendable {
     private enum Entry: Sendable {
         case event(TransportEvent)
-        /// A closure that runs after all earlier events have been received.
+        /// A closure that runs after all earlier events have been handled.
         case marker(@Sendable () -> Void)
     }
 
-    /// The longest time for which the node receives events before the loop continues with its other work.
+    /// The maximum time for which the node handles events before the loop continues with other work.
     private static let slice = Duration.milliseconds(1)
 
-    /// The spare buffers for received messages.
+    /// The buffers for received messages.
     let spares = SpareBuffers()
     private let ring: MessageRing<Entry>
     private let readMessages = Locked(ReadMessages())
-    /// Whether an overflow event waits to be received.
+    /// Whether an overflow event is in the queue.
     private let isOverflowing = Atomic(false)
     private let isLosingPublications = Atomic(false)
     private let eventLoop: EventLoop
     private let subjects: Subjects
     private let receive: @Sendable (TransportEvent) -> Bool
 
-    /// Creates a queue to a loop.
+    /// Creates a queue of events for a loop.
     ///
     /// - Parameters:
     ///   - eventLoop: The loop that receives the events.
     ///   - subjects: The subjects of the cluster, which identify publications.
-    ///   - countLimit: The most messages that may wait for the loop.
+    ///   - countLimit: The maximum number of messages in the queue.
     ///   - receive: Handles the events on the loop, as ``ClusterTransport/open(on:receive:)`` requires.
     init(
         on eventLoop: EventLoop,
@@ -44,9 +44,9 @@ final class NATSEvents: Sendable {
         self.receive = receive
     }
 
-    /// Returns a message to libnats, now or together with later ones.
+    /// Returns a message to libnats, now or together with later messages.
     ///
-    /// The caller must not use it any more.
+    /// The caller must not use the message after this call.
     func giveBack(_ message: OpaquePointer?, size: Int) {
         let address = UInt(bitPattern: message)
         self.readMessages.withLock { $0.add(address, size: size) }
@@ -66,7 +66,7 @@ final class NATSEvents: Sendable {
         )
     }
 
-    /// Returns all remaining messages to libnats, because no more will arrive.
+    /// Returns all remaining messages to libnats, because no more messages will arrive.
     func giveBackAll() { self.readMessages.withLock { $0.giveBack() } }
 
     /// Enqueues an event.
@@ -92,7 +92,7 @@ final class NATSEvents: Sendable {
         }
     }
 
-    /// Enqueues an overflow event, unless one already waits to be received.
+    /// Enqueues an overflow event, unless an overflow event is in the queue already.
     func noteOverflow(ofPublications areOnlyPublications: Bool = false) {
         if areOnlyPublications {
             guard !self.isLosingPublications.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -107,7 +107,7 @@ final class NATSEvents: Sendable {
     /// Later events are dropped.
     func close() { self.runMarkers(in: self.ring.close()) }
 
-    /// Calls a closure on the loop, after all earlier events have been received.
+    /// Calls a closure on the loop, after all earlier events have been handled.
     func drain(then body: @escaping @Sendable () -> Void) {
         switch self.ring.append(.marker(body), size: 0, room: .any) {
         case .queued, .full: break
@@ -121,11 +121,11 @@ final class NATSEvents: Sendable {
         if !entries.isEmpty { self.receive(entries[...]) }
     }
 
-    /// Passes entries to the node until the loop has to poll, and schedules the rest.
+    /// Passes entries to the node until the loop has to poll, and schedules the remaining entries.
     ///
     /// - Parameters:
-    ///   - entries: The entries; there is at least one.
-    ///   - beginsWithRemainder: Whether the node has handled a part of the first entry.
+    ///   - entries: The entries. At least one entry must exist.
+    ///   - beginsWithRemainder: Whether the node has already handled a part of the first entry.
     private func receive(_ entries: ArraySlice<Entry>, beginsWithRemainder: Bool = false) {
         if self.ring.isClosed { return self.runMarkers(in: entries) }
         let end = self.eventLoop.time.instant + Self.slice
@@ -143,8 +143,8 @@ final class NATSEvents: Sendable {
             }
             rest.removeFirst()
             isRemainder = false
-            // Beyond the loop's delivery budget, each message would start a task that waits for the loop to
-            // poll.
+            // Stop when the delivery budget of the loop is used up. Otherwise each message would start a task
+            // that waits until the loop has polled.
         } while !rest.isEmpty && self.eventLoop.consumeDeliveryBudget() && self.eventLoop.time.instant < end
         self.eventLoop.execute { [rest] in
             if rest.isEmpty { self.drain() } else { self.receive(rest) }
@@ -164,10 +164,10 @@ final class NATSEvents: Sendable {
     }
 }
 
-/// Messages of libnats whose bytes have been copied.
+/// Messages of libnats whose bytes have been copied, and which have not been returned to libnats yet.
 ///
-/// libnats frees messages on its own thread, which it wakes up for each message that is returned alone. Many
-/// messages returned as a group cost one wake-up.
+/// libnats frees messages on its own thread. If each message is returned separately, the thread is woken up
+/// for each message. A group of messages needs only one wake-up.
 @safe
 private struct ReadMessages: Sendable {
     private var addresses: [UInt] = []
@@ -184,7 +184,7 @@ private struct ReadMessages: Sendable {
 
     mutating func giveBack() {
         for address in self.addresses {
-            // libnats has passed ownership of the message, and each address is destroyed once.
+            // libnats has passed the ownership of the message to this code. Each address is destroyed once.
             unsafe natsMsg_Destroy(OpaquePointer(bitPattern: address))
         }
         self.addresses.removeAll(keepingCapacity: true)

@@ -12,8 +12,9 @@ internal import Glibc
 
 /// The socket of a connection, which the connection's thread polls.
 ///
-/// libnats reports the descriptor and the events to watch. It does so on that thread, which connects, reads,
-/// writes and closes. Other threads may only report that bytes wait to be written.
+/// libnats reports the descriptor and the events to watch. Only the connection's thread connects, reads,
+/// writes and closes, so most reports come from that thread. Another thread may only report that bytes wait
+/// to be written.
 @safe
 final class NATSSocket: Sendable {
     private struct State {
@@ -35,7 +36,7 @@ final class NATSSocket: Sendable {
             throw RoutingError(
                 .unreachable,
                 message:
-                    "the process has no file descriptor left for a connection: raise its limit (ulimit -n)"
+                    "the process has no file descriptor left for a connection: raise the limit (ulimit -n)"
             )
         }
         self.wakeUps = (ends[0], ends[1])
@@ -50,13 +51,15 @@ final class NATSSocket: Sendable {
         _ = close(self.wakeUps.writer)
     }
 
-    /// Whether there is a connection.
+    /// Whether the socket is connected.
     var isAttached: Bool { self.state.withLock { $0.descriptor != nil } }
 
     /// Whether bytes wait to be written.
     var isWriteWanted: Bool { self.state.withLock { $0.isWriteWanted } }
 
-    /// Shuts the socket down in both directions: nothing more is written, and reading reaches the end.
+    /// Shuts the socket down in both directions.
+    ///
+    /// No more bytes are written, and reading reaches the end of the input.
     func shutDown() {
         self.state.withLock { state in
             if let descriptor = state.descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -69,17 +72,20 @@ final class NATSSocket: Sendable {
     func wakeUp() {
         self.isCalled.store(true, ordering: .sequentiallyConsistent)
         guard self.isWaiting.exchange(false, ordering: .sequentiallyConsistent) else { return }
-        // The pipe is full only when many wake-ups have not been read, and one is enough.
+        // The pipe is full only when many wake-ups have not been read. In that case no further wake-up is
+        // needed.
         _ = unsafe write(self.wakeUps.writer, [1], 1)
     }
 
     /// Returns whether the thread has been signalled since the last call.
     func takeCall() -> Bool { self.isCalled.exchange(false, ordering: .acquiringAndReleasing) }
 
-    /// Waits until the socket is readable, or writable if bytes wait to be written, or the thread is
-    /// signalled.
+    /// Waits until the socket is ready or the thread is signalled.
     ///
-    /// - Parameter milliseconds: The longest wait. Zero polls the socket without waiting.
+    /// The socket is ready when it is readable. If bytes wait to be written, it is also ready when it is
+    /// writable.
+    ///
+    /// - Parameter milliseconds: The maximum time to wait. Zero polls the socket without waiting.
     /// - Returns: Whether the socket is readable and whether it is writable.
     func wait(_ milliseconds: Int32) -> (canRead: Bool, canWrite: Bool) {
         var timeout = milliseconds
@@ -101,20 +107,20 @@ final class NATSSocket: Sendable {
             pollfd(fd: self.wakeUps.reader, events: Int16(POLLIN), revents: 0),
         ]
         var places = polled.mutableSpan
-        // The array has the two elements that the count names.
+        // The array has two elements, which is the count that is passed.
         _ = unsafe places.withUnsafeMutableBufferPointer { unsafe poll($0.baseAddress, 2, timeout) }
         if timeout > 0 { self.isWaiting.store(false, ordering: .sequentiallyConsistent) }
-        // A wake-up that comes too late for this call ends the next call early, and is read there.
+        // If a wake-up comes too late for this call, the next call returns early and reads the wake-up.
         if polled[1].revents != 0 {
             var bytes: (UInt64, UInt64) = (0, 0)
             _ = unsafe read(self.wakeUps.reader, &bytes, 16)
         }
         let happened = Int32(polled[0].revents)
-        // An error is reported as readable, because reading returns it.
+        // Report an error as readable, because the next read then returns the error.
         return (happened & ~Int32(POLLOUT) != 0, happened & Int32(POLLOUT) != 0)
     }
 
-    // Reports of libnats.
+    // The reports of libnats.
 
     fileprivate func attach(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -124,7 +130,7 @@ final class NATSSocket: Sendable {
 
     /// Makes the system close a connection on which no packets arrive.
     ///
-    /// With TLS, libnats waits in the middle of a record for as long as the socket is open.
+    /// With TLS, libnats would otherwise wait for the end of a partial record as long as the socket is open.
     private static func limitPatience(_ descriptor: Int32) {
         func set(_ level: Int32, option: Int32, value: Int32) {
             var value = value
@@ -152,7 +158,7 @@ final class NATSSocket: Sendable {
 extension NATSSocket {
     /// Makes libnats use this socket object for a connection.
     func configure(_ options: OpaquePointer?) -> natsStatus {
-        // The object outlives the connection, because the thread of the connection keeps both.
+        // This object outlives the connection, because the thread of the connection holds both.
         unsafe natsOptions_SetEventLoop(
             options,
             Unmanaged.passUnretained(self).toOpaque(),
@@ -162,7 +168,7 @@ extension NATSSocket {
                 return NATS_OK
             },
             { socket, isWanted in
-                // Reading is watched for as long as the descriptor is attached.
+                // The thread watches for input as long as the descriptor is attached.
                 if !isWanted { unsafe NATSSocket.from(socket)?.detach() }
                 return NATS_OK
             },

@@ -15,12 +15,13 @@ internal import WaybillRouting
 /// try await bus.join(transport).run()
 /// ```
 ///
-/// The transport uses libnats, the C client, on its own thread. After a lost connection it reconnects to a
-/// configured server or to a server that one of those has named. Requests that wait for an answer fail at
-/// once. A server that is neither on this machine nor reached by TLS is rejected unless
-/// ``Security/allowsPlaintext`` is set, because messages could be read and changed on the way.
+/// The transport uses libnats, the C client of NATS, on its own thread. After a lost connection, it
+/// reconnects to a configured server or to a server that one of the configured servers has reported. Requests
+/// that wait for an answer fail when the connection is lost. A server must be on this machine or use TLS,
+/// because others could otherwise read and change the messages. ``Security/allowsPlaintext`` turns this check
+/// off.
 public final class NATSTransport: Sendable {
-    /// The credentials with which a node and a server identify themselves to each other, and the encryption.
+    /// The credentials of the node, and the settings of the encryption.
     public struct Security: Sendable {
         /// The user, with ``password``.
         ///
@@ -30,18 +31,18 @@ public final class NATSTransport: Sendable {
         /// The password of ``user``.
         public var password: String?
 
-        /// A token, instead of a user.
+        /// A token that is used instead of a user.
         public var token: String?
 
-        /// The public NKey.
+        /// The public NKey of the node.
         ///
-        /// ``seedFile`` contains its seed.
+        /// The file ``seedFile`` contains the seed of the key.
         public var nKey: String?
 
         /// The file that contains the seed of ``nKey``.
         public var seedFile: String?
 
-        /// A file with the JWT and the seed of a user, as `nsc` writes it.
+        /// A file with the JWT and the seed of a user, in the format of the `nsc` command.
         public var credentialsFile: String?
 
         /// Whether the connection must be encrypted.
@@ -76,13 +77,13 @@ public final class NATSTransport: Sendable {
     /// - Parameters:
     ///   - servers: The URLs of servers of one NATS cluster, `nats://` or `tls://`. They are tried in any
     ///     order.
-    ///   - realm: The name of the node cluster. Nodes of different realms do not see each other. Accounts of
-    ///     NATS are needed to enforce the separation.
+    ///   - realm: The name of the cluster of nodes. Nodes of different realms do not receive each other's
+    ///     messages. To enforce this separation, use different NATS accounts.
     ///   - security: The credentials and the encryption.
-    ///   - idlePolicy: The behaviour of the idle thread. By default it polls for a while for messages of the
-    ///     loop after a message has arrived. A request is then answered a fifth sooner, and with a thousand
-    ///     requests a second the thread uses a fifth of a core at most. Choose `.park` where the core is more
-    ///     valuable.
+    ///   - idlePolicy: The policy of the transport's thread while it has no work. By default, the thread
+    ///     polls for 100 microseconds after the last work. Requests are then answered in a fifth less time.
+    ///     With a thousand requests a second, the thread uses at most a fifth of a core. Choose `.park` to
+    ///     use less of the core.
     public init(
         servers: [String],
         realm: String,
@@ -104,12 +105,12 @@ public final class NATSTransport: Sendable {
 extension MessageBus {
     /// Creates a node for this bus.
     ///
-    /// The bus joins the cluster when the node runs.
+    /// The bus joins the cluster when the node is started or run.
     ///
     /// - Parameters:
     ///   - transport: The transport to the other nodes. Only this node may use it.
     ///   - configuration: The settings of the node.
-    /// - Returns: The node, which is a service.
+    /// - Returns: The node. Run it as a service.
     public func join(
         _ transport: NATSTransport,
         configuration: ClusterNode.Configuration = ClusterNode.Configuration()

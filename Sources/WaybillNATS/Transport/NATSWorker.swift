@@ -9,13 +9,13 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The work of a connection's thread: it performs commands, writes their bytes at once, reads, and reconnects
-/// when the connection is lost.
+/// The work of a connection's thread.
 ///
-/// It does the work of the threads of libnats, which would write each message separately and contend for one
-/// lock. A lost connection is closed and replaced. When libnats reconnects by itself, its parser keeps the
-/// part of a message that it has read, and takes the first bytes of the next connection for the rest of it
-/// (3.4.1).
+/// The worker performs commands, writes their bytes at once, reads, and reconnects when the connection is
+/// lost. It replaces the threads of libnats, which would write each message separately and contend for one
+/// lock. When the connection is lost, the worker closes it and creates another one. It does not let libnats
+/// reconnect, because the parser of libnats 3.4.1 then keeps the first part of an incomplete message. The
+/// parser would treat the first bytes of the next connection as the other part of that message.
 struct NATSWorker {
     private let commands: MessageRing<NATSCommand>
     private let spares: SpareBuffers
@@ -27,9 +27,9 @@ struct NATSWorker {
     private var client: NATSClient?
     /// The subscribed subjects, each with its queue.
     private var subscriptions: [String: String?] = [:]
-    /// Commands that were taken from the ring and wait until the socket is writable.
+    /// Commands that were taken from the ring and wait until the socket is writable again.
     private var rest: ArraySlice<NATSCommand> = []
-    /// Whether the socket has not accepted all bytes of the last write.
+    /// Whether the socket did not accept all bytes of the last write.
     private var isFull = false
     private var liveness = Liveness(at: MonotonicTime.now)
     /// The servers that have not been tried since the connection was lost.
@@ -39,7 +39,7 @@ struct NATSWorker {
     private var isRefused = false
     private var isClosed = false
 
-    /// The number of unwritten bytes after which they are written.
+    /// The number of bytes in memory at which the worker writes them to the socket.
     private static let writeSize = 1 << 18
 
     init(
@@ -63,7 +63,7 @@ struct NATSWorker {
     /// Runs until the connection is closed.
     mutating func run(_ idlePolicy: IdlePolicy) {
         var workedAt = MonotonicTime.now
-        // Whether the ring may contain commands that no signal announces.
+        // Whether the ring possibly contains commands for which no signal will arrive.
         var isBehind = true
         while true {
             if self.socket.takeCall() { isBehind = true }
@@ -72,7 +72,7 @@ struct NATSWorker {
                 workedAt = MonotonicTime.now
             }
             if self.isClosed { return }
-            // An answer to the last message, or the caller's next request, is likely to follow soon.
+            // An answer to the last message, or the next request of the caller, is likely to follow soon.
             let isLooking = MonotonicTime.now - workedAt < idlePolicy.nanoseconds
             let hasWork = isBehind && !self.socket.isWriteWanted
             let ready = self.socket.wait(isLooking || hasWork ? 0 : self.timeLeft)
@@ -80,11 +80,11 @@ struct NATSWorker {
                 self.client?.read()
                 workedAt = MonotonicTime.now
             } else if isLooking, !hasWork {
-                // The thread that is about to send a signal may wait for this core.
+                // The thread that is about to send a signal is possibly waiting for this core.
                 sched_yield()
             }
-            // A full socket that becomes writable again proves that the server is alive. A socket that was
-            // writable before proves nothing.
+            // If a full socket becomes writable again, the server has read bytes and is alive. A socket that
+            // was already writable proves nothing.
             let hasMoved = ready.canRead || ready.canWrite && self.isFull
             if ready.canWrite { self.write() }
             self.look(hasMoved: hasMoved)
@@ -93,9 +93,10 @@ struct NATSWorker {
 
     /// Performs commands until the socket does not accept their bytes.
     ///
-    /// The remaining commands wait for the socket, and later ones in the bounded ring.
+    /// The other commands that were taken from the ring wait for the socket. Later commands wait in the ring,
+    /// which has a limit.
     ///
-    /// - Returns: Whether commands may remain.
+    /// - Returns: Whether there are possibly more commands.
     private mutating func performCommands() -> Bool {
         if self.rest.isEmpty { self.rest = self.commands.takeAll()[...] }
         if self.rest.isEmpty { return false }
@@ -167,7 +168,7 @@ struct NATSWorker {
         body()
     }
 
-    /// The time limit for the last bytes to be written, in nanoseconds.
+    /// The maximum time for writing the last bytes, in nanoseconds.
     private static let patience: Int64 = 1_000_000_000
 }
 
@@ -200,19 +201,19 @@ extension NATSWorker {
     private mutating func endConnection() {
         guard let client = self.client.take() else { return }
         self.socket.shutDown()
-        // Read the remaining input up to its end, where libnats closes the socket.
+        // Read the remaining input. libnats closes the socket at the end of the input.
         while self.socket.isAttached { client.read() }
         client.close()
     }
 
-    /// Tries one server.
+    /// Tries to connect to one server.
     ///
-    /// The thread performs waiting commands before it tries the next one.
+    /// The thread performs waiting commands before it tries the next server.
     private mutating func connect() {
         if self.untried.isEmpty { self.untried = self.servers.all.shuffled() }
         do {
             let client = try self.makeClient([self.untried.removeFirst()])
-            // Commands from the time without a server fail, because their messages must not be sent late.
+            // Messages from the time without a server must not be sent late, so their commands fail now.
             while self.performCommands() {}
             self.client = client
             if self.isClosed { return self.endConnection() }
@@ -231,21 +232,22 @@ extension NATSWorker {
 
     /// Schedules the next attempt to connect.
     ///
-    /// The random part of the delay prevents all nodes of a failed server from connecting to the next one at
-    /// once. A node that was rejected waits for two seconds.
+    /// A random part of the delay prevents all nodes of a failed server from connecting to the next server at
+    /// the same time. A node that a server has rejected waits for two seconds.
     private mutating func retryLater() {
         let delay: Int64 = self.isRefused ? 2_000_000_000 : self.untried.isEmpty ? 100_000_000 : 0
         self.retryAt = MonotonicTime.now + delay + .random(in: 0...50_000_000)
     }
 }
 
-/// A detector for a silent server, as a value that sends nothing itself.
+/// A detector for a server that does not answer.
 ///
-/// libnats sends a `PING` in each interval, and a live server answers it.
+/// This type is a value that sends nothing itself. libnats sends a `PING` in each interval, and a server that
+/// is alive answers each `PING`.
 struct Liveness {
-    /// The interval in nanoseconds.
+    /// The length of an interval, in nanoseconds.
     ///
-    /// Three of them are shorter than the silence after which a node is treated as dead.
+    /// Three intervals are shorter than the silence after which other nodes treat this node as dead.
     static let interval: Int64 = 600_000_000
 
     private(set) var nextCheck: Int64
@@ -254,13 +256,14 @@ struct Liveness {
 
     init(at now: Int64) { self.nextCheck = now + Self.interval }
 
-    /// Records whether bytes have moved, and returns whether none have moved for two intervals.
+    /// Records whether bytes were transferred, and returns whether the server is silent.
     ///
-    /// In that case, the `PING` of the first interval has not been answered during the second.
+    /// The server is silent if no bytes were transferred during two intervals. In that case, the `PING` of
+    /// the first interval has not been answered during the second interval.
     mutating func isSilent(at now: Int64, hasMoved: Bool) -> Bool {
         if hasMoved { self.hasMoved = true }
         guard now >= self.nextCheck else { return false }
-        // A process that was suspended has not sent a `PING`.
+        // After the process was suspended, silence means nothing, because no `PING` was sent.
         let isLate = now - self.nextCheck >= Self.interval
         let isSilent = !self.hasMoved && self.wasSilent && !isLate
         self.wasSilent = !self.hasMoved && !isLate

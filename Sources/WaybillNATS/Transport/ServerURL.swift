@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// The parts of a server's URL that determine the security of a connection to it.
+/// The parts of a server's URL that determine the security of a connection to the server.
 struct ServerURL: Sendable, Equatable {
     let scheme: String
     let host: String
@@ -37,7 +37,7 @@ struct ServerURL: Sendable, Equatable {
 
     /// Whether the server is on this machine.
     ///
-    /// Only an unambiguous address counts. For example, `127.example.com` is a name.
+    /// The address must be unambiguous. For example, `127.example.com` is a host name.
     var isLoopback: Bool {
         if self.host == "localhost" || self.host == "::1" { return true }
         let parts = self.host.split(separator: ".", omittingEmptySubsequences: false)
@@ -47,7 +47,7 @@ struct ServerURL: Sendable, Equatable {
     var isEncrypted: Bool { self.scheme == "tls" }
 }
 
-/// The servers that a connection may use: the configured servers, and the servers that those have named.
+/// The servers that a connection may use: the configured servers, and the servers that those have reported.
 struct ServerList {
     private let told: [String]
     /// Whether every connection must be encrypted.
@@ -57,7 +57,7 @@ struct ServerList {
 
     init(_ told: [String], usesTLS: Bool, allowsPlaintext: Bool) {
         self.told = told
-        // One server with the scheme `tls` makes every connection encrypted.
+        // If one server has the scheme `tls`, every connection must be encrypted.
         self.usesTLS = usesTLS || told.contains { ServerURL($0)?.isEncrypted == true }
         self.allowsPlaintext = allowsPlaintext
     }
@@ -65,9 +65,10 @@ struct ServerList {
     /// The URLs of all servers.
     var all: [String] { self.told + self.discovered.filter { !self.told.contains($0) } }
 
-    /// Replaces the discovered servers with the servers that the latest connection has named.
+    /// Replaces the discovered servers with the servers that the latest connection has reported.
     ///
-    /// Only servers that the rules for configured servers allow are kept. They are used with the same user.
+    /// Only servers that the rules for configured servers allow are kept. The user of the configured servers
+    /// is also used for the discovered servers.
     mutating func setDiscovered(_ servers: [String]) {
         let user = self.told.lazy.compactMap { ServerURL($0)?.user }.first
         self.discovered = servers.filter { self.objection(to: $0) == nil }.map { server in
@@ -75,12 +76,12 @@ struct ServerList {
         }
     }
 
-    /// The reason to reject the configured servers, or nil when all are allowed.
+    /// The reason to reject the configured servers, or nil when all of them are allowed.
     var objection: RoutingError? {
         guard !self.told.isEmpty else {
             return RoutingError(
                 .refused,
-                message: "the transport has no server: pass the URL of at least one"
+                message: "the transport has no server: pass the URL of at least one server"
             )
         }
         return self.told.lazy.compactMap { self.objection(to: $0) }.first

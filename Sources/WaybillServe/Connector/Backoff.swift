@@ -1,7 +1,7 @@
 /// The delay before the next attempt to connect.
 ///
-/// The delay doubles after each failure, up to a limit. A random part is subtracted, so that the clients of a
-/// restarted server do not all connect at once.
+/// The delay doubles after each failure, up to a limit. A random part is subtracted from each delay, so that
+/// the clients of a restarted server do not all connect at the same time.
 struct Backoff: Sendable {
     private let first: Duration
     private let limit: Duration
@@ -16,21 +16,21 @@ struct Backoff: Sendable {
     /// Records an attempt that failed.
     ///
     /// - Parameters:
-    ///   - now: The present instant.
-    ///   - share: The share of the longest delay that the next attempt waits.
+    ///   - now: The current instant.
+    ///   - share: The share of the full delay that the next attempt waits.
     mutating func failed(at now: ContinuousClock.Instant, share: Double = .random(in: 0.5...1)) {
         let longest = min(self.limit, self.first * Double(1 << min(self.failures, 20)))
         self.failures += 1
         self.nextAttempt = now + longest * share
     }
 
-    /// Resets the delay, because the server has answered.
+    /// Resets the delay, because the server has sent a message.
     mutating func succeeded() {
         self.failures = 0
         self.nextAttempt = nil
     }
 
-    /// Returns how long the next attempt has to wait; nil if it may start now.
+    /// Returns the time that the next attempt has to wait; nil if the attempt may start now.
     func delay(at now: ContinuousClock.Instant) -> Duration? {
         guard let nextAttempt, nextAttempt > now else { return nil }
         return nextAttempt - now

@@ -2,7 +2,7 @@ package import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Requests of programs that have a bus but handle values only as JSON, such as the command line.
+// Requests from programs that have a bus but handle values only as JSON, such as the command-line tool.
 extension MessageBus {
     /// Routes a URL with JSON parameters, and waits for the reply.
     ///
@@ -55,7 +55,8 @@ extension MessageBus {
 extension RPCRequestError {
     /// Creates an error from the failure of a message, including its cause.
     ///
-    /// The cause may be shown, because a program that sends requests to a cluster is itself a node.
+    /// The error shows the cause, because a program that sends requests to a cluster is itself a node of the
+    /// cluster.
     init(_ error: RoutingError) {
         self.init(error.code, error.message + (error.shownCause.map { ": \($0)" } ?? ""))
     }

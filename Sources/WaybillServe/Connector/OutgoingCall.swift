@@ -2,15 +2,17 @@ package import Waybill
 package import WaybillJSON
 package import WaybillRouting
 
-/// A message to another process, which is encoded completely before a byte is sent.
+/// A message to another process.
+///
+/// The values of the message are encoded before the first byte is sent.
 package struct OutgoingCall: Sendable {
-    /// The URL to which a server sends the value for a return URL of this process.
+    /// The URL to which a server sends a value if the return URL of the message belongs to this process.
     static let returnURL = "caller://return"
 
     private let url: String
     private let parameters: [(name: String, value: JSONText)]
     private let attachment: RPCAttachment
-    /// Whether the value for the return URL comes back to this process.
+    /// Whether the server sends the value for the return URL to this process, which then routes the value.
     package let hasReturnURL: Bool
 
     /// Creates a call by encoding a message.
@@ -22,7 +24,8 @@ package struct OutgoingCall: Sendable {
     package init(_ message: Message, forwardsReturn: Bool = false) throws(RoutingError) {
         let url = message.parameters.url
         self.hasReturnURL = message.returnURL != nil && !forwardsReturn
-        // The return URL belongs to this process: the value comes back, and this process routes it on.
+        // The return URL belongs to this process. The peer sends the value back, and this process routes the
+        // value.
         self.url = self.hasReturnURL ? "\(url.prefix { $0 != "#" })#\(Self.returnURL)" : url
         var parameters: [(name: String, value: JSONText)] = []
         for (name, value) in message.parameters.passedValues {
@@ -38,7 +41,7 @@ package struct OutgoingCall: Sendable {
         self.attachment = attachment
     }
 
-    /// Returns the data that travels beside the parameters.
+    /// Returns the data that is sent in addition to the parameters, under the key `$waybill`.
     private static func attachment(
         of message: Message,
         forwardsReturn: Bool
@@ -56,7 +59,7 @@ package struct OutgoingCall: Sendable {
         return attachment
     }
 
-    /// Runs `body`, and prefixes the message of its error with the name of the value.
+    /// Runs `body`, and prefixes the message of the error with the name of the value.
     private static func naming<Result>(
         _ name: @autoclosure () -> String,
         url: String,
@@ -98,14 +101,14 @@ package struct OutgoingCall: Sendable {
         return writer.bytes
     }
 
-    /// Writes a publication as one of the messages of `$/publish`, which the peer does not answer.
+    /// Writes a publication as one of the messages of a `$/publish` notification.
     ///
     /// The values are encoded directly into the writer.
     ///
     /// - Parameters:
     ///   - message: The publication.
-    ///   - timeLeft: How long its publisher waits.
-    ///   - ownURL: The URL of the publication; nil if it is the URL of the `$/publish`.
+    ///   - timeLeft: The time that the publisher of the message still waits; nil for no limit.
+    ///   - ownURL: The URL of the publication; nil if it is the URL of the whole `$/publish`.
     ///   - writer: The writer to append to.
     /// - Throws: `notTransferable`, with the name of the value.
     package static func write(
@@ -117,7 +120,7 @@ package struct OutgoingCall: Sendable {
         writer.raw("{")
         var isFirst = true
         for (name, value) in message.parameters.passedValues {
-            // The peer would read this parameter as the attachment, which can redirect the message.
+            // The peer would read this parameter as the attachment, which can contain another URL.
             if name == RPCParameters.reservedKey {
                 let sentence = "the parameter \(name) is reserved, and cannot be sent to another process"
                 throw RoutingError(.notTransferable, url: message.parameters.url, message: sentence)
@@ -128,7 +131,7 @@ package struct OutgoingCall: Sendable {
             }
             isFirst = false
         }
-        // Most publications need no attachment, because the attachment of the `$/publish` applies to them.
+        // Most publications need no attachment, because they use the attachment of the whole `$/publish`.
         if timeLeft != nil || ownURL != nil || message.hasMore {
             var attachment = try Self.attachment(of: message, forwardsReturn: true)
             attachment.url = ownURL
@@ -138,13 +141,13 @@ package struct OutgoingCall: Sendable {
         writer.raw("}")
     }
 
-    /// Returns the text of a `$/publish` to a URL, up to its messages.
+    /// Returns the beginning of the text of a `$/publish` to a URL, which ends before the first message.
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - hops: The number of routes that led to the messages; a message with its own attachment overrides
-    ///     it.
-    /// - Returns: The text; append the messages and ``endOfPublications``.
+    ///   - hops: The number of routed messages that led to the publications. A message with an attachment of
+    ///     its own has its own number.
+    /// - Returns: The text. The caller appends the messages and ``endOfPublications``.
     package static func beginningOfPublications(to url: String, hops: Int) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw(
@@ -183,7 +186,7 @@ package struct OutgoingCall: Sendable {
 }
 
 extension Message {
-    /// Whether the message has data to send beside its parameters.
+    /// Whether the message contains data that must be sent in addition to its parameters.
     fileprivate var hasMore: Bool {
         !self.headers.isEmpty || self.payload != nil || self.correlationID != nil || self.returnURL != nil
     }

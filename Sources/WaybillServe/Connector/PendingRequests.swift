@@ -5,29 +5,30 @@ package import WaybillJSON
 package enum PendingEvent: Sendable {
     /// A progress reply, which the caller has to answer.
     case progress(JSONText)
-    /// A value for the return URL.
+    /// A value for the return URL of the message.
     case returned(JSONText, headers: [String: String])
     case finished(Result<JSONText, RPCFailure>)
-    /// The connection has ended, for the reason given.
+    /// The connection has ended.
+    ///
+    /// The text is the reason.
     case lost(String)
     /// The caller was cancelled.
     case cancelled
 }
 
-/// The requests to a server that have not been answered, and their undelivered events; a value that performs
-/// no I/O.
+/// The requests to a server that have not been answered, and the events that their callers have not received.
 ///
-/// The events of a request are delivered in the order in which they arrived. A caller that already waits gets
-/// its event at once.
+/// This type is a value that performs no I/O. The events of a request are delivered in the order in which
+/// they arrived. If the caller of the request already waits, the caller receives an event at once.
 ///
-/// The type is not generic, because another module would look up the types of its stored properties for each
-/// call.
+/// The type is not generic, because code in another module would have to look up the types of its stored
+/// properties for each call.
 package struct PendingRequests: Sendable {
     package typealias Waiter = LoopContinuation<PendingEvent>
 
-    /// The maximum number of undelivered events of one request.
+    /// The maximum number of events of one request that its caller has not received.
     ///
-    /// A server waits for the answer to each progress reply, so it does not exceed the limit.
+    /// A server that waits for the answer to each progress reply does not exceed the limit.
     private static var limit: Int { 64 }
 
     private struct Request: Sendable {
@@ -44,7 +45,7 @@ package struct PendingRequests: Sendable {
 
     /// Begins a request.
     ///
-    /// - Returns: Its ID.
+    /// - Returns: The ID of the request.
     package mutating func open() -> Int {
         self.lastID += 1
         self.requests[self.lastID] = Request()
@@ -53,10 +54,10 @@ package struct PendingRequests: Sendable {
 
     /// Begins a request whose ID cannot be guessed.
     ///
-    /// - Returns: Its ID.
+    /// - Returns: The ID of the request.
     package mutating func openUnguessable() -> Int {
         var id: Int
-        // The range also fits JSON readers that store numbers as `Double`.
+        // JSON readers that store numbers as `Double` can represent every number of this range.
         repeat { id = Int.random(in: 1..<(1 << 53)) } while self.requests[id] != nil
         self.requests[id] = Request()
         return id
@@ -65,12 +66,14 @@ package struct PendingRequests: Sendable {
     /// Returns whether a request is open.
     package func contains(_ id: Int) -> Bool { self.requests[id] != nil }
 
-    /// Ends a request; its later events are dropped.
+    /// Ends a request.
+    ///
+    /// Later events of the request are dropped.
     package mutating func close(_ id: Int) { self.requests[id] = nil }
 
-    /// Returns the next event of a request, or registers its waiter.
+    /// Returns the next event of a request, or stores the waiter until an event arrives.
     ///
-    /// - Returns: The event; nil if the waiter will get it.
+    /// - Returns: The event; nil if the waiter will receive the event.
     package mutating func take(_ id: Int, _ waiter: Waiter) -> PendingEvent? {
         guard var request = self.requests[id] else { return .cancelled }
         guard request.events.isEmpty else {
@@ -91,7 +94,7 @@ package struct PendingRequests: Sendable {
         defer { self.requests[id] = request }
         if let waiter = request.waiter.take() { return (waiter, event) }
         if case .cancelled = event {
-            // The caller does not need the events that arrived before.
+            // The caller does not need the events that arrived before the cancellation.
             request.events = [event]
         } else if request.events.count < Self.limit {
             request.events.append(event)

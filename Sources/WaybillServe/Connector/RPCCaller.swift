@@ -3,26 +3,28 @@ package import WaybillEventLoop
 package import WaybillJSON
 package import WaybillRouting
 
-/// The caller's side of requests: an actor that sends requests and handles the events of each.
+/// An actor that sends requests and handles the events of each request.
 ///
-/// ``PendingRequests`` stores the open requests. This protocol has the code that all transports share.
+/// ``PendingRequests`` stores the open requests. This protocol contains the code that is the same for all
+/// transports.
 package protocol RPCCaller: LoopBound {
     var pending: PendingRequests { get set }
 
-    /// Sends the handling peer a notification about a request.
+    /// Sends a notification about a request to the peer that handles the request.
     func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?)
 
-    /// Returns the error of a request whose peer cannot be reached any more.
+    /// Returns the error for a request whose peer cannot be reached any more.
     func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError
 
-    /// Reports an error of the peer that does not answer any request.
+    /// Reports an error that the peer has sent and that does not belong to a request.
     func note(objection: String)
 }
 
 extension RPCCaller {
     /// Waits for the reply to a request that has been sent.
     ///
-    /// Progress replies are passed to the message's caller, and the answers of the caller are sent back.
+    /// The method passes progress replies to the message's caller, and sends the caller's answers to the
+    /// peer.
     package func converse(_ id: Int, message: Message, call: OutgoingCall) async throws -> any Sendable {
         let url = message.address.text
         var hasReturned = false
@@ -30,23 +32,24 @@ extension RPCCaller {
             switch await self.next(id) {
             case .progress(let value):
                 let answer = await Self.answer(of: message, to: value)
-                // A cancelled caller sends no answer. Its handler will be cancelled, and an answer would
-                // report to it first that no caller listens.
+                // After a cancellation, send no answer. The answer would be a failure, and the handler would
+                // receive this failure before its own cancellation.
                 if !Task.isCancelled { self.notify(.answer, id: id, answer: answer) }
             case .returned(let value, let headers):
                 hasReturned = true
                 message.with(headers: headers).sendReturn(value)
             case .finished(.success(let value)):
-                // No value came for the return URL: the handler declined it, or sent its value elsewhere.
+                // The peer sent no value for the return URL, because the handler declined to send one, or
+                // sent its value to another place.
                 if call.hasReturnURL, !hasReturned { message.declineReturn() }
                 return value
             case .finished(.failure(let failure)):
                 let error = failure.routingError(url: url)
-                // The peer's bus has shut down, not the bus of the caller.
+                // The peer's bus has shut down, but `shutDown` would refer to the bus of the caller.
                 throw error.code == .shutDown
                     ? self.unreachable(url, reason: error.message, cause: nil) : error
             case .lost(let reason):
-                // The handler may still be running.
+                // The handler is possibly still running.
                 self.notify(.cancelRequest, id: id, answer: nil)
                 throw self.unreachable(url, reason: reason, cause: nil)
             case .cancelled:

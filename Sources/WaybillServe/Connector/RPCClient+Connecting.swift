@@ -5,7 +5,7 @@ internal import WaybillJSON
 internal import WaybillRouting
 
 extension RPCClient {
-    /// Connects, unless there is a connection.
+    /// Connects to the server, unless the client is connected already.
     ///
     /// - Throws: `unreachable` if the attempt to connect fails, `refused` if the server does not accept the
     ///   token, and `CancellationError` if the caller is cancelled.
@@ -17,8 +17,8 @@ extension RPCClient {
         if self.isClosed { throw self.unreachable(url, reason: "the connector was disconnected", cause: nil) }
         if self.waiting == nil {
             self.waiting = [:]
-            // The connection must not inherit anything from the task of the message that happens to be the
-            // first.
+            // Use a detached task. The connection must not inherit the priority or the task-local values of
+            // the first message.
             Task.detached { await self.attempt() }
         }
         do throws(RoutingError) {
@@ -29,13 +29,13 @@ extension RPCClient {
         }
     }
 
-    /// Waits for the end of the current attempt to connect.
+    /// Waits until the current attempt to connect has ended.
     private func attempted() async -> Result<Void, RoutingError> {
         self.lastWaiting += 1
         let number = self.lastWaiting
         let waiter = LoopContinuation<Result<Void, RoutingError>>(on: self.eventLoop)
         return await waiter.wait(isolation: self) {
-            // The attempt may have ended before this closure runs.
+            // The attempt has possibly ended before this closure runs.
             guard self.waiting != nil else { return waiter.resume(returning: self.lastAttempt) }
             self.waiting?[number] = waiter
             if Task.isCancelled { self.giveUp(number) }
@@ -49,7 +49,7 @@ extension RPCClient {
         waiter?.resume(returning: .failure(RoutingError(.cancelled, message: "the caller was cancelled")))
     }
 
-    /// Tries once to connect, and resumes the waiting requests.
+    /// Tries once to connect, and resumes the requests that wait for the connection.
     private func attempt() async {
         let outcome: Result<Void, RoutingError>
         do {
@@ -103,7 +103,7 @@ extension RPCClient {
         default:
             throw RoutingError(
                 .unreachable,
-                message: "\(self.address) did not answer the token as a Waybill server does: "
+                message: "\(self.address) did not respond to the token like a Waybill server: "
                     + "check the address"
             )
         }

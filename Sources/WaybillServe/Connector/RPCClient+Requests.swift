@@ -9,9 +9,11 @@ package struct RPCRequestOptions: Sendable {
     package var parameters = "{}"
     /// The headers, which are meant for the infrastructure of the server.
     package var headers: [String: String] = [:]
-    /// How long to wait for the answer; nil to wait without a limit.
+    /// The time to wait for the answer; nil for no limit.
     package var timeLeft: Duration?
-    /// A closure that gets each progress reply as JSON and returns the answer as JSON; nil to receive none.
+    /// A closure that receives each progress reply as JSON and returns the answer as JSON.
+    ///
+    /// If the value is nil, the server sends no progress replies.
     package var progress: (@Sendable (String) async throws -> String)?
 
     package init() {}
@@ -21,9 +23,9 @@ package struct RPCRequestOptions: Sendable {
 package struct RPCRequestError: Error {
     package let code: RoutingError.Code
     package let message: String
-    /// Exposed patterns that are similar to the URL.
+    /// The exposed patterns that are similar to the URL.
     package var suggestions: [String] = []
-    /// The reference under which the server logged the cause.
+    /// The text with which the cause of the failure can be found in the server's log.
     package var reference: String?
     /// The connection error; nil if the failure has another reason.
     package var streamError: StreamError?
@@ -34,9 +36,11 @@ package struct RPCRequestError: Error {
     }
 }
 
-// Requests of programs without a bus, such as the command line.
+// Requests from programs without a bus, such as the command-line tool.
 extension RPCClient {
-    /// Creates a client with its own event loop; it connects when it sends its first request.
+    /// Creates a client with its own event loop.
+    ///
+    /// The client connects when it sends its first request.
     package init(_ address: StreamAddress, _ configuration: RPCConnector.Configuration) {
         self.init(address, configuration, on: nil)
     }
@@ -64,7 +68,8 @@ extension RPCClient {
         let id = self.pending.open()
         defer { self.pending.close(id) }
         let timer = options.timeLeft.map { left in
-            // The server enforces the deadline as well. The extra time lets the server's own error arrive.
+            // The server also has the deadline. During the extra time, the error of the server itself can
+            // arrive.
             let deadline = Deadline(after: left + .milliseconds(250), by: self.eventLoop.time)
             return self.eventLoop.schedule(at: deadline) { [weak self] in
                 self?.assumeOnLoop { $0.deliver(.finished(.failure(Self.timedOut)), to: id) }
@@ -98,7 +103,7 @@ extension RPCClient {
         )
     }
 
-    /// Connects, unless there is a connection.
+    /// Connects to the server, unless the client is connected already.
     private func reach() async throws(RoutingError) {
         do {
             try await self.connect(for: "")
@@ -121,11 +126,11 @@ extension RPCClient {
 
     /// Sets the closure that receives the messages of the connection's subscriptions.
     ///
-    /// Each message is a JSON object with `url`, `parameters` and the rest of the message. The closure gets
-    /// nil when the connection or a subscription has ended.
+    /// Each message is a JSON object with `url`, `parameters` and the attachment of the message. The closure
+    /// receives nil when the connection or a subscription has ended.
     ///
-    /// While the closure runs, nothing is read from the connection. The server then drops the oldest messages
-    /// of the subscription, so messages do not accumulate on either side.
+    /// While the closure runs, the client does not read from the connection. If the closure is slow, the
+    /// server drops the oldest messages of the subscription, so messages do not accumulate on either side.
     package func takeMessages(_ body: @escaping @Sendable (String?) async -> Void) {
         self.subscriber = body
     }
@@ -165,7 +170,9 @@ extension RPCRequestOptions {
     /// The maximum depth of nested arrays and objects in values that a person writes.
     private static let depth = 256
 
-    /// Returns the parameters by name; the values of an array are named by their position.
+    /// Returns the parameters by name.
+    ///
+    /// The elements of an array have their positions as names.
     ///
     /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are not a JSON object
     ///   or array, or contain the reserved key.

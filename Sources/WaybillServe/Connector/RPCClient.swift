@@ -4,10 +4,10 @@ package import WaybillEventLoop
 package import WaybillJSON
 package import WaybillRouting
 
-/// The client's side of a connection.
+/// The client's end of a connection to a server.
 ///
-/// ``PendingRequests`` stores the open requests, and ``Backoff`` decides when to connect again. This actor
-/// performs the I/O.
+/// ``PendingRequests`` stores the open requests, and ``Backoff`` determines when the client connects again.
+/// This actor performs the I/O.
 package actor RPCClient: RPCCaller {
     package nonisolated let eventLoop: EventLoop
     nonisolated let address: StreamAddress
@@ -23,7 +23,7 @@ package actor RPCClient: RPCCaller {
     var isClosed = false
     /// The closure that receives the messages of subscriptions.
     var subscriber: (@Sendable (String?) async -> Void)?
-    /// The timer of the next check that the server is alive; nil if none is scheduled.
+    /// The timer of the next check whether the server is alive; nil if no check is scheduled.
     private var watch: ScheduledTimer?
     private var isPinged = false
 
@@ -34,7 +34,9 @@ package actor RPCClient: RPCCaller {
         self.backoff = Backoff(first: configuration.firstPause, limit: configuration.longestPause)
     }
 
-    /// Closes the connection; requests in flight fail with `unreachable`.
+    /// Closes the connection.
+    ///
+    /// Requests that wait for a reply fail with `unreachable`.
     package nonisolated func close() {
         self.eventLoop.execute {
             self.assumeOnLoop { client in
@@ -74,7 +76,7 @@ package actor RPCClient: RPCCaller {
 
 // Messages of the server.
 extension RPCClient {
-    /// Reads until the connection ends, and then fails the requests in flight.
+    /// Reads messages until the connection ends, and then fails the requests that wait for a reply.
     func read(_ channel: FrameChannel) async {
         var reason = "the server has closed the connection"
         do {
@@ -103,7 +105,7 @@ extension RPCClient {
         await self.subscriber?(nil)
     }
 
-    /// Closes a connection, and fails the requests in flight on it.
+    /// Closes a connection, and fails the requests that wait for a reply on it.
     func lose(_ channel: FrameChannel, _ reason: String) {
         channel.connection.close()
         guard self.channel === channel else { return }
@@ -121,7 +123,7 @@ extension RPCClient {
 
 // Liveness checks.
 extension RPCClient {
-    /// Schedules the next check that the server is alive, unless one is scheduled.
+    /// Schedules the next check whether the server is alive, unless a check is scheduled already.
     func watchServer() {
         guard self.watch == nil, let interval = self.configuration.pingInterval else { return }
         let deadline = Deadline(after: interval, by: self.eventLoop.time)

@@ -3,7 +3,9 @@ public import Waybill
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// A connector that sends the URLs of a scheme to another process, which serves them with an ``RPCServer``.
+/// A connector that sends the messages for the URLs of one scheme to another process.
+///
+/// The other process handles the messages with an ``RPCServer``.
 ///
 /// ```swift
 /// try bus.connect("billing", to: RPCConnector(.unix("/run/billing.sock")))
@@ -11,27 +13,29 @@ internal import WaybillRouting
 /// ```
 ///
 /// All requests share one connection, which the first request opens. When the connection is lost, the
-/// requests in flight fail with `unreachable` at once, and the next request connects again. After a failed
-/// attempt, requests wait for the next attempt, at most ``Configuration/longestPause``.
+/// requests that wait for a reply fail with `unreachable`, and the next request connects again. After a
+/// failed attempt to connect, requests wait for the next attempt, for at most ``Configuration/longestPause``.
 ///
-/// Parameters and replies travel as JSON. A value has to be `Encodable`, and it is decoded when it is read as
-/// a type. A value that is not `Encodable` fails with `notTransferable` before a byte is sent. Headers, the
-/// remaining time and the number of hops travel beside the values. When the caller is cancelled, the handler
-/// is cancelled as well. Progress replies and their answers travel in both directions. The value for a return
-/// URL comes back to this process, which routes it on.
+/// Parameters and replies are sent as JSON. A value must be `Encodable`. The other side decodes the value
+/// when code reads it as a type. If a value is not `Encodable`, the message fails with `notTransferable`
+/// before a byte is sent. The headers, the remaining time and the hops (the number of routed messages that
+/// led to the message) are sent with the values. When the caller is cancelled, the handler is cancelled as
+/// well. Progress replies and their answers are also sent. If the message has a return URL, the server sends
+/// the value for the return URL to this process, which routes the value.
 ///
-/// A failure has the code that the other process's bus gave it. Its message does not reveal the inside of
-/// that process. If the message has a reference, the log of the server has the cause under that reference.
+/// A failure has the code that the bus of the other process has assigned. The message of the failure does not
+/// reveal details of that process. If the message contains a reference, the log of the server contains the
+/// cause of the failure with the same reference.
 public final class RPCConnector: Connector {
     /// The configuration of a connector.
     public struct Configuration: Sendable {
-        /// The token to send with `$/authenticate`; nil to send none.
+        /// The token to send with `$/authenticate`; nil to send no token.
         public var token: String?
 
-        /// How long connecting may take; 5 seconds by default.
+        /// The maximum time to connect; 5 seconds by default.
         public var connectTimeout = Duration.seconds(5)
 
-        /// The length of the first pause after a failed attempt; 20 milliseconds by default.
+        /// The length of the first pause after a failed attempt to connect; 20 milliseconds by default.
         ///
         /// The length doubles with every failure, and each pause is shortened by a random part.
         public var firstPause = Duration.milliseconds(20)
@@ -39,16 +43,18 @@ public final class RPCConnector: Connector {
         /// The longest pause between two attempts; 2 seconds by default.
         public var longestPause = Duration.seconds(2)
 
-        /// How long a server may be silent while requests are in flight before the connector sends it a ping;
-        /// 10 seconds by default, nil to send none.
+        /// The time without a byte from the server after which the connector sends a ping; 10 seconds by
+        /// default.
         ///
-        /// If the server stays silent for the same time again, the connector closes the connection.
+        /// If the value is nil, the connector sends no pings. The connector sends a ping only while requests
+        /// wait for a reply. If the server sends nothing for the same time again, the connector closes the
+        /// connection.
         public var pingInterval: Duration? = .seconds(10)
 
         /// The maximum size of a message from the server, in bytes; 16 MiB by default.
         public var frameSize = 16 << 20
 
-        /// The logger for lost connections and for errors of the server that answer no request.
+        /// The logger for lost connections and for errors of the server that belong to no request.
         public var logger = Logger(label: "waybill.serve.connector")
 
         /// Creates a configuration with the defaults.
@@ -63,7 +69,7 @@ public final class RPCConnector: Connector {
     ///
     /// - Parameters:
     ///   - address: The address at which the server listens.
-    ///   - configuration: How to connect.
+    ///   - configuration: The settings of the connector.
     public init(_ address: StreamAddress, configuration: Configuration = Configuration()) {
         self.address = address
         self.configuration = configuration

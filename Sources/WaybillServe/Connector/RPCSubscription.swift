@@ -11,8 +11,8 @@ public import WaybillRouting
 /// }
 /// ```
 ///
-/// Each iteration uses one connection, which it opens again when the connection is lost. The pattern
-/// must be exposed for subscribing. When the reader is slow, the oldest messages are dropped.
+/// Each iteration uses one connection, and opens a new connection when the connection is lost. The server
+/// must expose the pattern for subscribing. When the reader is slow, the oldest messages are dropped.
 public struct RPCSubscription: AsyncSequence, Sendable {
     /// A message that was published.
     public struct Message: Sendable {
@@ -22,7 +22,9 @@ public struct RPCSubscription: AsyncSequence, Sendable {
         /// The headers of the message.
         public let headers: [String: String]
 
-        /// Whether messages before this message may be missing, because the connection was lost.
+        /// Whether messages before this message may be missing.
+        ///
+        /// Messages are missing if the connection was lost or if the reader was too slow.
         public fileprivate(set) var isAfterGap = false
 
         private let parameters: JSONText?
@@ -40,7 +42,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
             self.content = beside?.member(named: "payload")
         }
 
-        /// Returns a parameter of the message; nil if the message does not have it.
+        /// Returns a parameter of the message; nil if the message has no parameter with the name.
         ///
         /// - Throws: `typeMismatch` if the parameter has another type.
         public func parameter<Value: Decodable>(
@@ -50,7 +52,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
             try self.decoded(self.parameters?.member(named: name), as: type)
         }
 
-        /// Returns the payload of the message; nil if the message has none.
+        /// Returns the payload of the message; nil if the message has no payload.
         ///
         /// - Throws: `typeMismatch` if the payload has another type.
         public func payload<Value: Decodable>(as type: Value.Type = Value.self) throws(RoutingError) -> Value?
@@ -72,12 +74,12 @@ public struct RPCSubscription: AsyncSequence, Sendable {
     /// The maximum number of messages that wait for the reader.
     private static let limit = 1024
 
-    /// Creates a subscription, which connects when it is read.
+    /// Creates a subscription, which connects when an iteration begins.
     ///
     /// - Parameters:
     ///   - pattern: The pattern.
     ///   - address: The address at which the server listens.
-    ///   - configuration: How to connect.
+    ///   - configuration: The settings of the connection.
     public init(
         _ pattern: String,
         at address: StreamAddress,
@@ -96,7 +98,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
         }.makeAsyncIterator()
     }
 
-    /// Delivers the messages of one connection after another, until the reader ends.
+    /// Delivers the messages, and connects again when a connection is lost, until the reader ends.
     private func read(into messages: AsyncThrowingStream<Message, any Error>.Continuation) async {
         let client = RPCClient(self.address, self.configuration)
         defer { client.close() }
@@ -130,7 +132,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
                 defer { flag = false }
                 return flag
             }
-            // A message that does not fit pushes out the oldest one.
+            // If the buffer is full, the new message replaces the oldest message.
             if case .dropped = messages.yield(message) { isAfterGap.withLock { $0 = true } }
         }
         var options = RPCRequestOptions()
@@ -146,11 +148,13 @@ public struct RPCSubscription: AsyncSequence, Sendable {
 }
 
 extension RPCConnector {
-    /// Asks the server for the fingerprint of the routes that it exposes.
+    /// Returns the fingerprint of the routes that the server exposes.
     ///
-    /// A client that `waybill client` has generated contains the fingerprint of its routes.
+    /// A client that the command `waybill client` has generated contains the fingerprint of its routes. If
+    /// the two fingerprints differ, the routes have changed.
     ///
-    /// - Throws: `unreachable` without a connection, or `noRoute` if the server is of an older version.
+    /// - Throws: `unreachable` if the server cannot be reached, or `noRoute` if the server's version of
+    ///   Waybill is too old to have fingerprints.
     public func fingerprint() async throws(RoutingError) -> String {
         let client = RPCClient(self.address, self.configuration)
         defer { client.close() }

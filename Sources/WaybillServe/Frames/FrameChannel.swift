@@ -4,16 +4,17 @@ internal import WaybillRouting
 
 /// The frames of a connection in both directions.
 ///
-/// A channel belongs to the actor that created it, which runs on the connection's loop. Frames that are
-/// enqueued while frames are read are written together, before the channel waits for more bytes. A peer with
-/// many requests in flight therefore costs few system calls.
+/// A frame is the text of one message or batch. A channel belongs to the actor that created it, which runs on
+/// the connection's loop. Frames that the actor enqueues while it handles received frames are written
+/// together, before the channel waits for more bytes. A peer that sends many requests at once therefore
+/// causes few system calls.
 final class FrameChannel: RPCChannel {
     let connection: StreamConnection
     private let time: TimeSource
     private var reader: FrameReader
     private let writer: FrameWriter
-    /// The time since which the channel has waited for bytes, in nanoseconds; nil while the owner does not
-    /// read.
+    /// The time since which the channel has waited for bytes, in nanoseconds; nil while the channel does not
+    /// wait.
     private var awaitsSince: Int64?
 
     init(_ connection: StreamConnection, limit: Int, framing: FrameReader.Framing? = nil) {
@@ -26,11 +27,11 @@ final class FrameChannel: RPCChannel {
     /// Returns the next frame, or nil when the peer has closed its side.
     ///
     /// - Parameters:
-    ///   - isFlushing: Whether to write the enqueued frames before reading on. Nothing more is then read from
-    ///     a peer that does not read its answers. Only one of two peers may flush, or each would wait for the
-    ///     other.
-    ///   - checkPart: A closure that is called with the number of bytes of the next frame that have arrived,
-    ///     before the channel waits for more. The error that it throws ends the channel.
+    ///   - isFlushing: Whether to write the enqueued frames before reading on. If the peer does not read its
+    ///     answers, the channel then stops reading from the peer. Only one of two peers may do this.
+    ///     Otherwise each peer could wait for the other.
+    ///   - checkPart: A closure that receives the number of bytes of the incomplete next frame, before the
+    ///     channel waits for more bytes. If the closure throws an error, the caller closes the connection.
     /// - Returns: The frame.
     /// - Throws: ``FrameError``, or ``/WaybillEventLoop/StreamError`` if reading fails.
     nonisolated(nonsending) func next(
@@ -60,17 +61,17 @@ final class FrameChannel: RPCChannel {
     /// The instant at which the last bytes arrived.
     var lastReceived: ContinuousClock.Instant { self.time.instant(at: self.reader.lastReceived) }
 
-    /// How long the channel has waited for the rest of a partial frame; nil between two frames.
+    /// The time that the channel has waited for the end of a partial frame; nil if no frame is partial.
     ///
-    /// The value excludes the time in which this side did not read because the peer had not read its answers.
+    /// The time in which this side did not read, because the peer had not read its answers, does not count.
     var partialFrameWait: Duration? {
         guard let wait = self.reader.partialFrameWait else { return nil }
         return .nanoseconds(wait + (self.awaitsSince.map { self.time.now - $0 } ?? 0))
     }
 
-    /// Returns the instant since which the peer has read none of the bytes being written; nil if none wait.
+    /// Returns the instant since which the peer has not read a byte, or nil when no bytes wait for the peer.
     ///
-    /// The result is based on earlier calls, so call the method repeatedly.
+    /// The result depends on earlier calls, so call the method repeatedly.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         self.writer.assumeOnLoop { $0.stalledSince(at: now) }
     }
@@ -83,7 +84,7 @@ final class FrameChannel: RPCChannel {
         return true
     }
 
-    /// Writes the enqueued messages; waits while the peer does not read enough.
+    /// Writes the enqueued messages, and waits while too many bytes are unread.
     nonisolated(nonsending) func flush() async { await self.writer.flush() }
 
     /// Schedules one write of all messages that the code running now enqueues.

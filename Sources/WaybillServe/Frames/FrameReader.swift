@@ -1,13 +1,14 @@
 internal import WaybillJSON
 
-/// Splits a stream of bytes into the frames of JSON-RPC messages; a value that performs no I/O.
+/// Splits a stream of bytes into the frames of JSON-RPC messages.
 ///
-/// The first byte that is not white space determines the framing of a peer. With `{` or `[`, each message is
-/// one line. With `C`, each message has a header with `Content-Length`, as language servers use it. The peer
-/// keeps its framing, and the answers use the same one. Any other byte, an HTTP request for example, is
-/// ``FrameError/notRPC``: bytes of another protocol are never searched for messages.
+/// This type is a value that performs no I/O. The first byte that is not white space determines the framing.
+/// After `{` or `[`, each message is one line. After `C`, each message has a header with `Content-Length`, as
+/// in the protocol of language servers. The peer must keep its framing, and the answers have the same
+/// framing. Any other byte, such as the first byte of an HTTP request, causes ``FrameError/notRPC``, because
+/// the bytes of another protocol must not be searched for messages.
 struct FrameReader: Sendable {
-    /// The way in which messages are separated.
+    /// The format that separates the messages of a peer.
     enum Framing: Sendable {
         case lines, headers
     }
@@ -25,9 +26,9 @@ struct FrameReader: Sendable {
     /// The length of the next body; nil until its header has been read.
     private var bodyLength: Int?
 
-    /// When the last bytes arrived, in nanoseconds of the caller's clock.
+    /// The time at which the last bytes arrived, in nanoseconds of the caller's clock.
     private(set) var lastReceived: Int64
-    /// How long the reader has waited for the rest of a partial frame, in nanoseconds.
+    /// The time that the reader has waited for the end of a partial frame, in nanoseconds.
     private var waited: Int64 = 0
 
     /// The maximum size of a header, in bytes.
@@ -38,32 +39,32 @@ struct FrameReader: Sendable {
     /// - Parameters:
     ///   - limit: The maximum size of a frame, in bytes.
     ///   - framing: The framing; nil to detect it from the first byte.
-    ///   - time: The present time, in nanoseconds.
+    ///   - time: The current time, in nanoseconds.
     init(limit: Int, framing: Framing? = nil, at time: Int64 = 0) {
         self.limit = limit
         self.framing = framing
         self.lastReceived = time
     }
 
-    /// Whether a part of a frame has arrived, and the rest has not.
+    /// Whether only a part of a frame has arrived.
     var isInsideFrame: Bool { self.start < self.bytes.count || self.bodyLength != nil }
 
     /// The number of bytes of the next frame that have arrived.
     var partialSize: Int { self.bytes.count - self.start }
 
-    /// How long the reader has waited for the rest of a partial frame, in nanoseconds; nil between two
-    /// frames.
+    /// The time that the reader has waited for the end of a partial frame, in nanoseconds; nil if no frame is
+    /// partial.
     ///
-    /// The value excludes the time in which the reader's owner did not read. Further bytes of the same frame
-    /// do not reset it.
+    /// The time in which the reader's owner did not read does not count. More bytes of the same frame do not
+    /// reset the time.
     var partialFrameWait: Int64? { self.isInsideFrame ? self.waited : nil }
 
     /// Appends received bytes.
     ///
     /// - Parameters:
     ///   - received: The bytes.
-    ///   - time: The present time, in nanoseconds.
-    ///   - wait: How long the owner waited for the bytes, in nanoseconds.
+    ///   - time: The current time, in nanoseconds.
+    ///   - wait: The time that the owner waited for the bytes, in nanoseconds.
     mutating func append(_ received: [UInt8], at time: Int64 = 0, after wait: Int64 = 0) {
         self.waited = self.isInsideFrame ? self.waited + wait : 0
         self.lastReceived = time
@@ -80,7 +81,7 @@ struct FrameReader: Sendable {
 
     /// Returns the next frame; nil until more bytes arrive.
     ///
-    /// - Throws: The reason that no more frames can be separated. The connection has to be closed.
+    /// - Throws: The reason that no more frames can be separated. The caller must close the connection.
     mutating func next() throws(FrameError) -> JSONText? {
         guard try self.findBeginning() else { return nil }
         switch self.framing {
@@ -136,9 +137,10 @@ struct FrameReader: Sendable {
         let frame = JSONText(bytes: self.bytes, range: self.start..<end)
         self.start = end
         self.searched = end
-        // The remaining bytes belong to the next frame.
+        // The bytes after the frame belong to the next frame, whose wait begins now.
         self.waited = 0
-        // The last frame keeps the array, so that the next bytes do not have to be moved behind the frame.
+        // If no bytes follow, leave the array to this frame. The next bytes then have a new array, and this
+        // array is not copied.
         if self.start == self.bytes.count {
             self.bytes = []
             self.start = 0
@@ -198,7 +200,7 @@ enum FrameError: Error, Hashable {
     case malformedHeader
     /// A frame is longer than the limit, in bytes.
     case tooLarge(limit: Int)
-    /// The messages of all connections have reached the limit of the server, in bytes.
+    /// The messages of all connections together have reached the limit of the server, in bytes.
     case noRoom(limit: Int)
 
     /// A description of the error for the peer.
@@ -207,7 +209,7 @@ enum FrameError: Error, Hashable {
         case .notRPC: "the connection begins with neither JSON nor a Content-Length header"
         case .malformedHeader: "the header has no usable Content-Length"
         case .tooLarge(let limit): "the message is longer than \(limit) bytes"
-        case .noRoom(let limit): "all connections together have reached \(limit) bytes: try again later"
+        case .noRoom(let limit): "all connections have reached the limit of \(limit) bytes: try again later"
         }
     }
 }

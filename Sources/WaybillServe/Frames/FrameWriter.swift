@@ -1,9 +1,10 @@
 internal import WaybillEventLoop
 
-/// Writes frames in the order in which they were enqueued; all waiting frames are written together.
+/// Writes frames in the order in which they were enqueued.
 ///
-/// Bytes that the connection accepts are written at once. A single task waits to write the rest. It belongs
-/// to no caller, so the cancellation of a caller does not affect the frames of others.
+/// All waiting frames are written together. Bytes that the connection accepts are written at once. A single
+/// task waits to write the other bytes. The task belongs to no caller, so the cancellation of a caller does
+/// not affect the frames of other callers.
 actor FrameWriter: LoopBound {
     nonisolated let eventLoop: EventLoop
     private let connection: StreamConnection
@@ -11,8 +12,7 @@ actor FrameWriter: LoopBound {
     private var isWriting = false
     private var isFlushDue = false
     private var waiting: [SuspendedTask] = []
-    /// The number of bytes that the peer had left unread at the last check, and the instant since which the
-    /// number is the same.
+    /// The number of unread bytes at the last check, and the instant since which the number is the same.
     private var backlog: (count: Int, since: ContinuousClock.Instant)?
 
     init(_ connection: StreamConnection) {
@@ -23,12 +23,13 @@ actor FrameWriter: LoopBound {
     /// Enqueues a message for the next write.
     func enqueue(_ body: [UInt8], _ framing: FrameReader.Framing) { framing.append(body, to: &self.output) }
 
-    /// The number of enqueued bytes that the system has not accepted.
+    /// The number of enqueued bytes that the system has not accepted yet.
     var unsentBytes: Int { self.output.count + self.connection.unsentBytes }
 
-    /// Writes the enqueued frames; waits while the peer does not read enough.
+    /// Writes the enqueued frames, and waits while too many bytes are unread.
     ///
-    /// Errors are not reported, because the task that reads from the connection gets them as well.
+    /// The method reports no errors, because the task that reads from the connection receives the same
+    /// errors.
     func flush() async {
         if !self.isWriting {
             if self.output.isEmpty || self.writeAtOnce() { return }
@@ -59,10 +60,10 @@ actor FrameWriter: LoopBound {
         return self.connection.writeAtOnce(bytes)
     }
 
-    /// Returns the instant since which the peer has read none of the bytes being written; nil if none wait.
+    /// Returns the instant since which the peer has not read a byte, or nil when no bytes wait for the peer.
     ///
-    /// The method compares the number of unsent bytes with the number at the previous call. Call it
-    /// repeatedly, to tell a slow peer from a stalled one.
+    /// The method compares the number of unsent bytes with the number at the previous call. Call the method
+    /// repeatedly, to distinguish a slow peer from a peer that reads nothing.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard self.isWriting else { return nil }
         let count = self.connection.unsentBytes
@@ -71,8 +72,8 @@ actor FrameWriter: LoopBound {
         return now
     }
 
-    /// Waits until the connection accepts more bytes, and writes the frames that were enqueued in the
-    /// meantime.
+    /// Waits until the connection accepts more bytes, and writes the frames that were enqueued during the
+    /// wait.
     private func writeRest() async {
         self.isWriting = true
         repeat {

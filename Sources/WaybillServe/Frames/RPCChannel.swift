@@ -1,11 +1,13 @@
 package import WaybillJSON
 package import WaybillRouting
 
-/// The way in which messages reach a peer; a channel belongs to the actor that uses it.
+/// A channel that sends messages to a peer.
+///
+/// A channel belongs to the actor that uses it.
 package protocol RPCChannel: AnyObject {
     /// The name of the peer, for the log.
     var peer: String { get }
-    /// Whether nothing can be sent any more.
+    /// Whether the channel is closed, so that no more messages can be sent.
     var isClosed: Bool { get }
 
     /// Whether messages no longer reach the peer, although messages of the peer may still arrive.
@@ -13,35 +15,36 @@ package protocol RPCChannel: AnyObject {
 
     /// Enqueues a message for the next send.
     ///
-    /// - Returns: False if too many bytes wait already; the message is not sent then.
+    /// - Returns: Whether the channel has accepted the message. If the result is false, too many bytes wait
+    ///   already, and the message is not sent.
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool
 
-    /// The number of enqueued bytes that the system has not accepted.
+    /// The number of enqueued bytes that the system has not accepted yet.
     var unsentBytes: Int { get }
 
-    /// Sends the enqueued messages; waits while the peer does not read enough.
+    /// Sends the enqueued messages, and waits while too many bytes are unread.
     nonisolated(nonsending) func flush() async
 
     /// Schedules one send of all messages that the code running now enqueues.
     func flushSoon()
 
-    /// Tells the channel that a request is being handled and will be answered later.
+    /// Informs the channel that a request is being handled and will be answered later.
     func accepted(_ id: RPCID)
 
-    /// Tells the channel that a request has been admitted.
+    /// Informs the channel that a request has been admitted.
     func began(_ id: RPCID)
 
-    /// Tells the channel that a request has been answered.
+    /// Informs the channel that a request has been answered.
     func ended(_ id: RPCID, _ failure: RPCFailure?)
 
-    /// Returns the reason that a result cannot be sent, or nil if it can.
+    /// Returns the reason that a result cannot be sent, or nil if the result can be sent.
     func objection(to result: JSONText) -> RoutingError?
 
-    /// Closes the channel; flushed messages are still sent.
+    /// Closes the channel after the messages for which `flush` was called are sent.
     func close()
 
-    /// Closes the channel at once.
+    /// Closes the channel without waiting for enqueued messages.
     func abort()
 }
 

@@ -3,9 +3,10 @@ internal import WaybillJSON
 internal import WaybillRouting
 
 extension Message {
-    /// The published message as subscribers in other processes receive it.
+    /// The published message in the form in which subscribers in other processes receive it.
     ///
-    /// The text is a JSON object with `url`, `parameters` and, under `$waybill`, headers and payload.
+    /// The text is a JSON object with `url` and `parameters`. The key `$waybill` contains the headers and the
+    /// payload.
     package var publishedJSON: String {
         var writer = JSONWriter()
         writer.raw("{")
@@ -16,13 +17,14 @@ extension Message {
 }
 
 extension JSONWriter {
-    /// Appends the members of a published message: its URL, its parameters, and the attachment with headers
-    /// and payload.
+    /// Appends the members of a published message.
+    ///
+    /// The members are the URL, the parameters, and the attachment with the headers and the payload.
     ///
     /// - Parameters:
     ///   - message: The message.
     ///   - isFirst: Whether the object has no members yet.
-    ///   - failure: Returns the failure to write when a value cannot be encoded.
+    ///   - failure: Returns the failure that is written when a value cannot be encoded.
     mutating func published(
         _ message: Message,
         isFirst: Bool,
@@ -49,7 +51,7 @@ extension JSONWriter {
 }
 
 extension Parameters {
-    /// The values of path and query as text, and the values of the call without conversion.
+    /// All parameters by name: path and query parameters as text, and values of the call without conversion.
     fileprivate var values: [String: any Sendable] {
         var values: [String: any Sendable] = self.query
         for (name, value) in self.path { values[name] = value }

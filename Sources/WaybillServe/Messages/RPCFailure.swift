@@ -1,22 +1,24 @@
 internal import WaybillJSON
 package import WaybillRouting
 
-/// The error member of a response.
+/// The error object of a response.
 package struct RPCFailure: Error, Sendable {
     package let code: Int
     package let message: String
-    /// The name of the bus's code; nil for a failure without such a code.
+    /// The name of the bus's error code; nil if the failure has no such code.
     var name: String?
-    /// Exposed patterns that are similar to the URL.
+    /// The exposed patterns that are similar to the URL.
     var suggestions: [String] = []
-    /// The reference under which the server logged the cause.
+    /// The text with which the cause of the failure can be found in the server's log.
     var reference: String?
-    /// The pattern of the failed route; only nodes of a cluster send it, and its module.
+    /// The pattern of the failed route.
+    ///
+    /// Only nodes of a cluster send this pattern and the module.
     var route: String?
     var module: String?
     /// The underlying error, as text.
     var cause: String?
-    /// The error that the module of the route declares.
+    /// The error that the module of the route has declared for its callers.
     var declared: DeclaredError?
 
     static let parseError = -32700
@@ -35,7 +37,7 @@ package struct RPCFailure: Error, Sendable {
         RPCFailure(code: Self.invalidRequest, message: message)
     }
 
-    /// The failure of a URL for which no node of a cluster has a route.
+    /// The failure of a request whose URL matches no route of any node in the cluster.
     package static var unrouted: Self {
         RPCFailure(
             code: RoutingError.Code.noRoute.rpcCode,
@@ -56,7 +58,7 @@ package struct RPCFailure: Error, Sendable {
 extension RoutingError.Code {
     /// The code in a JSON-RPC response.
     ///
-    /// Several codes share a number that JSON-RPC defines. The response names the bus's code in `data.code`.
+    /// Several codes share a number that JSON-RPC defines. The member `data.code` names the exact code.
     var rpcCode: Int {
         switch self {
         case .invalidURL: RPCFailure.invalidRequest
@@ -77,7 +79,7 @@ extension RoutingError.Code {
         }
     }
 
-    /// Creates a code from the number in a response that does not name the bus's code.
+    /// Creates a code from the number in a response that does not name the exact code.
     init(rpcCode: Int) {
         switch rpcCode {
         case RPCFailure.methodNotFound: self = .noRoute
@@ -87,10 +89,10 @@ extension RoutingError.Code {
         }
     }
 
-    /// The sentence that replaces the error's message for a peer; nil when the message is meant for the
-    /// caller.
+    /// The sentence that a peer receives instead of the error's message; nil if the peer receives the
+    /// message.
     ///
-    /// Codes with a sentence have messages that may reveal the inside of the program.
+    /// A code has a sentence if the messages of its errors may reveal details of the program.
     var sentenceForPeers: String? {
         switch self {
         case .invalidURL, .noRoute, .refused, .missingParameter, .invalidParameter, .deadlineExceeded,
@@ -102,7 +104,7 @@ extension RoutingError.Code {
         case .shutDown: "the server is shutting down"
         case .handlerFailed: "the handler failed"
         case .deadlock, .infiniteRecursion: "the handler would wait for itself"
-        default: "the server could not handle it"
+        default: "the server could not handle the request"
         }
     }
 }
@@ -163,7 +165,7 @@ extension RPCFailure {
         )
     }
 
-    /// Returns the failure as an error of the bus about a URL.
+    /// Returns the failure as an error of the bus for a URL.
     package func routingError(url: String) -> RoutingError {
         let named = self.name.flatMap { RoutingError.Code(named: $0) }
         let reference = self.reference.map { " (reference \($0))" } ?? ""

@@ -1,15 +1,17 @@
 package import WaybillJSON
 package import WaybillRouting
 
-/// The ID of a request, as its sender wrote it: a number, a text or null.
+/// The ID of a request in the form that its sender wrote: a number, a text or null.
 package enum RPCID: Hashable, Sendable {
     case number(Int)
     case string(ExactText)
-    /// A number that has a fraction or does not fit into `Int`, in its original spelling.
+    /// A number with a fraction, or a number that exceeds `Int`, in its original spelling.
     case literal(ExactText)
     case null
 
-    /// Creates an ID from a JSON value; nil unless the value is null, a string or a number.
+    /// Creates an ID from a JSON value.
+    ///
+    /// Returns nil if the value is not null, a string or a number.
     init?(_ text: JSONText) {
         switch text.shape {
         case .null: self = .null

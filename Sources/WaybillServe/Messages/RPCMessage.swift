@@ -1,6 +1,6 @@
 package import WaybillJSON
 
-/// A JSON-RPC message whose envelope is parsed; its values are not.
+/// A JSON-RPC message whose members are known, but whose values are not decoded yet.
 package struct RPCMessage: Sendable {
     /// The kinds of messages.
     package enum Content: Sendable {
@@ -8,13 +8,15 @@ package struct RPCMessage: Sendable {
         case notification(method: String, params: JSONNode?)
         case result(RPCID, JSONText)
         case failure(RPCID, JSONText)
-        /// The message is not valid; the ID is null if the message has no readable ID.
+        /// The message is not valid.
+        ///
+        /// The ID is null if the message has no readable ID.
         case invalid(RPCID, String)
     }
 
     package let content: Content
 
-    /// Whether the message is a `$/publish` notification, whose sender does not wait.
+    /// Whether the message is a `$/publish` notification, which is never answered.
     package var isPublication: Bool {
         if case .notification(SystemMethod.publish.rawValue, _) = self.content { true } else { false }
     }
@@ -60,9 +62,9 @@ private struct RPCEnvelope {
         }
     }
 
-    /// Stores a member, and returns whether it was already present.
+    /// Stores a member, and returns whether the message already had this member.
     ///
-    /// Two programs may read a repeated member in two ways.
+    /// A repeated member makes a message invalid, because two programs could read different values.
     private static func set(_ member: inout JSONNode?, _ value: JSONNode) -> Bool {
         defer { member = value }
         return member != nil
@@ -72,7 +74,7 @@ private struct RPCEnvelope {
     var content: RPCMessage.Content {
         let id = self.id.map { RPCID($0.text) }
         let known = (id ?? nil) ?? .null
-        if self.isAmbiguous { return .invalid(known, "the message has a member twice") }
+        if self.isAmbiguous { return .invalid(known, "a member occurs twice in the message") }
         guard let version, version.says("2.0") else {
             return .invalid(known, "`jsonrpc` is not \"2.0\"")
         }
@@ -97,21 +99,21 @@ private struct RPCEnvelope {
 package enum RPCFrame: Sendable {
     case message(RPCMessage)
     case batch([RPCMessage])
-    /// A batch of more messages than are allowed.
+    /// A batch with more messages than the limit allows.
     case largeBatch(count: Int)
-    /// The bytes are not JSON, or JSON that exceeds a limit.
+    /// The bytes are not JSON, or the JSON exceeds a limit.
     case malformed(JSONError)
 
     /// Creates a frame by parsing its bytes.
     ///
     /// - Parameters:
     ///   - text: The bytes of the frame.
-    ///   - depth: How deep arrays and objects may be nested.
+    ///   - depth: The maximum depth of nested arrays and objects.
     ///   - batchLimit: The maximum number of messages in a batch.
     package init(_ text: JSONText, depth: Int, batchLimit: Int = .max) {
         do throws(JSONError) {
-            // Four levels: the messages of a batch, their members, the parameters, and the attachment of the
-            // parameters.
+            // The outline needs four levels: the messages of a batch, their members, the parameters, and the
+            // attachment in the parameters.
             let root = try JSONOutline(text, depthLimit: depth, levels: 4).root
             guard root.isArray else {
                 self = .message(RPCMessage(root))

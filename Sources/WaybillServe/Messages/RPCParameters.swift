@@ -2,7 +2,10 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The parameters of a call, and the attachment under the reserved key `$waybill`.
+/// The parameters of a call, and the attachment, which is the value of the reserved key `$waybill`.
+///
+/// The attachment contains the data of a message that is not a parameter, such as headers and the remaining
+/// time.
 struct RPCParameters: Sendable {
     /// The reserved key.
     static let reservedKey = "$waybill"
@@ -17,7 +20,9 @@ struct RPCParameters: Sendable {
         case object(JSONNode)
     }
 
-    /// Creates the parameters of a message; nil for a message without parameters.
+    /// Creates the parameters of a message.
+    ///
+    /// The node is nil if the message has no parameters.
     init(_ node: JSONNode?) throws(RPCFailure) {
         guard let node, node.isObject else {
             self.content = (node?.text.elements).map { .elements($0) } ?? .none
@@ -30,10 +35,12 @@ struct RPCParameters: Sendable {
             ?? RPCAttachment()
     }
 
-    /// The values by name; the values of an array are named by their position, from "0" on.
+    /// The values by name.
     ///
-    /// This property decodes the values. The methods of the protocol read single values with
-    /// ``subscript(_:)``.
+    /// The elements of an array have their positions as names, beginning with "0".
+    ///
+    /// This property decodes all values. The methods of the protocol itself (`$/...`) instead read single
+    /// values with ``subscript(_:)``.
     var values: PassedValues? {
         switch self.content {
         case .none: return nil
@@ -64,7 +71,7 @@ struct RPCParameters: Sendable {
         return (list.values, reserved)
     }
 
-    /// The value of a member, before decoding.
+    /// Returns the value of a member, before decoding.
     subscript(name: String) -> JSONNode? {
         guard case .object(let node) = self.content else { return nil }
         return node[name]
@@ -75,12 +82,14 @@ struct RPCParameters: Sendable {
 private struct ValueList {
     private var list: PassedValues?
     private var count = 0
-    // The values beyond the limit: a dictionary finds one of many faster than the list.
+    // The values beyond the limit. If there are many values, a dictionary finds a value faster than the list.
     private var more: [String: any Sendable] = [:]
 
     private static let limit = 4
 
-    /// Adds a value, which hides an earlier value of the same name.
+    /// Adds a value.
+    ///
+    /// The value hides an earlier value with the same name.
     mutating func add(_ value: any Sendable, _ name: String) {
         self.count += 1
         if self.count <= Self.limit {
@@ -93,25 +102,29 @@ private struct ValueList {
     var values: PassedValues? { .make(self.more, over: self.list) }
 }
 
-/// The data that travels beside the parameters.
+/// The data that is sent with a message in addition to its parameters.
 struct RPCAttachment: Sendable {
-    /// The URL of one message of a `$/publish`; nil if it is the URL of the `$/publish`.
+    /// The URL of one message of a `$/publish`.
+    ///
+    /// A `$/publish` notification contains several messages and a URL for all of them. The value is nil if
+    /// the message has that URL.
     var url: String?
     var headers: [String: String] = [:]
-    /// How long the caller waits, counted from the arrival of the message.
+    /// The time that the caller waits, counted from the arrival of the message.
     var timeLeft: Duration?
-    /// The number of routes that led to the message.
+    /// The number of routed messages that led to the message.
     var hops = 0
     /// Whether the caller wants progress replies.
     var wantsProgress = false
-    /// Whether the caller answers each progress reply with `$/answer`, so that the handler waits for the
-    /// answer.
+    /// Whether the caller answers each progress reply with `$/answer`.
+    ///
+    /// If the value is true, the handler waits for each answer.
     var answersProgress = false
-    /// The value that a message to a return URL carries.
+    /// The payload of the message, such as the value of a message to a return URL.
     var payload: JSONText?
-    /// The ID of the message that this message answers.
+    /// The ID of the message to which this message is the reply.
     var correlationID: CorrelationID?
-    /// The correlation ID for the value of the return URL, when a node itself sends the value on.
+    /// The ID of the original message, when the receiving node itself sends the value to the return URL.
     var returnID: CorrelationID?
 
     init() {}
@@ -193,10 +206,10 @@ extension JSONWriter {
         self.raw("}")
     }
 
-    /// Appends the reserved key with its value, unless the attachment is empty.
+    /// Appends the reserved key and its value, unless the attachment is empty.
     mutating func attachment(_ attachment: RPCAttachment, isFirst: Bool) {
         guard !attachment.isEmpty else { return }
-        // The names are constant, so the text contains them with their quotation marks.
+        // The names are constants, so they are written with their quotation marks and need no escaping.
         self.raw(isFirst ? "\"$waybill\":{" : ",\"$waybill\":{")
         let start = self.bytes.count
         func append(_ text: String, to writer: inout JSONWriter) {

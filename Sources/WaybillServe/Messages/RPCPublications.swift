@@ -1,15 +1,17 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The messages of one `$/publish`, which can carry several.
+/// The messages of one `$/publish` notification or request, which can contain several messages.
 package struct RPCPublications: Sendable {
-    /// The URL of each message without its own URL.
+    /// The URL of each message that does not have its own URL.
     private let url: String
-    /// The attachment of each message without its own attachment.
+    /// The attachment of each message that does not have its own attachment.
     private let attachment: RPCAttachment
-    /// Whether each message may have its own attachment, which only the elements of `messages` may have.
+    /// Whether each message may have its own attachment.
+    ///
+    /// Only the elements of the array `messages` may.
     private let areMessages: Bool
-    /// The parameters of the messages that have not been taken; nil for a message without parameters.
+    /// The parameters of the messages that have not been removed; nil for a message without parameters.
     private var rest: ArraySlice<JSONNode?>
 
     /// The maximum number of messages in one `$/publish`.
@@ -40,7 +42,9 @@ package struct RPCPublications: Sendable {
         self.rest = elements[...]
     }
 
-    /// Creates the messages from a notification; nil unless it is a valid `$/publish`.
+    /// Creates the messages from a notification.
+    ///
+    /// Returns nil if the notification is not a valid `$/publish`.
     package init?(_ message: RPCMessage) {
         guard case .notification(SystemMethod.publish.rawValue, let params) = message.content,
             let parameters = try? RPCParameters(params)

@@ -1,10 +1,12 @@
-/// A secret that a peer has to know.
+/// A secret that a peer has to send.
 struct BearerToken: Sendable {
     private let bytes: [UInt8]
 
     init(_ text: String) { self.bytes = Array(text.utf8) }
 
-    /// Returns whether a text is the token, in a time that does not depend on where the two differ.
+    /// Returns whether a text equals the token.
+    ///
+    /// The time of the comparison does not depend on the position of the first difference.
     func matches(_ candidate: String) -> Bool {
         let candidate = Array(candidate.utf8)
         guard !self.bytes.isEmpty else { return false }

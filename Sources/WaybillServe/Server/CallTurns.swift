@@ -1,8 +1,9 @@
-/// Decides which calls of a server's connections run and which wait; a value that performs no I/O.
+/// Decides which calls of a server's connections may run, and which calls have to wait.
 ///
-/// Each connection has a number of calls that always run, so no other connection can block it. Calls beyond
-/// this number share places. When no place is free, connections take turns, however many calls each of them
-/// has waiting.
+/// This type is a value that performs no I/O. Each connection may always run a guaranteed number of calls, so
+/// other connections cannot block it. The number of further calls that may run is limited for all connections
+/// together; each of these calls has a *shared place*. When no shared place is free, connections take turns,
+/// even if one connection has many more waiting calls than another.
 struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     private struct Calls {
         var running = 0
@@ -15,29 +16,31 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     private let guaranteed: Int
     private let shared: Int
-    /// The running calls beyond the guaranteed ones, of all connections.
+    /// The number of running calls of all connections that use shared places.
     private var sharedRunning = 0
     private var calls: [Connection: Calls] = [:]
-    /// The number of calls that wait, of all connections.
+    /// The number of waiting calls of all connections.
     private(set) var waiting = 0
-    /// The connections that have calls waiting, in the order of their turns; turns before ``next`` are over.
+    /// The connections that have waiting calls, in the order of their turns.
+    ///
+    /// The turns before the index ``next`` are over.
     private var turns: [Connection] = []
     private var next = 0
 
     /// Creates an empty value.
     ///
     /// - Parameters:
-    ///   - guaranteed: The number of calls of a connection that always run.
-    ///   - shared: The number of further calls of all connections that run at once.
+    ///   - guaranteed: The number of calls that each connection may always run.
+    ///   - shared: The number of further calls that may run, for all connections together.
     init(guaranteed: Int, shared: Int) {
         self.guaranteed = max(1, guaranteed)
         self.shared = max(0, shared)
     }
 
-    /// Asks for a call to run.
+    /// Asks for permission to run a call.
     ///
-    /// - Returns: Whether it may run now; else it waits until ``end(_:)`` or ``leave(_:)`` returns its
-    ///   connection.
+    /// - Returns: Whether the call may run now. If the result is false, the call waits until ``end(_:)`` or
+    ///   ``leave(_:)`` returns its connection.
     mutating func ask(_ connection: Connection) -> Bool {
         var calls = self.calls[connection] ?? Calls()
         if calls.waiting == 0, self.start(connection) { return true }
@@ -51,13 +54,13 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     /// Ends a running call.
     ///
-    /// - Returns: The connections whose longest-waiting call runs now.
+    /// - Returns: The connections that may now run the call that has waited longest.
     mutating func end(_ connection: Connection) -> [Connection] {
         guard var calls = self.calls[connection], calls.running > 0 else { return [] }
         if calls.running > self.guaranteed { self.sharedRunning -= 1 }
         calls.running -= 1
         self.calls[connection] = calls.isOver ? nil : calls
-        // A place is free now: a guaranteed one of this connection, or a shared one.
+        // A place is free now, which is either a guaranteed place of this connection or a shared place.
         if calls.waiting > 0, calls.running < self.guaranteed {
             self.startWaiting(connection)
             return [connection]
@@ -75,7 +78,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     /// Removes a closed connection.
     ///
-    /// - Returns: The connections whose longest-waiting call runs now.
+    /// - Returns: The connections that may now run the call that has waited longest.
     mutating func leave(_ connection: Connection) -> [Connection] {
         guard let calls = self.calls.removeValue(forKey: connection) else { return [] }
         self.waiting -= calls.waiting
@@ -109,7 +112,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         _ = self.start(connection)
     }
 
-    /// Starts a call of the connection whose turn it is.
+    /// Gives a shared place to a call of the connection whose turn it is.
     private mutating func takeTurns() -> [Connection] {
         while self.next < self.turns.count, self.sharedRunning < self.shared {
             let connection = self.turns[self.next]
@@ -119,7 +122,8 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
             calls.hasTurn = calls.waiting > 1
             self.calls[connection] = calls.isOver ? nil : calls
             if calls.hasTurn { self.turns.append(connection) }
-            // The waiting calls of a connection may all have begun in guaranteed places.
+            // Calls of the connection have possibly begun in guaranteed places, so that none of them waits
+            // now.
             guard calls.waiting > 0 else { continue }
             self.startWaiting(connection)
             return [connection]

@@ -8,40 +8,41 @@ internal import Glibc
 #endif
 
 extension RPCServer {
-    /// The configuration of a server: the peers that it admits, and how much of it they may use.
+    /// The configuration of a server: the peers that may connect, and the resources that they may use.
     public struct Configuration: Sendable {
         /// The IDs of the users whose processes may connect to a Unix socket.
         ///
-        /// By default, these are the user that the server runs as, and root, which can do anything anyway.
-        /// The socket's file belongs to its owner alone (0600), so set ``permissions`` as well to admit other
-        /// users.
+        /// By default, these are the user of the server's process, and root, which could access the socket
+        /// anyway. With the default ``permissions``, only the owner can open the socket's file (0600), so
+        /// also change that property to admit other users.
         public var allowedUserIDs: Set<UInt32> = [geteuid(), 0]
 
         /// The permissions of a Unix socket's file; 0600 by default.
         public var permissions: UInt32 = 0o600
 
-        /// The token that a peer has to send with `$/authenticate` before any other message; nil to require
-        /// none.
+        /// The token that a peer has to send with `$/authenticate` before any other message.
         ///
-        /// A server on TCP requires a token, unless ``admitsLoopbackWithoutToken`` is set. The token is sent
-        /// without encryption: use a tunnel between machines.
+        /// If the value is nil, peers need no token. A server on TCP requires a token, unless
+        /// ``admitsLoopbackWithoutToken`` is set. The token is sent without encryption, so use an encrypted
+        /// tunnel between machines.
         public var token: String?
 
-        /// Whether a server on a TCP loopback address works without a token; false by default.
+        /// Whether a server on a TCP loopback address may run without a token; false by default.
         ///
-        /// Every process of the machine, whatever its user, may then use the exposed routes.
+        /// If the value is true, every process of the machine may use the exposed routes, even the processes
+        /// of other users.
         public var admitsLoopbackWithoutToken = false
 
-        /// How much a peer may use.
+        /// The limits on the resources that a peer may use.
         public var limits = Limits()
 
-        /// How long requests in flight may take to end when the server shuts down gracefully; 5 seconds by
-        /// default.
+        /// The maximum time that the server waits for its unanswered requests at graceful shutdown; 5 seconds
+        /// by default.
         public var drainLimit = Duration.seconds(5)
 
-        /// The logger for refused peers and for the causes of failures.
+        /// The logger for rejected peers and for the causes of failures.
         ///
-        /// Each cause is logged with the reference that the peer was given.
+        /// Each cause is logged with a reference, which the peer also receives.
         public var logger = Logger(label: "waybill.serve")
 
         /// Creates a configuration with the defaults.
@@ -60,7 +61,7 @@ extension RPCServer {
         public internal(set) var requests = 0
         /// The number of requests that the server answered, with a result or an error.
         public internal(set) var answers = 0
-        /// The number of requests that were cancelled because their connection closed before the answer.
+        /// The number of requests whose connection closed before the answer, so that they were cancelled.
         public internal(set) var abandoned = 0
         /// The number of requests that are being handled: `requests - answers - abandoned`.
         public var requestsInFlight: Int { self.requests - self.answers - self.abandoned }

@@ -1,13 +1,13 @@
 extension RPCServer {
-    /// How much of a server its peers may use.
+    /// The limits on the resources of a server that its peers may use.
     ///
-    /// A request that exceeds a limit is answered with an error. When that is not possible, the connection is
-    /// closed.
+    /// The server answers a request that exceeds a limit with an error. If the server cannot do that, it
+    /// closes the connection.
     public struct Limits: Sendable {
         /// The maximum size of a message, in bytes; 1 MiB by default.
         ///
-        /// A longer message closes the connection. Before a peer has sent its token, a message may have
-        /// 4,096 bytes.
+        /// The server closes the connection of a peer that sends a longer message. Before a peer has sent its
+        /// token, the limit is 4,096 bytes.
         public var frameSize = 1 << 20
 
         /// The maximum depth of nested arrays and objects; 64 by default.
@@ -16,49 +16,50 @@ extension RPCServer {
         /// The maximum number of messages in a batch; 128 by default.
         public var messagesPerBatch = 128
 
-        /// The maximum size of the answers to the open batches of a connection, in bytes; 4 MiB by default.
+        /// The maximum size of the answers to the unfinished batches of a connection, in bytes; 4 MiB by
+        /// default.
         ///
-        /// Further answers of these batches are replaced by an error.
+        /// An error replaces each further answer of these batches.
         public var batchAnswerBytes = 4 << 20
 
-        /// The maximum number of requests of a connection that are in flight; 1,024 by default.
+        /// The maximum number of unanswered requests of a connection; 1,024 by default.
         ///
         /// Each request of a batch counts.
         public var requestsInFlight = 1024
 
-        /// The maximum size of the requests of a connection that are in flight, in bytes; 8 MiB by default.
+        /// The maximum size of the unanswered requests of a connection, in bytes; 8 MiB by default.
         public var requestBytesInFlight = 8 << 20
 
         /// The maximum size of the requests, notifications and partial messages that the server keeps in
         /// memory for all connections together, in bytes; 128 MiB by default.
         ///
-        /// Above the limit, a request is answered with an error, a notification is dropped, and the sender
-        /// of a partial message is disconnected. A connection may always have 4,096 bytes.
+        /// Above the limit, the server answers a request with an error, drops a notification, and disconnects
+        /// the sender of a partial message. A connection may always use 4,096 bytes.
         public var requestBytesOfAll = 128 << 20
 
-        /// The number of calls of a connection that always run at once; 4 by default.
+        /// The number of calls that a connection may always run at the same time; 4 by default.
         public var guaranteedCalls = 4
 
-        /// The number of further calls of all connections together that run at once; 256 by default.
+        /// The number of further calls that may run at the same time, for all connections together; 256 by
+        /// default.
         ///
-        /// Calls beyond this number wait in the server, and the connections take turns.
+        /// Other calls wait in the server, and the connections take turns.
         public var sharedCalls = 256
 
-        /// The maximum number of calls and messages of all connections that wait for their turns; 32,768 by
-        /// default.
+        /// The maximum number of waiting calls and messages of all connections; 32,768 by default.
         ///
-        /// A call that would exceed the limit is answered with an error.
+        /// The server answers a call that exceeds the limit with an error.
         public var waitingCallsOfAll = 32_768
 
-        /// The number of bytes that may wait for a peer before its next message is handled; 256 KiB by
-        /// default.
+        /// The number of unread bytes above which the server does not handle the next message of a peer; 256
+        /// KiB by default.
         public var unreadBytes = 256 << 10
 
-        /// The maximum number of bytes that may wait for all peers together; 64 MiB by default.
+        /// The maximum number of unread bytes of all peers together; 64 MiB by default.
         ///
-        /// Above the limit, the server closes connections. It begins with peers that have not read for a
-        /// second, and closes the connection with the most unread bytes first. A single answer of more than
-        /// half of the limit is replaced by an error.
+        /// Above the limit, the server closes connections. It first closes the connections of peers that have
+        /// not read for a second, and then the connections with the most unread bytes. An error replaces a
+        /// single answer of more than half of the limit.
         public var unreadBytesOfAll = 64 << 20
 
         /// The maximum number of subscriptions of a connection; 64 by default.
@@ -67,35 +68,39 @@ extension RPCServer {
         /// The maximum number of subscriptions of all connections together; 16,384 by default.
         public var subscriptionsOfAll = 16_384
 
-        /// The number of messages that wait for a subscriber that does not read; 256 by default.
+        /// The maximum number of messages that wait for a slow subscriber; 256 by default.
         ///
-        /// When more messages wait, the oldest are dropped.
+        /// Above the limit, the server drops the oldest messages.
         public var messagesPerSubscription = 256
 
         /// The maximum number of requests and notifications of a connection per second; 100,000 by default.
         ///
-        /// A faster peer is read more slowly. Each message of a batch and of a `$/publish` counts.
+        /// If a peer sends faster, the server reads more slowly. Each message of a batch or a `$/publish`
+        /// counts.
         public var requestsPerSecond = 100_000
 
         /// The maximum number of connections; 10,000 by default.
         ///
-        /// The server sends a further peer an error, and closes its connection.
+        /// If the limit is reached, the server sends an error to the next peer and closes its connection.
         public var connections = 10_000
 
-        /// How long a connection may be open without a request in flight, without a subscription and without
-        /// receiving a byte; 10 minutes by default, nil for any time.
+        /// The time after which the server closes an idle connection; 10 minutes by default, nil for no
+        /// limit.
+        ///
+        /// A connection is idle if it has no unanswered request and no subscription, and receives no bytes.
         public var idleTime: Duration? = .seconds(600)
 
-        /// How long the server waits for the rest of a message after its first byte, and how long a
-        /// connection may take to send its first message or its token; 10 seconds by default.
+        /// The time limit for a message, and for the first message or the token of a connection; 10 seconds
+        /// by default.
         ///
-        /// Time in which the server does not read, since the peer has not read its answers, is not included.
+        /// The time limit for a message begins with its first byte. The time in which the server does not
+        /// read, because the peer has not read its answers, does not count.
         public var messageTime = Duration.seconds(10)
 
-        /// How long a peer may take none of the bytes that wait for it; 30 seconds by default.
+        /// The maximum time in which a peer reads none of the bytes that wait for it; 30 seconds by default.
         ///
-        /// After this time, the server closes the connection. A peer that reads slowly, but without such a
-        /// pause, is not disconnected.
+        /// After this time, the server closes the connection. A slow peer that reads some bytes in this time
+        /// is not disconnected.
         public var stallTime = Duration.seconds(30)
 
         /// Creates limits with the defaults.

@@ -1,7 +1,9 @@
 #if Serve
 public import ServiceLifecycle
 
-/// A server can run in a service group: list it after the bus, so that it shuts down before the bus does.
+/// A server as a service.
+///
+/// List the server after the bus in a service group, so that the server shuts down before the bus does.
 extension RPCServer: Service {}
 
 extension RPCServerCore {

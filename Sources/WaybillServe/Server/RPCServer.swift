@@ -4,7 +4,7 @@ internal import WaybillDocuments
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// A server that answers the exposed URLs of a bus, over a Unix socket or TCP, in JSON-RPC 2.0.
+/// A server that handles requests to the exposed URLs of a bus, over a Unix socket or TCP, in JSON-RPC 2.0.
 ///
 /// ```swift
 /// try bus.expose("app://user/**")
@@ -12,26 +12,28 @@ internal import WaybillRouting
 /// try await server.run()
 /// ```
 ///
-/// The method of a request is the URL, and its `params` are the parameters:
-/// `{"jsonrpc":"2.0","id":7,"method":"app://user/1","params":{"name":"Lili"}}`. For a peer, a URL that is not
-/// exposed does not exist. <doc:Serving> describes the wire format, the error codes and the limits.
+/// The `method` of a request is the URL, and its `params` are the parameters:
+/// `{"jsonrpc":"2.0","id":7,"method":"app://user/1","params":{"name":"Lili"}}`. If a URL is not exposed, a
+/// peer receives the same error as for a URL without a route. <doc:Serving> describes the wire format, the
+/// error codes and the limits.
 ///
-/// The server runs on the bus's loop, so a request to a module there is handled without a change of thread.
-/// Use the server as a service of swift-service-lifecycle, named after the bus, or call ``run()``. A server
-/// may run once.
+/// The server runs on the bus's loop, so a request to a module on this loop is handled without a change of
+/// thread. Run the server as a service of swift-service-lifecycle that is listed after the bus, or call
+/// ``run()``. A server may run once.
 public final class RPCServer: Sendable {
     private let core: RPCServerCore
 
     /// Creates a server, which does not listen yet.
     ///
-    /// This initializer builds the document for `$/document`, and each change of the routes builds it again. To
-    /// learn the properties of parameter and reply types, the server calls their `init(from:)` with small
-    /// values. If such a call traps, the program ends now or at the change, not when a peer sends a request.
+    /// This initializer builds the document for `$/document`, which describes the routes. Each change of the
+    /// routes builds the document again. To find the properties of the parameter and reply types, the server
+    /// calls the `init(from:)` of each type with small values. If such a call traps, the program ends now or
+    /// at the change of the routes, and not when a peer sends a request.
     ///
     /// - Parameters:
-    ///   - bus: the bus whose exposed routes the server answers.
-    ///   - address: the address at which the server listens.
-    ///   - configuration: which peers are admitted, and the limits.
+    ///   - bus: The bus whose exposed routes the server handles.
+    ///   - address: The address at which the server listens.
+    ///   - configuration: The peers that may connect, and the limits.
     public init(
         _ bus: MessageBus,
         listening address: StreamAddress,
@@ -40,12 +42,13 @@ public final class RPCServer: Sendable {
         self.core = RPCServerCore(bus, address: address, configuration: configuration)
     }
 
-    /// Begins to listen; ``run()`` does so too unless the server listens already.
+    /// Begins to listen.
     ///
-    /// Connections wait in the system's backlog until the server runs. Call this method when code needs the
-    /// port that the system has chosen, or when clients must be able to connect before the server runs.
+    /// Connections wait in the system's backlog until the server runs. Call this method to find the port that
+    /// the system has assigned, or to let clients connect before the server runs. Otherwise ``run()`` begins
+    /// to listen.
     ///
-    /// - Returns: the address at which the server listens.
+    /// - Returns: The address at which the server listens.
     /// - Throws: `StreamError` if the server cannot listen at the address, and a `RoutingError` with the code
     ///   `refused` for a TCP address without a token.
     @discardableResult
@@ -53,27 +56,27 @@ public final class RPCServer: Sendable {
 
     /// Serves until the task is cancelled or, in a service group, until graceful shutdown.
     ///
-    /// At graceful shutdown, the server accepts no more connections and requests. It waits for the requests
-    /// in flight, for ``Configuration/drainLimit`` at most. When the task is cancelled, the requests in
-    /// flight are cancelled as well.
+    /// At graceful shutdown, the server accepts no more connections and requests. It waits for its unanswered
+    /// requests, for ``Configuration/drainLimit`` at most. When the task is cancelled, the unanswered
+    /// requests are cancelled as well.
     ///
-    /// - Throws: the errors of ``start()``, and `StreamError` with the code `shutDown` when the loop shuts
+    /// - Throws: The errors of ``start()``, and `StreamError` with the code `shutDown` when the loop shuts
     ///   down.
     public func run() async throws { try await self.core.run() }
 
     /// Stops accepting connections and requests.
     ///
-    /// ``run()`` returns when the requests in flight have ended, or after ``Configuration/drainLimit``. May
-    /// be called from any context, and does not wait.
+    /// ``run()`` returns when all requests are answered, or after ``Configuration/drainLimit``. May be called
+    /// from any context, and does not wait.
     public func beginGracefulShutdown() { self.core.beginGracefulShutdown() }
 
     /// The counts of the server since it was created.
     ///
-    /// You can read them from any context.
+    /// The property may be read from any context.
     public var statistics: Statistics { self.core.ledger.statistics }
 }
 
-/// The counts of a server, which its sessions update.
+/// The counts of a server, which the sessions of the server update.
 final class ServerLedger: Sendable {
     private let counts = Locked(RPCServer.Statistics())
 
@@ -82,7 +85,9 @@ final class ServerLedger: Sendable {
     func note(_ change: (inout RPCServer.Statistics) -> Void) { self.counts.withLock { change(&$0) } }
 }
 
-/// The core of a server: it listens, admits connections and ends them, on the loop of its bus.
+/// The core of a server, which listens, admits connections and closes them.
+///
+/// The actor runs on the loop of the bus.
 actor RPCServerCore: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let bus: MessageBus
@@ -112,7 +117,7 @@ actor RPCServerCore: LoopBound {
         var options = StreamOptions()
         options.permissions = self.configuration.permissions
         let listener = try await StreamListener.bind(self.address, on: self.eventLoop, options: options)
-        // A name such as `localhost` is checked again by the address that it was resolved to.
+        // A name such as `localhost` was checked before. Check the address to which the name was resolved.
         if let objection = self.objection(to: listener.address) {
             listener.close()
             throw objection
@@ -122,7 +127,7 @@ actor RPCServerCore: LoopBound {
         return listener
     }
 
-    /// Returns the reason that a server may not listen at an address; nil if it may.
+    /// Returns the reason that a server may not listen at an address; nil if the server may listen.
     private func objection(to address: StreamAddress) -> RoutingError? {
         guard case .tcp(let host, _) = address, self.configuration.token == nil else { return nil }
         let isLoopback = host == "::1" || host == "localhost" || host.hasPrefix("127.")
@@ -158,7 +163,7 @@ actor RPCServerCore: LoopBound {
         try end.get()
     }
 
-    /// Admits a connection, or sends it the reason for the refusal and closes it.
+    /// Admits a connection, or sends the peer the reason for the rejection and closes the connection.
     private func admit(_ connection: StreamConnection) -> RPCSession? {
         if let refusal = self.refusal(of: connection) {
             self.ledger.note { $0.refusedConnections += 1 }
@@ -217,7 +222,7 @@ actor RPCServerCore: LoopBound {
         for session in self.sessions.values { session.assumeOnLoop { $0.end("the server shuts down") } }
     }
 
-    /// Schedules the next check of the connections for overdue peers, in one second.
+    /// Schedules the next check, in one second, for connections that exceed a time limit.
     private func scheduleWatch() {
         let deadline = Deadline(after: .seconds(1), by: self.eventLoop.time)
         self.watch = self.eventLoop.schedule(at: deadline) { [weak self] in

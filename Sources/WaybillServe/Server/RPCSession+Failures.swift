@@ -5,7 +5,7 @@ package import WaybillRouting
 
 // Errors in the form that the peer receives.
 extension RPCSession {
-    /// Returns the failure that the peer receives for an error; the cause goes to the log.
+    /// Returns the failure that the peer receives for an error, and logs the cause of the error.
     func failure(_ error: any Error) -> RPCFailure {
         if let failure = error as? RPCFailure { return failure }
         let error =
@@ -47,10 +47,14 @@ extension RPCFailure {
         )
     }
 
-    /// The maximum length of a cause, in characters: a message that is too large would not arrive.
+    /// The maximum length of a cause, in characters.
+    ///
+    /// A longer cause could make the message too large to be sent.
     private static let causeLimit = 1000
 
-    /// Creates the failure that a node of the same cluster receives for an error, with all details.
+    /// Creates the failure that a node of the same cluster receives for an error.
+    ///
+    /// The failure contains all details of the error.
     package init(wholly error: RoutingError) {
         self.init(code: error.code.rpcCode, message: error.message, name: error.code.description)
         self.route = error.route
@@ -59,7 +63,7 @@ extension RPCFailure {
         self.declared = DeclaredError(of: error)
     }
 
-    /// Creates a failure from an error that the module of the route declares for its callers.
+    /// Creates a failure from an error that the module of the route has declared for its callers.
     init(_ declared: DeclaredError, code: RoutingError.Code) {
         self.init(code: code.rpcCode, message: declared.message, name: code.description)
         self.declared = declared

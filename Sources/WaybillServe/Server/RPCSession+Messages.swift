@@ -11,7 +11,7 @@ extension RPCSession {
         for message in frame.messages { self.handle(message, batch: batch) }
     }
 
-    /// Begins a batch, or rejects a frame that has no messages.
+    /// Begins a batch, or rejects a frame that contains no messages.
     ///
     /// - Returns: The number of the batch; nil when the frame is not a batch.
     func begin(_ frame: RPCFrame) -> Int? {
@@ -33,8 +33,8 @@ extension RPCSession {
     package func handle(_ message: RPCMessage, batch: Int? = nil) {
         switch message.content {
         case .request where self.channel.isBroken:
-            // The channel can no longer send, so an answer would not arrive. Notifications need no answer, and
-            // are still handled.
+            // The channel can no longer send an answer, so do not handle the request. Notifications need no
+            // answer and are still handled.
             self.leaveOut(of: batch)
         case .request(let id, let method, let params):
             self.accept(id, method: method, params: params, bytes: message.size, batch: batch)
@@ -42,7 +42,7 @@ extension RPCSession {
             self.notify(method, params, size: message.size)
             self.leaveOut(of: batch)
         case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
-        // A server sends no requests, so it expects no responses.
+        // The server sends no requests to a peer, and therefore ignores responses.
         case .result, .failure:
             self.closeUnlessAuthenticated()
             self.leaveOut(of: batch)
@@ -67,7 +67,7 @@ extension RPCSession {
         }
     }
 
-    /// Answers a message that is not handled, and disconnects a peer that has not sent its token.
+    /// Answers a message with a failure, and disconnects a peer that has not sent its token.
     private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
         let answer = Self.answer(to: id, failure)
         if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
@@ -75,13 +75,13 @@ extension RPCSession {
         self.closeIfDrained()
     }
 
-    /// Records that a message of a batch has no answer.
+    /// Records that a message of a batch needs no answer.
     private func leaveOut(of batch: Int?) {
         if let text = self.requests.add(nil, to: batch) { self.send(text, to: .null) }
         self.closeIfDrained()
     }
 
-    /// Closes the connection of a peer whose first message is not its token.
+    /// Closes the connection if the first message of the peer does not contain the token.
     func closeUnlessAuthenticated() {
         if self.phase == .unauthenticated { self.drain() }
     }
@@ -102,7 +102,9 @@ extension RPCSession {
         RPCFailure(RoutingError(.refused, message: message), reference: nil)
     }
 
-    /// Compares the peer's token with the expected one; a wrong token closes the connection.
+    /// Compares the peer's token with the expected token.
+    ///
+    /// A wrong token closes the connection.
     func authenticate(_ token: String?) throws(RPCFailure) {
         guard let expected = self.token else { return }
         guard let token, expected.matches(token) else {
@@ -115,16 +117,21 @@ extension RPCSession {
         self.liftFrameLimit()
     }
 
-    /// Opens a silent session, and closes an unauthenticated one, because a notification has arrived.
+    /// Updates the phase of the session when a notification arrives.
     ///
-    /// - Returns: Whether the notification is handled.
+    /// The first message opens a session that needs no token. If the peer has not sent its token, the
+    /// connection is closed.
+    ///
+    /// - Returns: Whether to handle the notification.
     func admitsNotification() -> Bool {
         if self.phase == .silent { self.phase = .open }
         self.closeUnlessAuthenticated()
         return self.phase == .open
     }
 
-    /// Runs `body` for a request, in place until it suspends, and answers with its result.
+    /// Runs `body` for a request and answers with the result.
+    ///
+    /// `body` runs in place until it suspends.
     func answer(
         _ number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
@@ -137,8 +144,8 @@ extension RPCSession {
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
-        // The request has no ID here if it has already been answered: the body has returned, or the request has
-        // failed while the body still runs. Cancel the task of such a body.
+        // If the request has no ID here, it has been answered: either `body` has returned, or the request has
+        // failed while `body` still runs. In the second case, cancel the task of `body`.
         guard let id = self.requests.id(of: number) else { return task.cancel() }
         self.tasks[number] = task
         self.channel.accepted(id)
@@ -146,7 +153,7 @@ extension RPCSession {
 
     func cancel(_ number: ServedRequests.Number) {
         if self.endWaiting(number, .cancelled) { return }
-        // Without an entry, the task has not suspended, and no other code runs.
+        // Without a task, the request is still running in place. In that case, no other code can run.
         self.tasks[number]?.cancel()
     }
 
@@ -179,7 +186,7 @@ extension RPCSession {
     func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
         let answer = Self.answer(to: id, failure)
-        // An error that a module declares may have details of any size.
+        // An error that a module declares can have details of any size, so check the size of the answer.
         guard failure.declared != nil, let error = self.channel.objection(to: JSONText(answer)) else {
             return self.finish(number, id: id, answer: answer, failure: failure)
         }
@@ -199,23 +206,25 @@ extension RPCSession {
         self.closeIfDrained()
     }
 
-    /// Enqueues an answer; the answer to a batch has no ID.
+    /// Enqueues an answer.
+    ///
+    /// The ID of an answer to a batch is ignored, because a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
         if self.enqueue(answer) { return }
         let isBatch = answer.first == UInt8(ascii: "[")
         self.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
     }
 
-    /// Enqueues a message for the peer, which counts as unread.
+    /// Enqueues a message for the peer, and counts it as unread.
     ///
-    /// - Returns: Whether the channel has taken the message.
+    /// - Returns: Whether the channel has accepted the message.
     @discardableResult
     func enqueue(_ message: [UInt8]) -> Bool {
         defer { self.noteUnread() }
         return self.channel.enqueue(message)
     }
 
-    /// Counts the bytes that the peer has not read against the limit of all connections.
+    /// Reports the number of unread bytes, which the limit for all connections includes.
     private func noteUnread() {
         guard let load = self.load else { return }
         let (unread, connection) = (self.unreadBytes, self.connectionNumber)

@@ -5,7 +5,9 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The methods of the protocol itself; any other method is a URL.
+/// The methods of the protocol itself.
+///
+/// Every other method of a request is a URL.
 package enum SystemMethod: String, Sendable {
     case authenticate = "$/authenticate"
     case ping = "$/ping"
@@ -22,14 +24,14 @@ package enum SystemMethod: String, Sendable {
     // Methods that a server sends.
     package static let progress = "$/progress"
     static let message = "$/message"
-    /// A node tells the sender of a request that the request is being handled.
+    /// The method with which a node informs the sender of a request that the node handles the request.
     package static let accepted = "$/accepted"
 
     static func isSystem(_ method: String) -> Bool { method.utf8.starts(with: "$/".utf8) }
 }
 
 extension RPCSession {
-    /// Handles a request that was admitted.
+    /// Handles a request that has been admitted.
     func perform(
         _ method: String,
         _ parameters: RPCParameters,
@@ -69,7 +71,7 @@ extension RPCSession {
         }
     }
 
-    /// Handles a notification; its errors are logged.
+    /// Handles a notification, and logs its errors.
     func notify(_ method: String, _ params: JSONNode?, size: Int) {
         guard self.admitsNotification() else { return }
         do {
@@ -97,7 +99,7 @@ extension RPCSession {
         }
     }
 
-    /// Returns the request to the bus.
+    /// Returns the request for the bus.
     private func request(
         _ url: String,
         values: PassedValues?,
@@ -117,7 +119,9 @@ extension RPCSession {
         )
     }
 
-    /// Returns the peer of a request with an ID; the peer receives the values for its return URLs.
+    /// Returns the peer for a request with an ID.
+    ///
+    /// The peer receives the values for the return URLs of the request.
     func peer(_ id: RPCID?) -> ExternalRequest.Peer {
         ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
             [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
@@ -150,7 +154,7 @@ extension RPCSession {
         }
     }
 
-    /// Sends a message without waiting for a reply; its failure is logged.
+    /// Sends a message without waiting for a reply, and logs its failure.
     private func post(_ request: ExternalRequest) {
         do {
             try self.bus.send(request)
@@ -159,7 +163,9 @@ extension RPCSession {
         }
     }
 
-    /// Returns a value as JSON for the peer, with the name of its type if the peer receives type names.
+    /// Returns a value as JSON for the peer.
+    ///
+    /// The JSON includes the name of the value's type if the peer receives type names.
     func encoded(_ value: any Sendable) throws(RoutingError) -> JSONText {
         self.tellsTypes ? try JSONText(notingTypeOf: value) : try JSONText(encoding: value)
     }
@@ -181,15 +187,16 @@ extension RPCSession {
         }
     }
 
-    /// Publishes the messages of one `$/publish` notification, whose sender does not wait.
+    /// Publishes the messages of one `$/publish` notification, which is not answered.
     private func publish(_ publications: RPCPublications) {
         var publications = publications
         do throws(RPCFailure) {
-            // One check for all messages: the limit must not drop only some of them.
+            // Check all messages together, so that the limit does not drop only some of them.
             try self.checkPublicationLimit(publications.size)
             self.publishAccepted(of: &publications)
             guard !publications.isEmpty else { return }
-            // Many messages at once would delay all other connections.
+            // Publishing many messages at once would delay the other connections. The task that reads the
+            // connection publishes them one by one.
             if self.isReading {
                 self.unpublished = publications
                 return
@@ -210,21 +217,21 @@ extension RPCSession {
         try self.checkRoom(for: bytes)
         let limits = self.limits
         if self.unawaitedPublications >= limits.requestsInFlight {
-            throw .limit("\(limits.requestsInFlight) publications of this connection wait for subscribers")
+            throw .limit("\(limits.requestsInFlight) publications of this connection wait: try again later")
         }
         guard self.unawaitedBytes > 0, self.unawaitedBytes + bytes > limits.requestBytesInFlight else {
             return
         }
         throw .limit(
-            "the publications of this connection that wait may have \(limits.requestBytesInFlight) bytes"
+            "the waiting publications of this connection would exceed \(limits.requestBytesInFlight) bytes"
         )
     }
 
-    /// Publishes the next message of a `$/publish` notification, whose sender does not wait.
+    /// Publishes the next message of a `$/publish` notification, which is not answered.
     ///
     /// - Parameters:
     ///   - publications: The messages.
-    ///   - isAdmitted: Whether the caller has already charged the loop's budget for the publication.
+    ///   - isAdmitted: Whether the caller has already charged the publication to the loop's budget.
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
         guard self.admitsNotification() else { return publications.dropAll() }
         self.publishAccepted(of: &publications, isAdmitted: isAdmitted)
@@ -272,6 +279,6 @@ extension RPCParameters {
         throw .parameters("`\(name)` must be a whole number")
     }
 
-    /// The ID of the request that a notification is about.
+    /// The ID of the request to which a notification refers.
     var requestID: RPCID? { self["id"].flatMap { RPCID($0.text) } }
 }

@@ -5,17 +5,19 @@ internal import WaybillJSON
 internal import WaybillRouting
 
 /// A handler that waits for the peer's answer to a progress reply.
+///
+/// A progress reply is a value that a handler sends to the caller before its final reply.
 struct AwaitedAnswer {
     let continuation: LoopContinuation<Result<JSONText, RoutingError>>
     let timer: ScheduledTimer?
 }
 
-// Progress replies, their answers, and values for the peer's return URLs.
+// Progress replies, the answers to them, and values for the peer's return URLs.
 extension RPCSession {
     /// Sends a progress reply, and waits for the answer if the peer answers progress replies.
     ///
     /// - Throws: `notTransferable` if the value cannot be encoded, the failure that the peer sends instead of
-    ///   an answer, and an error if the answer does not arrive or the reply cannot be sent.
+    ///   an answer, or an error if the answer does not arrive or the progress reply cannot be sent.
     func offer(
         _ value: any Sendable,
         number: ServedRequests.Number,
@@ -38,8 +40,8 @@ extension RPCSession {
         }
         switch await self.awaitAnswer(to: writer.bytes, number, timeLeft: attachment.timeLeft) {
         case .success(let answer): return answer
-        // The peer's caller does not handle progress replies. The error of `noListener` reaches the handler only
-        // if the handler needs an answer.
+        // The peer's caller does not handle progress replies. In that case, `noListener` returns, or throws
+        // its error if the handler needs an answer.
         case .failure(let error) where error.code == .noHandler: return try await noListener(value)
         case .failure(let error): throw error
         }
@@ -47,8 +49,8 @@ extension RPCSession {
 
     /// Returns whether a handler waits for the answer to a progress reply.
     ///
-    /// A client on NATS may disappear without notice. The handler therefore waits for the client's answer only
-    /// when the request has a time limit.
+    /// A client on NATS may disappear without notice. The handler waits for the answer of such a client only
+    /// if the request has a time limit.
     private func isAwaited(_ attachment: RPCAttachment) -> Bool {
         attachment.answersProgress
             && (self.audience == .peers || self.tellsTypes || attachment.timeLeft != nil)
@@ -68,7 +70,7 @@ extension RPCSession {
             }
             self.awaitedAnswers[number] = AwaitedAnswer(continuation: continuation, timer: timer)
             if Task.isCancelled { self.giveUpAnswer(to: number, .cancelled) }
-            // Send the progress reply after the continuation is stored, so that its answer can be delivered.
+            // Send the progress reply after the continuation is stored, because the answer may arrive soon.
             if !self.enqueue(progress) {
                 self.resume(number, with: .failure(RPCFailure.overflow.routingError(url: "")))
             }
@@ -79,7 +81,7 @@ extension RPCSession {
     }
 
     private func giveUpAnswer(to number: ServedRequests.Number, _ code: RoutingError.Code) {
-        let error = RoutingError(code, message: "the peer did not answer a progress reply")
+        let error = RoutingError(code, message: "the caller did not answer the progress reply of the handler")
         self.resume(number, with: .failure(error))
     }
 
@@ -94,7 +96,7 @@ extension RPCSession {
 
     /// Delivers the answer to a progress reply, or the peer's failure, to the handler.
     ///
-    /// - Returns: Whether a handler waited for it.
+    /// - Returns: Whether a handler was waiting for the answer.
     func takeAnswer(_ parameters: RPCParameters) -> Bool {
         guard let number = parameters.requestID.flatMap({ self.requests.number(of: $0) }) else {
             return false
@@ -105,9 +107,9 @@ extension RPCSession {
         return self.resume(number, with: .success(parameters["value"]?.kept ?? .null))
     }
 
-    /// Sends the peer a value for one of its return URLs.
+    /// Sends the peer a value for a return URL that the peer gave.
     ///
-    /// May be called from any thread. On the loop, the value is written before the response.
+    /// May be called from any thread. On the loop's thread, the value is sent before the response.
     nonisolated func takeReturn(
         _ url: String,
         value: any Sendable,
@@ -138,14 +140,14 @@ extension RPCSession {
             }
             writer.attachment(attachment, isFirst: id == nil)
             writer.raw("}}")
-            // The check includes the members around the value, such as the headers.
+            // Check the whole message, which also contains the headers.
             if let error = self.channel.objection(to: JSONText(writer.bytes)) { throw error }
             guard self.enqueue(writer.bytes) else { throw RPCFailure.overflow }
             self.channel.flushSoon()
         } catch {
             self.logger.notice("a value cannot be returned", metadata: self.metadata("\(error)"))
-            // The caller waits for the value. Without the failure, it would assume that the handler declined
-            // to return one.
+            // The caller waits for the value. Without this failure, the caller would assume that the handler
+            // has declined to send a value.
             guard let number = id.flatMap({ self.requests.number(of: $0) }) else { return }
             self.finish(number, with: self.failure(error))
             self.tasks[number]?.cancel()

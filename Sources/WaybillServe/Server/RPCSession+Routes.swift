@@ -3,7 +3,9 @@ internal import WaybillDocuments
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Information about routes for a peer: only about exposed routes, and nothing about the code behind them.
+// Information about routes for a peer.
+//
+// The information covers only exposed routes, and does not describe the code of their handlers.
 extension RPCSession {
     /// Returns the exposed routes, as the result of `$/routes`.
     func describeRoutes() -> JSONText {
@@ -22,7 +24,7 @@ extension RPCSession {
         JSONText(Array(await self.document.current.jsonLine.utf8))
     }
 
-    /// Returns the route of a URL, or the reason that it has none, as the result of `$/explain`.
+    /// Returns the route for a URL, or the reason that no route matches, as the result of `$/explain`.
     func explain(_ url: String) -> JSONText {
         let explanation = self.bus.explainExposed(url, to: self.audience)
         var writer = JSONWriter()

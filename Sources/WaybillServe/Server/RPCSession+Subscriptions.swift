@@ -32,7 +32,7 @@ extension RPCSession {
         self.subscriptions[number] = Task {
             for await message in messages {
                 self.send(self.text(of: message, number), to: .null)
-                // Waits until the peer reads; in the meantime, the oldest messages are dropped.
+                // Wait until the peer reads. During that time, the oldest messages are dropped.
                 await self.channel.flush()
             }
             self.subscriptionEnded(number)
@@ -50,7 +50,7 @@ extension RPCSession {
         return true
     }
 
-    /// Tells the peer that a subscription has ended, because the bus has shut down.
+    /// Informs the peer that a subscription has ended, because the bus has shut down.
     private func subscriptionEnded(_ number: Int) {
         guard self.subscriptions.removeValue(forKey: number) != nil else { return }
         self.load?.assumeOnLoop { $0.removeSubscription() }

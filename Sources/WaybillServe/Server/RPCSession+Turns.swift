@@ -2,14 +2,17 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The calls and messages of a connection that wait for a turn, in the order of their arrival.
+/// The calls and messages of a connection that wait for permission to run.
+///
+/// They are in the order of their arrival. ``CallTurns`` decides which of them may run, and explains the word
+/// place.
 struct WaitingCalls {
     struct Call {
         /// The number of the request; nil for a message without a response.
         let number: ServedRequests.Number?
         /// The size of a message without a response, in bytes; 0 for a request.
         let bytes: Int
-        /// Ends the call when its deadline passes.
+        /// The timer that fails the call at its deadline.
         let timer: ScheduledTimer?
         let start: (isolated RPCSession) -> Void
     }
@@ -51,14 +54,16 @@ struct WaitingCalls {
 }
 
 extension RPCSession {
-    /// Runs a call or message now, or when the connection has a turn, after the messages that wait already.
+    /// Runs a call or message now, or later when the connection may run another call.
+    ///
+    /// The messages that wait already run first.
     ///
     /// - Parameters:
     ///   - number: The number of the request; nil for a message without a response.
     ///   - bytes: The size of a message without a response, in bytes.
-    ///   - deadline: When a request stops waiting.
+    ///   - deadline: The time at which a waiting request fails.
     ///   - start: Begins to handle the call or message.
-    /// - Throws: The failure to answer with when the waiting calls have reached a limit.
+    /// - Throws: The failure for the peer, when the waiting calls have reached a limit.
     func inTurn(
         _ number: ServedRequests.Number?,
         bytes: Int = 0,
@@ -86,11 +91,11 @@ extension RPCSession {
         }
         self.waitingCalls.append(WaitingCalls.Call(number: number, bytes: bytes, timer: timer, start: start))
         self.countReceivedBytes()
-        // Earlier calls have places and have not started yet; this call starts after them.
+        // The earlier calls also have places but have not started yet. Start this call after them.
         if hasPlace { load.assumeOnLoop { $0.begin(connection) } }
     }
 
-    /// Returns the failure of a message without a response when too many messages wait; nil otherwise.
+    /// Returns the failure for a message without a response when too many messages wait; nil otherwise.
     private func waitingFailure(_ bytes: Int) -> RPCFailure? {
         do throws(RPCFailure) { try self.checkRoom(for: bytes) } catch { return error }
         let limits = self.limits
@@ -99,11 +104,11 @@ extension RPCSession {
         }
         guard self.waitingCalls.bytes + bytes > limits.requestBytesInFlight else { return nil }
         return .limit(
-            "the messages of this connection that wait may have \(limits.requestBytesInFlight) bytes"
+            "the waiting messages of this connection would exceed \(limits.requestBytesInFlight) bytes"
         )
     }
 
-    /// Begins the call that has waited longest, because the connection has a place for it.
+    /// Begins the call that has waited longest, because the connection has a place for this call.
     func startWaiting() {
         if self.phase != .closed, !self.waitingCalls.isEmpty,
             self.channel.unsentBytes > self.limits.unreadBytes
@@ -111,7 +116,7 @@ extension RPCSession {
             return self.pause()
         }
         guard self.phase != .closed, let call = self.waitingCalls.popFirst() else {
-            // The waiting call ended after its place was assigned.
+            // The waiting call has ended after its place was assigned, so give the place back.
             self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
             return
         }
@@ -121,8 +126,9 @@ extension RPCSession {
         self.channel.flushSoon()
     }
 
-    /// Gives the place back until the peer has read its answers; more calls would only produce more unread
-    /// answers.
+    /// Gives the place back until the peer has read its answers.
+    ///
+    /// More calls would only produce more unread answers.
     private func pause() {
         self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
         self.pausedCalls += 1
@@ -152,13 +158,13 @@ extension RPCSession {
         start(self)
     }
 
-    /// Gives back the place of a request, unless the request has none.
+    /// Gives back the place of a request, if the request has a place.
     func leavePlace(_ number: ServedRequests.Number) {
         guard self.running.remove(number) != nil else { return }
         self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
     }
 
-    /// Fails a request that waits for a turn.
+    /// Fails a request that waits for permission to run.
     ///
     /// - Returns: Whether the request was waiting.
     func endWaiting(_ number: ServedRequests.Number, _ code: RoutingError.Code) -> Bool {
@@ -171,8 +177,9 @@ extension RPCSession {
         return true
     }
 
-    /// Handles the waiting messages without a response and drops the waiting requests, because the peer is
-    /// gone.
+    /// Handles the waiting messages without a response, and drops the waiting requests.
+    ///
+    /// This method is called when the peer is disconnected.
     func emptyWaitingCalls() {
         while let call = self.waitingCalls.popFirst() {
             call.timer?.cancel()

@@ -5,12 +5,12 @@ package import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The requests of one peer: a session reads messages, calls the bus, and writes answers.
+/// The session of one peer, which reads the peer's messages, calls the bus, and writes answers.
 ///
-/// A session runs on the loop of the bus, so a request to a handler there that cannot suspend is answered
-/// before the next message is read. ``ServedRequests`` decides which requests are admitted and which answers
-/// are due; this actor performs the I/O. The peer is at the other end of a connection, which the session
-/// serves, or of another ``RPCChannel``.
+/// A session runs on the loop of the bus. If the handler of a request runs on the same loop and does not
+/// suspend, the session answers the request before it reads the next message. ``ServedRequests`` decides
+/// which requests are admitted and which answers are sent, and this actor performs the I/O. The peer is at
+/// the other end of either a connection, which the session reads, or another kind of ``RPCChannel``.
 package actor RPCSession: LoopBound {
     package nonisolated let eventLoop: EventLoop
     let bus: MessageBus
@@ -18,60 +18,61 @@ package actor RPCSession: LoopBound {
     let logger: Logger
     let origin: MessageOrigin
     let audience: Audience
-    /// Whether values for the peer are sent with the names of their types.
+    /// Whether the peer receives values with the names of their types.
     let tellsTypes: Bool
     let channel: any RPCChannel
-    /// The channel as a connection; nil for a channel of another kind.
+    /// The channel of a connection; nil for another kind of channel.
     private let connection: FrameChannel?
     let ledger: ServerLedger
     let document: LiveDocument
     let token: BearerToken?
 
     var requests: ServedRequests
-    /// The resources that the connections of the server share; nil for a peer without a connection.
+    /// The resources that the connections of a server share; nil for another kind of channel.
     let load: ServerLoad?
     private(set) lazy var connectionNumber = self.load?.assumeOnLoop { $0.open(self) } ?? 0
-    /// The calls and messages that wait for a turn of this connection.
+    /// The calls and messages that wait for permission to run.
     var waitingCalls = WaitingCalls()
     /// The number of waiting calls that have given their places back until the peer has read its answers.
     var pausedCalls = 0
-    /// The requests that have a place among the running calls.
+    /// The requests that have a place, which is the permission to run (see ``CallTurns``).
     var running: Set<ServedRequests.Number> = []
-    /// The tasks of requests that could not be answered at once.
+    /// The tasks of requests whose handlers have suspended.
     var tasks: [ServedRequests.Number: Task<Void, Never>] = [:]
     /// The handlers that wait for an answer to a progress reply.
     var awaitedAnswers: [ServedRequests.Number: AwaitedAnswer] = [:]
     var subscriptions: [Int: Task<Void, Never>] = [:]
     var lastSubscription = 0
-    /// The peer of all notifications; it is stored because a stream of publications needs it for each
-    /// message.
+    /// The peer of all notifications.
+    ///
+    /// The peer is stored because each message of a stream of publications needs it.
     private(set) lazy var peerOfNotifications = self.peer(nil)
-    /// The number of publications that arrived as notifications and have not reached every subscriber.
+    /// The number of publications from notifications that have not reached every subscriber yet.
     var unawaitedPublications = 0
-    /// The size of these publications, in bytes.
+    /// The size of the publications in ``unawaitedPublications``, in bytes.
     var unawaitedBytes = 0
     /// The size of the frame that is being received or handled, in bytes; 0 for a small frame.
     var frameBytes = 0
-    /// The bytes that this session has added to the received bytes of the server.
+    /// The number of bytes that this session has reported to the counter of the whole server.
     var countedBytes = 0
-    /// The messages of a `$/publish` notification that the task that reads the connection publishes next.
+    /// The remaining messages of a `$/publish` notification, which the reading task publishes next.
     var unpublished: RPCPublications?
-    /// Whether the task that reads the connection handles a message now, and can suspend after it.
+    /// Whether the task that reads the connection is handling a message, after which the task can suspend.
     private(set) var isReading = false
     var bucket: TokenBucket
-    /// The number of messages so far.
+    /// The number of messages that have been handled.
     private var messages = 0
     var phase: Phase
     private let openedAt: ContinuousClock.Instant
 
     enum Phase {
-        /// The peer has yet to send its token.
+        /// The peer has not sent its token yet.
         case unauthenticated
-        /// The peer has yet to send its first message.
+        /// The peer has not sent a message yet, and needs no token.
         case silent
         case open
-        /// The session accepts no new requests, and closes the connection when the requests in flight have
-        /// been answered.
+        /// The session accepts no more requests, and closes the connection when all requests have been
+        /// answered.
         case draining
         case closed
     }
@@ -106,7 +107,7 @@ package actor RPCSession: LoopBound {
         self.origin = MessageOrigin(connection)
     }
 
-    /// Creates a session for a node of a cluster, or for a client in the network of the nodes.
+    /// Creates a session for a node of a cluster, or for a client that is on the same network as the nodes.
     ///
     /// The owner of the session passes each message of the peer to ``receive(_:)``.
     package init(
@@ -137,7 +138,7 @@ package actor RPCSession: LoopBound {
         self.origin = origin
     }
 
-    /// Sends a peer the reason that it is not admitted, and closes the connection.
+    /// Sends a peer the reason for its rejection, and closes the connection.
     static func refuse(_ connection: StreamConnection, _ failure: RPCFailure) {
         Task {
             try? await connection.write(FrameReader.Framing.lines.frame(Self.answer(to: .null, failure)))
@@ -145,7 +146,9 @@ package actor RPCSession: LoopBound {
         }
     }
 
-    /// Serves the peer until it is gone or the task is cancelled; cancellation closes the connection at once.
+    /// Serves the peer until the peer disconnects or the task is cancelled.
+    ///
+    /// The cancellation of the task closes the connection at once.
     func run() async {
         guard let connection = self.connection?.connection else { return }
         await withTaskCancellationHandler {
@@ -179,13 +182,15 @@ package actor RPCSession: LoopBound {
             self.logger.debug("a connection ended", metadata: self.metadata("\(error)"))
         }
         await self.channel.flush()
-        // Many connections that end at once must not block the loop.
+        // The end of many connections at the same time must not block the loop.
         await EventLoop.yieldIfDue()
         self.abandon()
         self.channel.close()
     }
 
-    /// Handles the messages of a frame, each when the connection may handle its next message.
+    /// Handles the messages of a frame.
+    ///
+    /// Before each message, the method waits until the message may be handled.
     private func receiveInTurn(_ frame: RPCFrame) async throws {
         try await self.awaitTurn()
         let batch = self.begin(frame)
@@ -198,12 +203,14 @@ package actor RPCSession: LoopBound {
         }
     }
 
-    /// Publishes the rest of a `$/publish` notification, each message when the connection may handle its next
-    /// message.
+    /// Publishes the remaining messages of a `$/publish` notification.
+    ///
+    /// Before each message, the method waits until the message may be handled.
     private func publishInTurn() async {
         guard var rest = self.unpublished else { return }
         while !rest.isEmpty {
-            // The wait throws when the session ends. The messages have been accepted and are still published.
+            // The wait throws when the session ends. The messages were accepted before, so publish them
+            // nevertheless.
             try? await self.awaitTurn()
             self.publishAccepted(of: &rest)
         }
@@ -213,8 +220,8 @@ package actor RPCSession: LoopBound {
 
     /// Waits until the next message may be handled.
     ///
-    /// The peer may not exceed its rate, and must have read most of its answers. If the loop's budget is used
-    /// up, the loop polls first.
+    /// The method waits if the peer has sent too many messages or has not read enough of its answers. If the
+    /// loop's budget is used up, the loop polls first.
     private func awaitTurn() async throws {
         if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
             await self.channel.flush()
@@ -222,7 +229,8 @@ package actor RPCSession: LoopBound {
         }
         if self.channel.unsentBytes > self.limits.unreadBytes { await self.channel.flush() }
         self.messages &+= 1
-        // All connections share the loop's budget. A connection that used it up alone would delay all others.
+        // All connections share the loop's budget. If one connection used up the budget, it would delay the
+        // others.
         if self.messages.isMultiple(of: Self.messagesPerTurn) {
             await self.eventLoop.yield()
         } else {
@@ -236,7 +244,7 @@ package actor RPCSession: LoopBound {
     /// Raises the limit on the size of messages, because the peer has sent its token.
     func liftFrameLimit() { self.connection?.setLimit(self.limits.frameSize) }
 
-    /// Cancels all requests and subscriptions of the peer, because it is gone.
+    /// Cancels all requests and subscriptions of the peer, because the peer is disconnected.
     package func abandon() {
         self.emptyWaitingCalls()
         self.phase = .closed
@@ -252,9 +260,9 @@ package actor RPCSession: LoopBound {
         self.subscriptions = [:]
     }
 
-    /// Fails the requests in flight with `unreachable`, and then cancels them.
+    /// Fails the unanswered requests with `unreachable`, and then cancels them.
     ///
-    /// The peer receives the failures if it is still there.
+    /// A peer that is still connected receives the failures.
     package func abandon(_ reason: String) {
         let error = RoutingError(.unreachable, message: reason)
         for number in self.requests.all { self.finish(number, with: RPCFailure(wholly: error)) }
@@ -267,7 +275,7 @@ package actor RPCSession: LoopBound {
 }
 
 extension RPCSession {
-    /// Stops accepting requests, and closes the connection when those in flight have been answered.
+    /// Stops accepting requests, and closes the connection when all accepted requests have been answered.
     package func drain() {
         guard self.phase != .closed else { return }
         self.phase = .draining
@@ -284,24 +292,25 @@ extension RPCSession {
             self.unpublished == nil
         else { return }
         self.phase = .closed
-        // Enqueued messages are still sent. Closing the channel ends the task that reads.
+        // Enqueued messages are still sent. When the channel is closed, the task that reads from the channel
+        // ends.
         Task {
             await self.channel.flush()
             self.channel.close()
         }
     }
 
-    /// The size of the answers that the peer has not read and of the answers that open batches keep back, in
-    /// bytes.
+    /// The size of the answers that the peer has not read, in bytes.
+    ///
+    /// The size includes the answers of unfinished batches.
     var unreadBytes: Int { self.channel.unsentBytes + self.requests.batchBytes }
 
-    /// Returns the instant since which the peer has read none of the bytes that wait for it; nil if none
-    /// wait.
+    /// Returns the instant since which the peer has not read a byte, or nil when no bytes wait for the peer.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         self.connection?.stalledSince(at: now)
     }
 
-    /// Closes the connection at once; requests in flight are cancelled.
+    /// Closes the connection at once, and cancels the unanswered requests.
     func end(_ reason: String) {
         guard !self.channel.isClosed else { return }
         self.logger.info("a connection is closed", metadata: self.metadata(reason))
@@ -317,7 +326,8 @@ extension RPCSession {
     private func overdue(at now: ContinuousClock.Instant) -> String? {
         guard let connection = self.connection else { return nil }
         if let since = connection.stalledSince(at: now) {
-            // While bytes wait, nothing is read from the peer either, so the other time limits do not apply.
+            // While bytes wait for the peer, the session does not read either, so the other time limits do
+            // not apply.
             return now - since > self.limits.stallTime ? "the peer does not read" : nil
         }
         if let wait = connection.partialFrameWait, wait > self.limits.messageTime {
@@ -330,7 +340,7 @@ extension RPCSession {
         guard let idleTime = self.limits.idleTime, self.requests.isEmpty, self.subscriptions.isEmpty else {
             return nil
         }
-        return now - connection.lastReceived > idleTime ? "it is idle" : nil
+        return now - connection.lastReceived > idleTime ? "the connection is idle" : nil
     }
 }
 

@@ -1,8 +1,7 @@
-/// The requests of one peer that are being handled, their batches and their limits; a value that performs no
-/// I/O.
+/// The requests of one peer that are being handled, their batches and their limits.
 ///
-/// Every admitted request is answered once. The answers to a batch are sent together, after its last request
-/// has been answered.
+/// This type is a value that performs no I/O. Every admitted request is answered once. The answers to a batch
+/// are sent together, after the last request of the batch has been answered.
 struct ServedRequests: Sendable {
     /// The number of an admitted request.
     typealias Number = Int
@@ -15,27 +14,27 @@ struct ServedRequests: Sendable {
 
     private struct Batch: Sendable {
         var missing: Int
-        /// The answers so far, as the text of an array without its end.
+        /// The answers so far: a JSON array without its closing bracket.
         var text: [UInt8] = []
         var answerBytes = 0
     }
 
     private let limits: RPCServer.Limits
-    /// The size of the requests in flight, in bytes.
+    /// The size of the unanswered requests, in bytes.
     private(set) var bytes = 0
     private var requests: [Number: Request] = [:]
     private var numbers: [RPCID: Number] = [:]
     private var batches: [Int: Batch] = [:]
-    /// The size of the answers in open batches, in bytes.
+    /// The size of the answers in unfinished batches, in bytes.
     private(set) var batchBytes = 0
     private var lastNumber = 0
 
     init(_ limits: RPCServer.Limits) { self.limits = limits }
 
-    /// The number of requests in flight.
+    /// The number of unanswered requests.
     var count: Int { self.requests.count }
 
-    /// Whether no request and no batch is open.
+    /// Whether all requests have been answered and all batches are finished.
     var isEmpty: Bool { self.requests.isEmpty && self.batches.isEmpty }
 
     /// Admits a request.
@@ -43,9 +42,10 @@ struct ServedRequests: Sendable {
     /// - Parameters:
     ///   - id: The ID of the request.
     ///   - bytes: The size of the request, which stays in memory while the request is handled.
-    ///   - batch: The batch of the request; nil if it has none.
+    ///   - batch: The batch of the request; nil if the request is not in a batch.
     /// - Returns: The number of the request.
-    /// - Throws: The failure to answer with: the ID is in flight already, or a limit is reached.
+    /// - Throws: The failure for the peer, if another unanswered request has the same ID, or a limit is
+    ///   reached.
     mutating func admit(_ id: RPCID, bytes: Int, batch: Int?) throws(RPCFailure) -> Number {
         guard self.requests.count < self.limits.requestsInFlight else {
             let limit = self.limits.requestsInFlight
@@ -53,7 +53,7 @@ struct ServedRequests: Sendable {
         }
         guard self.requests.isEmpty || self.bytes + bytes <= self.limits.requestBytesInFlight else {
             let limit = self.limits.requestBytesInFlight
-            throw .limit("the requests of this connection in flight may have \(limit) bytes together")
+            throw .limit("the requests of this connection that are in flight would exceed \(limit) bytes")
         }
         if id != .null {
             guard self.numbers[id] == nil else {
@@ -69,7 +69,7 @@ struct ServedRequests: Sendable {
 
     /// Ends a request with its answer.
     ///
-    /// - Returns: The text to send; nil if the request is in a batch that is not complete.
+    /// - Returns: The text to send; nil if the request is in a batch that is not finished.
     mutating func finish(_ number: Number, _ answer: [UInt8]) -> [UInt8]? {
         guard let request = self.requests.removeValue(forKey: number) else { return nil }
         self.numbers[request.id] = nil
@@ -77,15 +77,15 @@ struct ServedRequests: Sendable {
         return self.add(answer, to: request.batch)
     }
 
-    /// Returns the number of the request with an ID; nil if no such request is in flight.
+    /// Returns the number of the unanswered request with an ID; nil if there is none.
     func number(of id: RPCID) -> Number? { self.numbers[id] }
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
 
-    /// Returns the batch of a request; nil if it has none.
+    /// Returns the batch of a request; nil if the request is not in a batch.
     func batch(of number: Number) -> Int? { self.requests[number]?.batch }
 
-    /// The numbers of the requests in flight, in ascending order.
+    /// The numbers of the unanswered requests, in ascending order.
     var all: [Number] { self.requests.keys.sorted() }
 
     /// Begins a batch of `count` messages, including notifications, and returns the number of the batch.
@@ -95,10 +95,10 @@ struct ServedRequests: Sendable {
         return self.lastNumber
     }
 
-    /// Adds an answer to a batch, or nil for a notification, and returns the text to send.
+    /// Adds an answer to a batch, and returns the text to send.
     ///
-    /// Without a batch, the answer is returned. The text of a batch is returned when its last message has
-    /// been added.
+    /// The answer is nil for a notification. Without a batch, the method returns the answer. The method
+    /// returns the text of a batch when the last message of the batch has been added.
     mutating func add(_ answer: [UInt8]?, to batch: Int?) -> [UInt8]? {
         guard let batch else { return answer }
         guard var state = self.batches.removeValue(forKey: batch) else { return nil }
@@ -119,15 +119,14 @@ struct ServedRequests: Sendable {
         return state.text
     }
 
-    /// Returns whether an answer to a request in a batch fits beside the answers of all open batches.
+    /// Returns whether the limit for the answers of all unfinished batches allows another answer.
     func hasRoom(for answer: [UInt8], in batch: Int?) -> Bool {
         guard batch != nil, self.batchBytes > 0 else { return true }
         return self.batchBytes + answer.count <= self.limits.batchAnswerBytes
     }
 
     /// Removes all requests and batches, because the connection is closed.
-    ///
-    /// - Returns: The number of requests that were abandoned.
+    /// - Returns: The number of requests that have not been answered.
     mutating func abandonAll() -> Int {
         defer { self = ServedRequests(self.limits) }
         return self.requests.count

@@ -1,23 +1,24 @@
 internal import WaybillEventLoop
 
-/// The resources that the connections of a server share: places for running calls, memory for received and
-/// for unread bytes, and subscriptions.
+/// The resources that the connections of a server share.
 ///
-/// The actor runs on the loop of the server, as all its sessions do.
+/// The resources are permissions to run calls (*places*, see ``CallTurns``), memory for received and for
+/// unread bytes, and subscriptions. The actor runs on the loop of the server, and so do all sessions.
 actor ServerLoad: LoopBound {
     nonisolated let eventLoop: EventLoop
     private let limits: RPCServer.Limits
     private var turns: CallTurns<Int>
     private var sessions: [Int: RPCSession] = [:]
     private var lastNumber = 0
-    /// The connections that begin a waiting call next.
+    /// The connections that have a place for a waiting call and have not begun the call yet.
     private var due: [Int] = []
     private var isStarting = false
-    /// The unread bytes of each connection at the time of its last answer; connections without unread bytes
-    /// have no entry.
+    /// The unread bytes of each connection at the time of its last answer.
+    ///
+    /// A connection without unread bytes has no entry.
     private var unread: [Int: Int] = [:]
     private var unreadOfAll = 0
-    /// When the unread bytes of all connections were last counted.
+    /// The time at which the unread bytes of all connections were last counted.
     private var countedAt: ContinuousClock.Instant?
     /// The size of the received messages that all connections keep in memory, in bytes.
     private var receivedBytes = 0
@@ -38,7 +39,7 @@ actor ServerLoad: LoopBound {
         return self.lastNumber
     }
 
-    /// Removes a connection with its calls, bytes and subscriptions.
+    /// Removes a connection and its calls, bytes and subscriptions.
     func close(_ number: Int, subscriptions: Int) {
         guard self.sessions.removeValue(forKey: number) != nil else { return }
         self.subscriptions -= subscriptions
@@ -49,12 +50,13 @@ actor ServerLoad: LoopBound {
 
 // Running and waiting calls.
 extension ServerLoad {
-    /// Asks for a call of a connection to run.
+    /// Asks for permission to run a call of a connection.
     ///
-    /// - Returns: Whether the call may run now. If not, ``RPCSession/startWaiting()`` is called when it may.
+    /// - Returns: Whether the call may run now. Otherwise the session receives ``RPCSession/startWaiting()``
+    ///   when the call may run.
     func ask(_ number: Int) -> Bool { self.turns.ask(number) }
 
-    /// Makes the session begin a waiting call that has a place.
+    /// Makes the session of a connection begin a waiting call that has a place.
     func begin(_ number: Int) { self.start([number]) }
 
     /// Ends a running call.
@@ -70,8 +72,8 @@ extension ServerLoad {
         self.due += numbers
         guard !self.isStarting, !self.due.isEmpty else { return }
         self.isStarting = true
-        // A separate task, because a call that ends in place makes room for the next one, which may end in
-        // place too.
+        // Use a separate task, to avoid recursion. A call that ends at once frees its place for the next
+        // call, which may also end at once.
         Task { await self.startDue() }
     }
 
@@ -90,10 +92,12 @@ extension ServerLoad {
 
 // Memory for received messages.
 extension ServerLoad {
-    /// Adds a number of bytes that a connection keeps in memory; a negative number removes bytes.
+    /// Adds a number of bytes that a connection keeps in memory.
+    ///
+    /// A negative number removes bytes.
     func add(received bytes: Int) { self.receivedBytes += bytes }
 
-    /// Returns whether the limit of the server allows another number of received bytes.
+    /// Returns whether the limit of the server allows a further number of received bytes.
     func hasRoom(forReceived bytes: Int) -> Bool {
         self.receivedBytes + bytes <= self.limits.requestBytesOfAll
     }
@@ -101,13 +105,14 @@ extension ServerLoad {
 
 // Memory for unread bytes.
 extension ServerLoad {
-    /// Records the number of bytes that a peer has not read, and closes connections when all peers together
-    /// exceed the limit.
+    /// Records the number of bytes that a peer has not read.
+    ///
+    /// When all peers together exceed the limit, the method closes connections.
     func note(unread bytes: Int, of number: Int) {
         self.setUnread(bytes, of: number)
         guard self.unreadOfAll > self.limits.unreadBytesOfAll else { return }
-        // Peers may have read since their last answers, so their bytes are counted again. Counting all takes
-        // time.
+        // Peers have possibly read bytes since their last answers, so count the unread bytes of all
+        // connections again. Because this takes time, do it only every 50 milliseconds.
         let now = self.eventLoop.time.instant
         if let last = self.countedAt, now - last < .milliseconds(50) { return }
         self.countedAt = now
@@ -117,7 +122,9 @@ extension ServerLoad {
         if self.unreadOfAll > self.limits.unreadBytesOfAll { self.cutOff(at: now) }
     }
 
-    /// Closes connections until a quarter of the limit is free; stalled connections are closed first.
+    /// Closes connections until a quarter of the limit is free.
+    ///
+    /// The connections of peers that read nothing are closed first.
     private func cutOff(at now: ContinuousClock.Instant) {
         let connections = self.unread.map { number, bytes in
             (number: number, bytes: bytes, isStalled: self.isStalled(number, at: now))
@@ -128,12 +135,12 @@ extension ServerLoad {
         for connection in worstFirst where self.unreadOfAll > self.limits.unreadBytesOfAll / 4 * 3 {
             self.setUnread(0, of: connection.number)
             self.sessions[connection.number]?.assumeOnLoop {
-                $0.end("the peer leaves \(connection.bytes) bytes unread")
+                $0.end("the peer has not read \(connection.bytes) bytes")
             }
         }
     }
 
-    /// Returns whether a peer has read nothing for a second.
+    /// Returns whether a peer has read nothing for at least a second.
     private func isStalled(_ number: Int, at now: ContinuousClock.Instant) -> Bool {
         guard let since = self.sessions[number]?.assumeOnLoop({ $0.stalledSince(at: now) }) else {
             return false
@@ -150,7 +157,9 @@ extension ServerLoad {
 
 // Subscriptions.
 extension ServerLoad {
-    /// Adds a subscription; returns false when the server's limit is reached.
+    /// Adds a subscription.
+    ///
+    /// Returns false when the server's limit is reached.
     func addSubscription() -> Bool {
         guard self.subscriptions < self.limits.subscriptionsOfAll else { return false }
         self.subscriptions += 1

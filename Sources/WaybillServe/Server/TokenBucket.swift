@@ -1,5 +1,7 @@
-/// The limit on the rate of a peer's messages: a bucket that fills at a rate, and holds the tokens of one
-/// second.
+/// The limit on the rate of a peer's messages, as a token bucket.
+///
+/// The bucket fills at the allowed rate, and holds at most the tokens of one second. Each message takes one
+/// token.
 struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double
@@ -11,13 +13,15 @@ struct TokenBucket: Sendable {
         self.filledAt = now
     }
 
-    /// Takes the tokens of messages that have been handled without waiting for them.
+    /// Takes tokens for messages that are handled without calling ``take(at:)``.
+    ///
+    /// The number of tokens may become negative, which delays later messages.
     mutating func charge(_ count: Int) { self.tokens -= Double(count) }
 
     /// Takes one token.
     ///
-    /// - Parameter now: The present instant, which is evaluated only when the bucket is empty.
-    /// - Returns: How long to wait before the next message is handled; nil if it may be handled now.
+    /// - Parameter now: The current instant, which is evaluated only when the bucket is empty.
+    /// - Returns: The time to wait before the next message is handled; nil if it may be handled now.
     mutating func take(at now: @autoclosure () -> ContinuousClock.Instant) -> Duration? {
         self.tokens -= 1
         if self.tokens >= 0 { return nil }
