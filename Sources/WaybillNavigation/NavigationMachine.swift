@@ -1,13 +1,13 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// The decisions of a navigator, as a value: the machine decides, and ``Navigator`` acts.
+/// The decisions of a navigator, as a value.
 ///
-/// Beginning a step changes nothing visible. The step is then either committed or abandoned.
+/// This value decides which step is made, and ``Navigator`` makes the step. When a step begins, the shown state does not change. The step is then either committed or abandoned.
 struct NavigationMachine {
     typealias PresenterID = NavigationState.PresenterID
 
-    /// A step that is requested.
+    /// A change of the shown destinations that a navigator was asked to make.
     enum Step: Equatable {
         /// Adds a new destination.
         case add(Draft)
@@ -88,9 +88,9 @@ struct NavigationMachine {
         self.state = next
     }
 
-    /// Ends the pending step without a change.
+    /// Abandons the pending step without a change.
     mutating func giveUp() {
-        // The IDs of the pending step are not used again, because the presenter may have seen them.
+        // The IDs of the abandoned step are not used again, because the presenter may have received them.
         if let next = self.pending.take() { self.state.lastID = next.lastID }
     }
 
