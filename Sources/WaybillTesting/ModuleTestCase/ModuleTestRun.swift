@@ -183,8 +183,8 @@ struct ModuleTestRun {
     }
 
     private static func unknown(_ parameter: RouteDescription.Parameter) -> String {
-        "the test case cannot generate a value of the type \(parameter.type) for `\(parameter.name)`; add it to the "
-            + "test case's `values`, or to its `arguments` if the value is not text"
+        "the test case cannot generate a value of the type \(parameter.type) for `\(parameter.name)`; add a "
+            + "value to the test case's `values`, or to its `arguments` if the value is not text"
     }
 
     private mutating func forward(_ url: String) async -> Forwarding.Outcome {
