@@ -9,14 +9,18 @@ internal import WaybillServe
 struct RequestFailure {
     /// The line on standard error.
     let line: String
-    /// The exit status: 69 without a connection, 77 if the server refuses access, 124 after the deadline, and
-    /// 1 for any other error.
+    /// The exit status of the command.
+    ///
+    /// The status is 69 without a connection, 77 if the server refuses access, 124 after the deadline, and 1
+    /// for any other error.
     let status: Int32
 
-    /// The server or cluster that the request was sent to.
+    /// The server or cluster to which the request was sent.
     enum Target {
         case server(ServerAddress)
-        /// A cluster on NATS, with its realm, and whether any other node is in the realm.
+        /// A cluster on NATS, with its realm.
+        ///
+        /// `hasNodes` is whether any other node is in the realm.
         case cluster(realm: String, hasNodes: Bool)
     }
 
@@ -46,7 +50,9 @@ struct RequestFailure {
         }
     }
 
-    /// Runs a command's requests, and turns a failure into a line on standard error and the exit status.
+    /// Runs a command's requests.
+    ///
+    /// If a request fails, writes a line to standard error, and throws the exit status.
     static func report<Result>(
         _ target: @autoclosure () throws -> Target,
         _ body: () async throws -> Result
