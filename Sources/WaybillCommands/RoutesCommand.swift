@@ -94,7 +94,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     /// Rejects URLs and services without `--check`, and rejects `--check` together with a document.
     public func validate() throws {
         if !self.check, !self.services.isEmpty { throw ValidationError("--service requires --check.") }
-        if self.check, self.document.isAsked { throw ValidationError("Pass --check or a document, not both.") }
+        if self.check, self.document.isAsked { throw ValidationError("Pass either --check or a document.") }
         if !self.check, !self.urls.isEmpty { throw ValidationError("URLs require --check.") }
     }
 }

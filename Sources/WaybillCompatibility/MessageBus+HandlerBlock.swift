@@ -11,8 +11,7 @@ extension MessageBus {
     /// ```
     ///
     /// The destination of a URL is the pattern that the URL matches. ``FTRouterComponents/destination`` is
-    /// nil for
-    /// a URL that has no route. The closure is not called for a text that is not a URL.
+    /// nil for a URL that has no route. The closure is not called for a text that is not a URL.
     ///
     /// - Parameter block: returns a value for the caller, or nil. If the block returns a value, the handler
     ///   is not called.
