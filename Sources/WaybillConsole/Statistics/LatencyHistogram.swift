@@ -5,7 +5,7 @@
 ///
 /// A histogram occupies two kilobytes, so that each of a thousand routes can have a histogram.
 struct LatencyHistogram: Sendable, Equatable {
-    /// The number of buckets for each power of two, and the number of bits that select one of them.
+    /// The number of bits that select a bucket within a power of two, and the number of these buckets.
     private static let (bits, steps) = (4, 16)
     /// The number of powers of two.
     ///
