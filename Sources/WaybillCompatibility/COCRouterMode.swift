@@ -24,7 +24,7 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     public static let urlNotParsed = Self(rawValue: 400)
     /// 401: no route matches the URL.
     public static let noRoute = Self(rawValue: 401)
-    /// 402: there is a route, but it has no handler.
+    /// 402: a route matches the URL, but the route has no handler.
     public static let noHandler = Self(rawValue: 402)
     /// 403: the action does not accept the arguments.
     public static let wrongArguments = Self(rawValue: 403)

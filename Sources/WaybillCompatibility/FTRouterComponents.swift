@@ -18,7 +18,7 @@ public struct FTRouterComponents: Sendable {
     /// The scheme, in lower case.
     public let scheme: String
 
-    /// The host; nil if the URL has none, or if the bus's conventions make it the first segment of the path.
+    /// The host; nil if the URL has no host, or if the bus's conventions treat the host as the first segment.
     public let host: String?
 
     /// The decoded path, without the host, the transition, and leading or trailing slashes.

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import Waybill
 
-/// A file that contains a configuration, or a part of one.
+/// A file that contains a configuration, or a part of a configuration.
 struct ConfigurationFile {
     let url: URL
     let format: Format

@@ -25,7 +25,8 @@ struct EntryReader {
         }
     }
 
-    /// Returns whether each key of a map is a description, and each value is a map of the described actions.
+    /// Returns whether a map has the form `{ "an order": { "detail": "detail/<id>" } }`, in which each key is
+    /// a description, and each value is a map of the described actions.
     private static func isDescribed(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
         !pairs.isEmpty
             && pairs.allSatisfy { _, node in

@@ -36,7 +36,7 @@ public struct WaybillConsole: Sendable {
         ///
         /// By default, the token consists of 128 random bits, which are new for each configuration.
         ///
-        /// If you set a token, choose one that is equally hard to guess.
+        /// If you set a token, choose a token that is equally hard to guess.
         public var token: String
 
         /// Whether the page may call routes and send dead letters again; false by default.
@@ -164,7 +164,7 @@ public struct WaybillConsole: Sendable {
 
 /// The parts of a console.
 ///
-/// All routes of the console share them.
+/// All routes of the console share these parts.
 final class ConsoleCore: Sendable {
     let bus: MessageBus
     let configuration: WaybillConsole.Configuration

@@ -18,7 +18,7 @@ public import WaybillDurable
 /// | `waybill_store_size_bytes` | meter | bytes of the file that contain data |
 /// | `waybill_store_attempts` | counter | attempts that have begun |
 /// | `waybill_store_commits` | counter | commits |
-/// | `waybill_store_commit_duration` | timer | mean duration of the commits of an interval, if it has any |
+/// | `waybill_store_commit_duration` | timer | mean duration of the commits in an interval; no value without commits |
 ///
 /// All metrics have the dimension `store`, which is the name of the store. Each reading counts the messages
 /// in the file, so choose a longer interval for a store with millions of messages.

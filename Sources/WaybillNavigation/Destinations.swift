@@ -6,7 +6,7 @@ public import WaybillRouting
 /// destination.
 ///
 /// A request reuses the topmost destination that was registered for the same pattern and conforms to this
-/// protocol. The destinations above the reused destination are removed.
+/// protocol. The navigator removes the destinations above the reused destination.
 public protocol ReusableDestination: Sendable {
     /// Returns the destination for another request: the same object with a change, or a new value.
     ///
@@ -52,8 +52,7 @@ extension Navigator {
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
     ///   - make: makes the destination, on the navigator's loop.
-    /// - Returns: the registration. When it is cancelled, the destination is unregistered, and destinations
-    ///   that are shown stay.
+    /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
     /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Sendable>(
@@ -86,7 +85,7 @@ extension Navigator {
     /// ```
     ///
     /// Parameters without a property of the same name are ignored. If a parameter is missing or has the wrong
-    /// type, the request fails with an error that names the parameter.
+    /// type, the request fails with an error that contains the parameter's name.
     ///
     /// - Parameters:
     ///   - pattern: the pattern of the destination's URLs, without a transition.
@@ -94,8 +93,7 @@ extension Navigator {
     ///   - name: the name for observers and inspectors; nil for the type's name.
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
-    /// - Returns: the registration. When it is cancelled, the destination is unregistered, and destinations
-    ///   that are shown stay.
+    /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
     /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Decodable & Sendable>(

@@ -79,7 +79,8 @@ extension Navigator {
     /// instead.
     ///
     /// - Parameters:
-    ///   - shouldTransition: returns whether the request may continue. It also receives the top destination.
+    ///   - shouldTransition: returns whether the request may continue. The closure also receives the top
+    ///     destination.
     ///   - willTransition: supplies the destination; nil for the registered destination.
     ///   - didTransition: receives the change, or the error of the request.
     public nonisolated func addInspector(

@@ -12,7 +12,7 @@ final class NavigationLife: Sendable {
         var result: any Sendable = ()
         var isOver = false
         var waiter: Waiter?
-        /// Removes the destination; nil before the destination is shown and after it is removed.
+        /// A closure that removes the destination; nil before the destination is shown and after its removal.
         var close: (@Sendable () async throws(RoutingError) -> Void)?
     }
 

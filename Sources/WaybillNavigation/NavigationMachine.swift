@@ -19,7 +19,7 @@ struct NavigationMachine {
         case backTo(Int)
         /// Removes one destination at any position.
         case remove(Int)
-        /// Replaces all destinations with new ones.
+        /// Replaces all destinations with new destinations.
         case replace([Draft])
     }
 
@@ -80,7 +80,7 @@ struct NavigationMachine {
         return plan
     }
 
-    /// Ends the pending step successfully, and makes its state the current one.
+    /// Ends the pending step successfully, and makes the state of the step the current state.
     mutating func commit() {
         guard let next = self.pending.take() else {
             preconditionFailure("internal error: a navigation step was committed without being pending")

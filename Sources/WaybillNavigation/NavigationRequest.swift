@@ -84,7 +84,7 @@ public struct NavigationRequest: Sendable {
 
     /// The URL that shows the same destination again.
     ///
-    /// It has no transition and no fragment.
+    /// The URL has no transition and no fragment.
     var location: String { self.message.address.url(with: nil) }
 
     /// Decodes all parameters as one value, by the names and types of its properties.
@@ -121,7 +121,7 @@ public struct NavigationRequest: Sendable {
 }
 
 extension NavigationRequest {
-    /// Sends a progress reply to the caller, and waits until the caller has handled it.
+    /// Sends a progress reply to the caller, and waits until the caller has handled the reply.
     ///
     /// - Parameter value: the reply's value.
     /// - Returns: whether the caller has handled the reply; false if the caller does not listen to progress

@@ -2,7 +2,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// Steps are changes of the shown destinations. They are made one at a time.
+// Steps, which are changes of the shown destinations. The navigator makes one step at a time.
 extension Navigator {
     /// Waits until no other step is in progress, and then runs a closure that makes a step.
     func takeTurn<Result: Sendable>(

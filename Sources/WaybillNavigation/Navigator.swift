@@ -33,14 +33,14 @@ public import WaybillRouting
 /// | URL | effect |
 /// | --- | --- |
 /// | `app://push/product/7`, `app://product/7` | shows a new destination on top |
-/// | `app://present/product/7` | shows a new layer in front; going back from its bottom dismisses it |
+/// | `app://present/product/7` | shows a new layer in front; going back from the bottom of the layer dismisses the layer |
 /// | `app://root/product/7` | replaces all destinations |
-/// | `app://embed/product/7` | adds a part to the top destination; the part is removed with it |
+/// | `app://embed/product/7` | adds a part to the top destination; both are removed together |
 /// | `app://show/product/7`, your own transitions | shows a destination on top; the presenter decides how |
 /// | `app://back`, `app://back?count=2` | undoes the steps that showed the top destinations |
-/// | `app://back/product/7` | removes the destinations above this one |
+/// | `app://back/product/7` | removes the destinations above this destination |
 /// | `app://root` | removes all destinations above the bottom |
-/// | `app://remove/product/7` | removes this destination; a layer with the destinations above it |
+/// | `app://remove/product/7` | removes this destination; a layer is removed with all destinations above it |
 public actor Navigator: LoopBound {
     /// The loop of the bus.
     public nonisolated let eventLoop: EventLoop
@@ -196,7 +196,7 @@ extension Navigator {
     /// Removes a destination at any position.
     ///
     /// A destination that was presented is removed with all destinations above it. Any other destination is
-    /// removed with the destinations that are embedded in it.
+    /// removed together with its embedded destinations.
     ///
     /// - Parameter id: the ID of the destination.
     /// - Throws: `refused` if the destination is not shown or is at the bottom, or the error of the

@@ -14,7 +14,7 @@ final class TurnQueue: Sendable {
 
     /// Waits until no other task has the turn, and gives the turn to the calling task.
     ///
-    /// The task must call ``end()`` afterwards.
+    /// After its work, the task must call ``end()``.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before its turn.
     nonisolated(nonsending) func begin() async throws(CancellationError) {

@@ -28,7 +28,7 @@ struct PerformMachine {
     /// If the action fails, this state is restored.
     private var before = PerformState.unrouted
 
-    // `depth` is the number of nested performances, including this one.
+    // `depth` is the number of nested performances, including this performance.
     mutating func perform(depth: Int, mustBeRemovedFirst: Bool) throws(Refusal) -> Change {
         guard depth <= Self.nestingLimit else {
             throw Refusal(

@@ -32,7 +32,7 @@ public protocol PerformPresenter: Sendable {
 extension MessageBus {
     /// Sets the presenter that shows the destinations of all performances of the bus.
     ///
-    /// A new presenter replaces the previous one.
+    /// A new presenter replaces the previous presenter.
     public func setPerformPresenter(_ presenter: some PerformPresenter) {
         self.attachments.set(PresenterBox(presenter: presenter))
     }

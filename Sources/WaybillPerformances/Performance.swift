@@ -68,7 +68,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// - Parameters:
     ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
     ///   - onFailure: called when this performance fails, after the configuration's handler.
-    /// - Returns: the destination, which the caller has to keep alive.
+    /// - Returns: the destination, which the caller must keep alive.
     /// - Throws: `overRoute` if the destination is already being made. `actionFailed` if the performance's
     ///   state does not permit the action. `infiniteRecursion` for the 201st nested performance. `noHandler`
     ///   if the router returns no destination, or the bus has no presenter. `handlerFailed` with the error of

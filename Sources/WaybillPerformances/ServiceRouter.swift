@@ -16,7 +16,7 @@ public import WaybillRouting
 /// try bus.provide((any Player).self, by: PlayerRouter())
 /// ```
 ///
-/// A ``Performance`` calls these methods one after the other, in the isolation of its caller.
+/// A ``Performance`` calls these methods one after the other, in the isolation of the performance's caller.
 public protocol ServiceRouter<Destination>: Sendable {
     /// The type of the service, usually a protocol such as `any Player`.
     associatedtype Destination: Sendable
@@ -37,16 +37,16 @@ public protocol ServiceRouter<Destination>: Sendable {
     /// Returns a new destination that does not depend on the caller, or nil if none is available now.
     nonisolated(nonsending) func makeDestination() async throws -> Destination?
 
-    /// Prepares the destination, after its caller's configuration has prepared it.
+    /// Prepares the destination, after the configuration of the performance's caller has prepared it.
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
 
-    /// Checks that the destination has everything it needs, and throws an error if it does not.
+    /// Checks that the destination has everything that it needs, and throws an error if something is missing.
     nonisolated(nonsending) func check(_ destination: Destination) async throws
 
     /// Removes the destination.
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
 
-    /// Whether a destination has to be removed before another one is made; false by default.
+    /// Whether a destination must be removed before another destination is made; false by default.
     var mustBeRemovedFirst: Bool { get }
 }
 
@@ -135,8 +135,8 @@ extension MessageBus {
     ///   - router: makes the service.
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
-    /// - Returns: the registration of the router. When it is cancelled, destinations that the router has made
-    ///   are not removed.
+    /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
+    ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
     public func provide<Router: ServiceRouter>(
@@ -168,8 +168,8 @@ extension MessageBus {
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
     ///   - view: converts the destination to the service.
-    /// - Returns: the registration of the router. When it is cancelled, destinations that the router has made
-    ///   are not removed.
+    /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
+    ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
     public func provide<Service: Sendable, Router: ServiceRouter>(

@@ -19,7 +19,7 @@ public import Waybill
 /// ```
 ///
 /// A group shuts its services down from last to first, so list the bus before the services that send messages
-/// on it. The bus then runs until these services have ended. During its shutdown, the bus rejects new
+/// on the bus. The bus then runs until these services have ended. During its shutdown, the bus rejects new
 /// messages, but delivers messages that its handlers send. When the time limit has passed, callers that still
 /// wait fail with `shutDown`. The limit is five seconds. Use ``MessageBusService`` to set another limit.
 extension MessageBus: Service {

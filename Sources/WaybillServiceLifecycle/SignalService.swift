@@ -35,8 +35,8 @@ public struct SignalService: Service {
     /// - Parameters:
     ///   - ending: the signals that end the service, and therefore the group.
     ///   - eventLoop: the loop that catches the signals. The loop must run at least as long as the service.
-    ///   - handlers: the handlers of other signals. They are called one at a time, in the order in which the
-    ///     signals arrive.
+    ///   - handlers: the handlers of other signals. These handlers are called one at a time, in the order in
+    ///     which the signals arrive.
     public init(
         endingOn ending: Set<Signal> = [.interrupt, .terminate],
         on eventLoop: EventLoop,

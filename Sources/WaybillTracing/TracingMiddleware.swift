@@ -108,7 +108,7 @@ private actor LoopActor: LoopBound {
         next: borrowing Next
     ) async -> Result<any Sendable, RoutingError> {
         await ServiceContext.$current.withValue(context) {
-            // The closure is isolated to the actor only if it captures the actor.
+            // The closure is isolated to the actor only if the closure captures the actor.
             _ = self
             return await next.result(of: message)
         }

@@ -4,8 +4,8 @@
 // of a call before the call returns. The arguments of a callback are valid until the callback returns. The
 // interface contains no Swift types.
 //
-// A bus belongs to the thread that created it. That thread must run the loop of the bus and make all calls,
-// and all callbacks run on it. Only waybill_reply and waybill_fail may be called from any thread.
+// A bus belongs to the thread that created it. This thread must run the loop of the bus and make all calls.
+// All callbacks run on this thread. Only waybill_reply and waybill_fail may be called from any thread.
 
 #ifndef WAYBILL_H
 #define WAYBILL_H

@@ -17,7 +17,7 @@ struct ClientModel {
         let reply: ClientType
         /// Whether the server replies.
         ///
-        /// If it does not, the route only accepts messages.
+        /// If the server does not reply, the route only accepts messages.
         let isCall: Bool
         let failures: [String]
 

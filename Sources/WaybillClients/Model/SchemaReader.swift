@@ -14,7 +14,7 @@ struct SchemaReader {
     private var begun: Set<String> = []
     /// The schemas that are currently being replaced by their contents.
     ///
-    /// If such a schema contains itself, it becomes any JSON value.
+    /// If one of these schemas contains itself, the inner occurrence becomes any JSON value.
     private var replaced: Set<String> = []
 
     private static let prefix = "#/components/schemas/"
@@ -130,7 +130,7 @@ extension SchemaReader {
 
     private mutating func declare(_ tree: JSONTree, as name: String) -> ClientType {
         guard self.begun.insert(name).inserted else { return .named(name) }
-        // A declared type may refer to itself. The schemas around it may therefore occur in it again.
+        // A declared type may contain itself, and so may contain the schemas that are being replaced.
         let around = self.replaced
         self.replaced = []
         defer { self.replaced = around }

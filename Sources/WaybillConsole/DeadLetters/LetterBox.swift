@@ -114,8 +114,8 @@ final class LetterBox: Sendable {
         )
         let texts = 512 + url.utf8.count + failure.message.utf8.count
         let size = self.keepsMessages ? letter.message.map(Self.size(of:)) ?? 0 : 0
-        // If a publication were sent again, the bus would route it to a handler, and it possibly has no
-        // route.
+        // If a publication were sent again, the bus would route it to a handler, and the URL possibly has no
+        // handler.
         let isKept = self.keepsMessages && !letter.isPublication && size < Self.messageLimit
         return Letter(
             id: letter.id,

@@ -70,7 +70,7 @@ struct RecordedFlow: Sendable {
     let number: Int
     /// The pattern of the first message.
     ///
-    /// When memory is short, flows of the route with the largest recordings are removed.
+    /// When memory is short, the recorder removes flows of the route whose flows occupy the most memory.
     let route: String
     var messages: [RecordedMessage] = []
     var events: [FlowEvent] = []

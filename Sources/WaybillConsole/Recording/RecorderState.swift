@@ -200,7 +200,7 @@ extension RecorderState {
 
     /// Returns whether the message of a dead letter has already been counted.
     ///
-    /// If it has not, records the message as failed.
+    /// If the message has not been counted, the method records it as failed.
     mutating func isCounted(_ id: CorrelationID) -> Bool {
         if self.inFlight.contains(id) || self.failed.contains(id) { return true }
         self.noteFailure(id)

@@ -62,7 +62,7 @@ final class Watch: Sendable {
 
     /// Removes a reader.
     ///
-    /// If it was the last reader, the observation ends later.
+    /// After the last reader has ended, the observation continues for some time.
     func end() {
         let change = self.state.withLock { state in
             state.readers -= 1

@@ -46,8 +46,8 @@ struct ConsoleServer: Sendable {
         var response: Response
         do {
             let path = path.joined(separator: "/")
-            // The console's own paths are ASCII. Other characters are rejected before `path` is compared with
-            // them.
+            // The console's own paths are ASCII. A path with other characters is therefore rejected before it
+            // is compared with the console's paths.
             guard path.utf8.allSatisfy({ $0 < 0x80 }) else { throw Self.unknownPage }
             try self.core.gate.check(request, isForm: path == "session")
             response = try await self.answer(request, path)

@@ -11,7 +11,7 @@ enum PageFiles {
 
     /// The files that the page and the sign-in page load.
     ///
-    /// The server serves these files without a token. They reveal nothing about the program.
+    /// The server serves these files without a token. The files reveal nothing about the program.
     static let assets: [String: File] = [
         "console.css": File(type: "text/css; charset=utf-8", content: PackageResources.console_css)
     ].merging(Self.scripts.map { ($0.0, File(type: "text/javascript; charset=utf-8", content: $0.1)) }) { $1 }

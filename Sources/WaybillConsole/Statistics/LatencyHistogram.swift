@@ -37,7 +37,8 @@ struct LatencyHistogram: Sendable, Equatable {
 
     /// The powers of two that have counts.
     ///
-    /// Each has its longest duration in microseconds, and its count.
+    /// `upper` is the longest duration of a power, in microseconds, and `count` is the number of its
+    /// messages.
     var powersOfTwo: [(upper: Int, count: Int)] {
         stride(from: 0, to: self.counts.count, by: Self.steps).compactMap { start in
             let end = min(start + Self.steps, self.counts.count)

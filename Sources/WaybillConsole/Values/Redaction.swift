@@ -105,8 +105,8 @@ struct Redaction: Sendable {
 
     /// Returns the range of the fragment if its path contains encoded delimiters of a URL; nil otherwise.
     ///
-    /// The fragment may be an encoded return URL. The bus decodes it only when it sends the message to the
-    /// return URL.
+    /// The fragment may be an encoded return URL. The bus decodes the URL only when it sends the message to
+    /// the return URL.
     private static func encodedFragment(in bytes: [UInt8]) -> Range<Int>? {
         guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return nil }
         let fragment = bytes[(hash + 1)...]

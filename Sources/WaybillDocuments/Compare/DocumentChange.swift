@@ -23,7 +23,6 @@ extension BusDocument {
     /// Returns the differences from an older document, in the order of the patterns.
     ///
     /// A change breaks callers if a route is removed, accepts fewer values, is exposed for fewer operations,
-    /// A change breaks callers if a route is removed, accepts fewer values, is exposed for fewer operations,
     /// or requires more parameters. A change also breaks callers if a reply may have new values: a missing
     /// value, another type, or another case of an enumeration. If a type is opaque in both documents, which
     /// means that its values are not known, the type counts as unchanged.

@@ -10,7 +10,7 @@ extension BusDocument {
     /// The document as JSON, which ``init(json:)`` reads.
     public var json: String { self.tree.written() }
 
-    /// The document as JSON on one line, as the messages of a protocol require.
+    /// The document as JSON on one line, for protocols in which a message is one line.
     package var jsonLine: String { self.tree.written(isPretty: false) }
 
     /// Creates a document from JSON.

@@ -177,7 +177,7 @@ extension BusDocument.Route {
                 type: parameter.type,
                 defaultValue: parameter.defaultValue,
                 // The parameters of a closure come from the pattern, and are possibly in an optional part of
-                // it.
+                // the pattern.
                 isRequired: parameter.isRequired && (route.action != nil || isInAll(parameter.name)),
                 schema: parameter.defaultValue == nil ? schema : schema.orNull
             )

@@ -4,9 +4,9 @@ internal import WaybillEventLoop
 /// The current document of a bus, for clients in other processes.
 ///
 /// To build a document, the bus runs the `init(from:)` of the program's types, which may trap. A client must
-/// not be able to cause such a trap. The document is therefore not built for a request. It is built when a
-/// server creates this object, and again after the program has changed its registered or exposed routes. A
-/// client receives the existing document, or waits for the document that is being built.
+/// not be able to cause this trap. The document is therefore not built for a request. The document is built
+/// when a server creates this object, and again after the program has changed its registered or exposed
+/// routes. A client receives the existing document, or waits for the document that is being built.
 package final class LiveDocument: Sendable {
     private let bus: MessageBus
     private let scope: DocumentScope

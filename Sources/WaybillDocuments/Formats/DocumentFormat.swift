@@ -84,7 +84,7 @@ extension BusDocument.Route {
     /// Returns the schema of a value in the address.
     ///
     /// If the pattern accepts any string as the value, the method's parameter determines the schema, because
-    /// it is more precise.
+    /// the parameter's type is more precise.
     package func schema(of placeholder: BusDocument.Placeholder) -> ValueSchema {
         let parameter = self.parameters.first { $0.name == placeholder.name && placeholder.isCaptured }
         guard let schema = parameter?.schema, placeholder.type == "string", !schema.isOpaque else {

@@ -41,7 +41,7 @@ final class SchemaProbe {
     static func look(into type: any Decodable.Type, _ registry: inout SchemaRegistry) -> (Finding, Any?) {
         var finding: Finding?
         // A type may check values and reject the values of the first attempt. The second attempt uses empty
-        // values. They are not used first, because some types trap on empty values. These types would also
+        // values. Empty values are not used first, because some types trap on them. These types would also
         // trap on empty values from a client.
         for isEmpty in [false, true] {
             let probe = SchemaProbe(registry, isEmpty: isEmpty)

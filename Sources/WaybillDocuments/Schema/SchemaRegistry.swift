@@ -164,7 +164,7 @@ struct SchemaRegistry {
 private protocol CompoundSchema {
     static func schema(in registry: inout SchemaRegistry) -> ValueSchema
 
-    /// Returns a value, which contains an element if one could be created.
+    /// Returns a value. The value contains an element if an element could be created.
     static func sample(in registry: inout SchemaRegistry) -> Any
 
     /// A value without elements.

@@ -42,7 +42,7 @@ struct ExampleValues {
 
 /// Examples of calls of a route.
 ///
-/// Readers of the page can copy them.
+/// Readers of the page can copy the examples.
 struct RouteExamples {
     /// The URL with the required parameters that can be passed in a query.
     let url: String

@@ -53,7 +53,7 @@ final class DurableAttempt: MessageSource {
         if let lifetime { limit = min(limit, .milliseconds(lifetime)) }
         var headers = details.headers
         // The value for a return URL comes from the handler. The store of another process must therefore not
-        // accept a message with a return URL, and it receives no number.
+        // accept a message with a return URL, so such a message has no number.
         if !self.message.url.utf8.contains(UInt8(ascii: "#")) {
             headers[DurableReceiver.header] = self.number
             headers[DurableReceiver.orderHeader] = self.message.order

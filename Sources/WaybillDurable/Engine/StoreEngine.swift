@@ -136,8 +136,8 @@ actor StoreEngine: LoopBound {
                     return index
                 }
             }
-            // If a store is closed soon after it was attached, the work that begins delivery is possibly
-            // still in the inbox.
+            // If a store is closed soon after it was attached to a bus, the work that begins delivery is
+            // possibly still in the inbox.
             if self.isClosing { batch.updateLanes { $0.isDelivering = false } }
             try schedules.fire(in: batch)
             try batch.beginDue()

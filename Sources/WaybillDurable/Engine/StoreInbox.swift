@@ -9,7 +9,7 @@ struct StoreWork: Sendable {
 
     /// Whether the work is tried again when the disk is full.
     ///
-    /// If it is false, the caller of the work receives the failure.
+    /// If the property is false, the caller of the work receives the failure.
     var mustSucceed = false
     /// Performs the work in a batch, on the thread of the engine.
     let perform: @Sendable (Batch) -> Completion

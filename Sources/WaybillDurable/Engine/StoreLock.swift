@@ -54,7 +54,7 @@ final class StoreLock {
     }
 
     deinit {
-        // SQLite deletes the write-ahead log when all of it is in the file, also after a failure of the
+        // SQLite deletes the write-ahead log when the file contains all changes, also after a failure of the
         // store.
         if self.state == .open, unsafe access("\(self.path)-wal", F_OK) != 0 { self.mark(.closed) }
         close(self.descriptor)

@@ -174,7 +174,7 @@ final class StoreTables {
 
     /// Makes the first remaining message of an order ready for an attempt.
     ///
-    /// The message before it is completed or is a dead letter.
+    /// The previous message of the order has been completed or is a dead letter.
     ///
     /// - Returns: The lane of that message; nil if the order has no more messages.
     func follow(_ order: String) throws(DurableError) -> String? {

@@ -37,7 +37,7 @@ public struct DurableReceiver: Middleware {
     /// Creates a middleware.
     ///
     /// - Parameters:
-    ///   - store: The store that keeps the messages. Attach it to the bus of the middleware.
+    ///   - store: The store that keeps the messages. Attach the store to the bus of the middleware.
     ///   - memory: How long the store recognizes a message that arrives again; 30 days by default. Choose a
     ///     time that is longer than any time for which a sender cannot reach this process.
     public init(_ store: DurableStore, memory: Duration = .seconds(30 * 86_400)) {

@@ -33,7 +33,7 @@ public struct DurableRecord: Sendable, Codable {
     public let sent: Int
     /// The time of the next attempt, in milliseconds since 1970.
     ///
-    /// For a dead letter, the time at which it became one.
+    /// For a dead letter, this is the time at which the message became a dead letter.
     public let time: Int
     /// The name of the message's order; nil if the message has none.
     ///

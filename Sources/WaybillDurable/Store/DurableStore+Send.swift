@@ -21,7 +21,7 @@ public struct DurableReceipt: Sendable, Hashable {
 }
 
 extension DurableStore {
-    /// Sends a message, and returns when it is on disk.
+    /// Sends a message, and returns when the message is on disk.
     ///
     /// The store handles messages in the order in which they were sent, with two exceptions. Other messages
     /// may overtake a message that is attempted again, and a message that waits because of its policy's limit
@@ -78,11 +78,12 @@ extension DurableStore {
     ///
     /// The rows that the closure writes and the messages that it sends take effect together, or not at all.
     ///
-    /// The closure runs on the thread of the store, and other sends wait until it returns. Keep the closure
-    /// short, and do not block in it. The store may run the closure again when another transaction of the
-    /// same commit fails, so the closure must have no effects outside of the transaction.
+    /// The closure runs on the thread of the store, and other sends wait until the closure returns. Keep the
+    /// closure short, and do not block in it. The store may run the closure again when another transaction of
+    /// the same commit fails, so the closure must have no effects outside of the transaction.
     ///
-    /// - Parameter body: A closure that writes rows and sends messages. If it throws, nothing takes effect.
+    /// - Parameter body: A closure that writes rows and sends messages. If the closure throws, nothing takes
+    ///   effect.
     /// - Returns: The result of the closure, after the transaction is on disk.
     /// - Throws: The error of the closure; ``DurableError`` with `diskFull`, `stopped` or `closed`.
     @discardableResult
@@ -135,12 +136,12 @@ extension StoreEngine {
         }
     }
 
-    /// Runs a transaction of the program in a savepoint of a batch, so that its failure does not affect other
-    /// work.
+    /// Runs a transaction of the program in a savepoint of a batch, so that a failure of the transaction does
+    /// not affect other work.
     nonisolated func performTransaction<Value: Sendable>(
         _ body: @escaping @Sendable (DurableTransaction, Batch) throws -> Value
     ) async throws -> Value {
-        // The closure does not run in a task, so the headers of the calling task are read before.
+        // The closure does not run in a task, so read the headers of the calling task here.
         let headers = self.settings.senderHeaders
         return try await self.result { batch in
             let transaction = DurableTransaction(batch, senderHeaders: headers)

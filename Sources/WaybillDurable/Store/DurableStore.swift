@@ -120,7 +120,7 @@ private final class AttachedStores: Sendable {
 
     /// Adds a store.
     ///
-    /// Also releases stores that have been closed, and with them their threads.
+    /// The method also releases stores that have been closed, together with the threads of these stores.
     func append(_ store: DurableStore) {
         // The old array is released outside of the lock, because the release of a store runs code.
         let old = self.stores.withLock { stores in
@@ -180,7 +180,8 @@ final class SharedSettings: Sendable {
 
 /// The settings of a store at one moment.
 ///
-/// The settings are read for each message. They are an object, so that reading them copies only a reference.
+/// The settings are read for each message. The settings are an object, so that a reader copies only a
+/// reference.
 final class StoreSettings: Sendable {
     let configuration: DurableStore.Configuration
     let policies: DurablePolicies

@@ -3,7 +3,7 @@ internal import WaybillRouting
 
 /// A transaction on the file of a store.
 ///
-/// It is valid until its closure returns.
+/// The transaction is valid until the closure that received it returns.
 public final class DurableTransaction {
     private var batch: Batch?
     /// The headers that each message receives in addition to its own headers.
@@ -63,7 +63,7 @@ public final class DurableTransaction {
     /// Sends a message in the transaction.
     ///
     /// - Parameters:
-    ///   - url: The URL to which the message is sent. Its fragment can be a return URL.
+    ///   - url: The URL to which the message is sent. The URL's fragment can be a return URL.
     ///   - parameters: Parameters in addition to the parameters in the URL. A value must be `Encodable`, and
     ///     is stored as JSON.
     ///   - headers: Text for middlewares and other infrastructure, in addition to the headers of the bus's

@@ -14,7 +14,7 @@ extension Message {
     /// it sends.
     ///
     /// The writes take effect exactly once, however often the handler is called. If the commit is on disk,
-    /// the message is never delivered again. If it is not, no part of the commit takes effect.
+    /// the message is never delivered again. If the commit is not on disk, no part of it takes effect.
     ///
     /// ```swift
     /// @Route func ship(order: Int, message: Message) async throws {
@@ -29,9 +29,9 @@ extension Message {
     /// If the message has a return URL, the result of the closure is sent to the return URL in the same
     /// commit. The value that the handler returns later is not sent.
     ///
-    /// - Parameter body: A closure that writes rows and sends messages. It runs on the thread of the store,
-    ///   and other sends wait until it returns. If it throws, nothing takes effect, and the message is not
-    ///   completed.
+    /// - Parameter body: A closure that writes rows and sends messages. The closure runs on the thread of the
+    ///   store, and other sends wait until the closure returns. If the closure throws, nothing takes effect,
+    ///   and the message is not completed.
     /// - Returns: The result of the closure.
     /// - Throws: ``DurableError`` with `notDurable` if no store delivers the message. `attemptEnded` if the
     ///   message has already been completed, or the timeout of its policy has passed. The error of the

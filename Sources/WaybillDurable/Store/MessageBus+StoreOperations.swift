@@ -34,8 +34,8 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - url: The URL below which the routes are registered. If a bus has two stores, they need different
-    ///     URLs.
+    ///   - url: The URL below which the routes are registered. If a bus has two stores, the stores need
+    ///     different URLs.
     ///   - fileID: The source file of the registration, for the message of a conflict.
     ///   - line: The source line of the registration, for the message of a conflict.
     /// - Returns: The registrations of the routes.
@@ -93,7 +93,8 @@ extension MessageBus {
 
 /// Runs an operation.
 ///
-/// If it fails, throws `refused` with the error message, which callers in other processes then receive.
+/// If the operation fails, the function throws `refused` with the error message. Callers in other processes
+/// then receive this message.
 private func refusing<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
     do {
         return try await operation()

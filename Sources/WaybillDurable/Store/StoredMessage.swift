@@ -18,7 +18,7 @@ struct NewMessage: Sendable {
     var delay = Duration.zero
     /// The name of the message's order; nil if the message has none.
     var order: String?
-    /// How long the message is valid; nil if it has no limit.
+    /// How long the message is valid; nil if the message has no limit.
     var lifetime: Duration?
 }
 
@@ -51,7 +51,7 @@ extension NewMessage {
 
 /// The parts of a message other than its URL.
 ///
-/// They are one column of the file.
+/// These parts are one column of the file.
 struct MessageDetails: Sendable {
     var parameters: [String: any Sendable] = [:]
     var headers: [String: String] = [:]

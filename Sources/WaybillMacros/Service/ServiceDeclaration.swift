@@ -59,7 +59,7 @@ struct ServiceDeclaration {
     ///
     /// The optimizer does not consider the proxy, because a macro has generated it. If only one module
     /// conforms, the optimizer of Swift 6.3 assumes that every value of the protocol is this module. The
-    /// optimizer then calls the module's method directly, with the memory of the proxy.
+    /// optimizer then calls the module's method directly, on the memory of the proxy.
     private func checkAccess(_ reporter: Reporter) {
         guard self.access != "public ", self.access != "package " else { return }
         let name = self.name
@@ -99,8 +99,8 @@ struct ServiceDeclaration {
 
     /// Checks that the protocol inherits only from `Sendable`.
     ///
-    /// All callers share a proxy, so it must be `Sendable`. The macro cannot see the requirements of other
-    /// protocols.
+    /// All callers share a proxy, so the proxy must be `Sendable`. The macro cannot see the requirements of
+    /// other protocols.
     private static func checkInheritance(_ declaration: ProtocolDeclSyntax, _ reporter: Reporter) -> Bool {
         let types = declaration.inheritanceClause?.inheritedTypes.map(\.type) ?? []
         if let other = types.first(where: { !["Sendable", "Swift.Sendable"].contains($0.trimmedDescription) })

@@ -2,8 +2,8 @@ public import Waybill
 
 /// A test of all routes whose URLs have a given scheme.
 ///
-/// The test checks how the routes are declared. It then calls each route with generated URLs that the route
-/// should accept, and with URLs that the route should reject.
+/// The test checks how the routes are declared. The test then calls each route with generated URLs that the
+/// route should accept, and with URLs that the route should reject.
 ///
 /// ```swift
 /// let bus = MessageBus()

@@ -11,9 +11,9 @@ public import WaybillRouting
 /// ```
 ///
 /// The recorder sees all messages that are routed, sent or published, and all messages to return URLs. It
-/// records the messages in the order in which the bus accepts them, before any middleware. It also records a
-/// message that no pattern matches, and a message that fails earlier, for example because its text is not a
-/// URL.
+/// records the messages in the order in which the bus accepts them, before any middleware. The recorder also
+/// records a message that no pattern matches, and a message that fails earlier, for example because its text
+/// is not a URL.
 ///
 /// When a caller has received its reply, the recorder has already recorded the reply. A published message is
 /// recorded once for each subscriber. Without subscribers, it is not recorded. A sent message is recorded

@@ -17,7 +17,7 @@ extension MessageBus {
     ///     answer. Without answers, the stub replies with `()`.
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
-    /// - Returns: the stub. It stays registered when the `Stub` object is released.
+    /// - Returns: the stub. The stub stays registered when this object is released.
     /// - Throws: `invalidPattern`, or `conflict` if another handler is registered for the pattern.
     @discardableResult
     public func stub(
