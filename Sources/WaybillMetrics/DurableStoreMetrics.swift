@@ -14,11 +14,11 @@ public import WaybillDurable
 /// | `waybill_store_waiting` | meter | messages that wait for an attempt |
 /// | `waybill_store_underway` | meter | attempts that are underway |
 /// | `waybill_store_dead` | meter | dead letters |
-/// | `waybill_store_oldest_age_seconds` | meter | age of the oldest message that waits or is underway; 0 if none |
+/// | `waybill_store_oldest_age_seconds` | meter | age of the oldest message that is not dead; 0 if none |
 /// | `waybill_store_size_bytes` | meter | bytes of the file that contain data |
 /// | `waybill_store_attempts` | counter | attempts that have begun |
 /// | `waybill_store_commits` | counter | commits |
-/// | `waybill_store_commit_duration` | timer | mean duration of the commits in an interval; no value without commits |
+/// | `waybill_store_commit_duration` | timer | mean duration of the commits in an interval that has commits |
 ///
 /// All metrics have the dimension `store`, which is the name of the store. Each reading counts the messages
 /// in the file, so choose a longer interval for a store with millions of messages.

@@ -73,7 +73,8 @@ final class NavigationLife: Sendable {
 
     /// Waits until the destination is removed, and returns the result.
     ///
-    /// If the caller's task is cancelled, the method returns at once. A lifetime permits one call of this method.
+    /// If the caller's task is cancelled, the method returns at once. A lifetime permits one call of this
+    /// method.
     nonisolated(nonsending) func wait() async -> any Sendable {
         let waiter = Waiter(on: .current)
         return await waiter.wait(isolation: #isolation) {

@@ -3,7 +3,8 @@ internal import WaybillRouting
 
 /// The decisions of a navigator, as a value.
 ///
-/// This value decides which step is made, and ``Navigator`` makes the step. When a step begins, the shown state does not change. The step is then either committed or abandoned.
+/// This value decides which step is made, and ``Navigator`` makes the step. When a step begins, the shown
+/// state does not change. The step is then either committed or abandoned.
 struct NavigationMachine {
     typealias PresenterID = NavigationState.PresenterID
 
@@ -62,7 +63,7 @@ struct NavigationMachine {
                 "cannot go back by \(wanted): \(there) destinations are below"
             case .notThere: "the destination is not shown"
             case .isRoot: "the root cannot be removed: replace it with another root"
-            case .nothingToEmbedIn: "no destination on the screen can contain the new one"
+            case .nothingToEmbedIn: "no destination on the screen can contain the new destination"
             }
         }
     }

@@ -33,7 +33,7 @@ public import WaybillRouting
 /// | URL | effect |
 /// | --- | --- |
 /// | `app://push/product/7`, `app://product/7` | shows a new destination on top |
-/// | `app://present/product/7` | shows a new layer in front; going back from the bottom of the layer dismisses the layer |
+/// | `app://present/product/7` | shows a new layer in front; going back from its bottom dismisses the layer |
 /// | `app://root/product/7` | replaces all destinations |
 /// | `app://embed/product/7` | adds a part to the top destination; both are removed together |
 /// | `app://show/product/7`, your own transitions | shows a destination on top; the presenter decides how |
@@ -129,7 +129,8 @@ extension Navigator {
         self.rules.withLock { $0.inspectors.append(inspector) }
     }
 
-    /// Sets the handler that is called first for every request, and may take the request over.
+    /// Sets the handler that is called first for every request, and may answer the request in place of the
+    /// navigator.
     ///
     /// A navigator has one global handler. A new handler replaces the previous handler.
     ///

@@ -8,7 +8,7 @@ public struct PerformEvent: Sendable {
     public enum Kind: Sendable, Hashable {
         /// The destination has been made and prepared, and is about to be shown.
         case willPerform
-        /// The destination has been shown, or does not need to be shown.
+        /// The destination has been shown, or has only been made because the transition is `make`.
         case didPerform
         /// The destination is about to be hidden and removed.
         case willRemove

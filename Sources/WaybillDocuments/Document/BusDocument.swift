@@ -22,8 +22,8 @@ public struct BusDocument: Sendable, Hashable {
         /// The documentation comment of the method.
         public let documentation: String
 
-        /// The parameters of the route: the captured values of the pattern, and the values of the query or
-        /// the call.
+        /// The parameters of the route: the values that the pattern captures from the path, and the values of
+        /// the query or of the call.
         public let parameters: [Parameter]
 
         /// The type of the reply, in Swift syntax; empty if the type is not known.

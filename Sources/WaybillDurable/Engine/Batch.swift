@@ -83,7 +83,7 @@ final class Batch {
         guard self.tables.database.isInTransaction else {
             throw DurableError(
                 .statementFailed,
-                message: "a statement rolled the transaction back, so that nothing of it was written"
+                message: "a statement rolled the transaction back, so nothing was written"
             )
         }
     }

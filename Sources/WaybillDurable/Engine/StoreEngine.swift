@@ -370,7 +370,7 @@ extension RoutingError {
         RoutingError(
             .handlerFailed,
             url: url,
-            message: "the process ended while the message was being handled, in the last of its attempts"
+            message: "the process ended while the message was being handled, in its last attempt"
         )
     }
 }

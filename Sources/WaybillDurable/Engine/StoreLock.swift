@@ -39,7 +39,7 @@ final class StoreLock {
             let name = owner.isEmpty ? "another process" : "process \(owner)"
             throw DurableError(
                 .inUse,
-                message: "\(path) is in use by \(name); stop it, or choose another file"
+                message: "\(path) is in use by \(name); stop that process, or choose another file"
             )
         }
         let wasOpen = Self.content(of: descriptor).hasSuffix("open")

@@ -31,8 +31,8 @@ public import Waybill
 /// (`deadlock`), or if its messages cause further messages without end (`hopLimitExceeded`).
 ///
 /// The handlers are really called with generated values. Register stubs on the bus for modules that the
-/// handlers must not reach. A test case cannot catch a trap, which ends the test process. Set the printed seed
-/// in ``Options/seed`` to generate the same URLs again.
+/// handlers must not reach. A test case cannot catch a trap, which ends the test process. Set the printed
+/// seed in ``Options/seed`` to generate the same URLs again.
 public struct ModuleTestCase: Sendable {
     /// The options of a test case.
     public struct Options: Sendable {

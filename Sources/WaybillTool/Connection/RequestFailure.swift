@@ -70,7 +70,7 @@ struct RequestFailure {
         switch error.code {
         case .noRoute where !hasNodes: "no other node is in the realm \(realm)"
         case .noRoute where !error.message.contains("did you mean"):
-            "a route that is not shared gives the same error; list the shared ones with `waybill nodes`"
+            "a route that is not shared gives the same error; list the shared routes with `waybill nodes`"
         case .unreachable where !hasNodes: "check that a NATS server runs at this URL"
         case .refused where !hasNodes:
             "if the server requires a user, pass --credentials or nats://USER:PASSWORD@HOST:PORT"
@@ -93,7 +93,7 @@ struct RequestFailure {
             if error.message.contains("did you mean") { return nil }
             if let nearest = error.suggestions.first { return "did you mean \(nearest)?" }
             return
-                "a URL that is not exposed gives the same error; list the exposed ones with `waybill routes --connect \(address.argument)`"
+                "a URL that is not exposed gives the same error; list the exposed URLs with `waybill routes --connect \(address.argument)`"
         case .handlerFailed where error.reference != nil: return "the server's log has the cause"
         case .mailboxFull: return "try again later"
         default: return nil
