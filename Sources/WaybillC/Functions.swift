@@ -21,7 +21,7 @@ public func waybill_status_name(_ status: Int32) -> UnsafePointer<CChar>? {
     unsafe (HostStatus.names[status] ?? HostStatus.names[HostStatus.other.rawValue])?.pointer
 }
 
-/// Creates a bus on the `uv_loop_t` of the C program (the host), or returns nil on failure.
+/// Creates a bus on the `uv_loop_t` of the C program (the host), or returns nil if that fails.
 @c @implementation
 public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer? {
     guard let hostLoop = unsafe hostLoop,
@@ -30,21 +30,21 @@ public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer
     return unsafe HostBus(on: loop, isDriven: false).retained
 }
 
-/// Creates a bus whose loop the host drives, or returns nil on failure.
+/// Creates a bus whose loop the C program (the host) runs, or returns nil if that fails.
 @c @implementation
 public func waybill_create() -> OpaquePointer? {
     guard let loop = try? EventLoop.driven(name: "waybill-host") else { return nil }
     return unsafe HostBus(on: loop, isDriven: true).retained
 }
 
-/// Returns the descriptor to poll, or -1 for a bus that the host does not drive.
+/// Returns the descriptor to poll, or -1 for a bus on a `uv_loop_t`.
 @c @implementation
 public func waybill_fd(_ bus: OpaquePointer?) -> Int32 {
     guard let bus = unsafe HostBus.of(bus), bus.isDriven else { return -1 }
     return bus.eventLoop.backendDescriptor
 }
 
-/// Returns the number of milliseconds for which the host may poll.
+/// Returns the maximum number of milliseconds for which the host may poll.
 @c @implementation
 public func waybill_timeout(_ bus: OpaquePointer?) -> Int32 {
     guard let bus = unsafe HostBus.of(bus), bus.isDriven, bus.eventLoop.isInEventLoop else { return -1 }
@@ -93,7 +93,7 @@ public func waybill_register(
     }
 }
 
-/// Subscribes to the messages that are published to a pattern.
+/// Subscribes to the messages whose URLs match a pattern.
 @c @implementation
 public func waybill_subscribe(
     _ bus: OpaquePointer?,
@@ -110,7 +110,7 @@ public func waybill_subscribe(
     }
 }
 
-/// Routes a message.
+/// Sends a message, and passes the reply to a function.
 @c @implementation
 public func waybill_route(
     _ bus: OpaquePointer?,
@@ -134,7 +134,7 @@ public func waybill_route(
     }
 }
 
-/// Sends a message.
+/// Sends a message without a reply.
 @c @implementation
 public func waybill_send(
     _ bus: OpaquePointer?,
@@ -146,7 +146,7 @@ public func waybill_send(
     }
 }
 
-/// Publishes a message.
+/// Sends a message to all subscribers.
 @c @implementation
 public func waybill_publish(
     _ bus: OpaquePointer?,
@@ -194,13 +194,13 @@ public func waybill_message_payload(_ message: OpaquePointer?) -> waybill_value 
     unsafe PendingMessage.of(message)?.payload?.value ?? waybill_value(json: nil, length: 0)
 }
 
-/// Ends a message with a value.
+/// Completes a message with a value as its reply.
 @c @implementation
 public func waybill_reply(_ message: OpaquePointer?, _ value: waybill_value) -> Int32 {
     unsafe PendingMessage.end(message) { .success(try unsafe HostValue.value(value)) }
 }
 
-/// Ends a message with a failure.
+/// Completes a message with a failure.
 @c @implementation
 public func waybill_fail(_ message: OpaquePointer?, _ text: UnsafePointer<CChar>?) -> Int32 {
     unsafe PendingMessage.end(message) {

@@ -3,15 +3,14 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The bus of a C program, called the host, on the loop of the thread that created it.
+/// The bus of a C program, called the host, on the loop of the thread that created the bus.
 ///
-/// The functions of `waybill.h` call it.
+/// The functions of `waybill.h` call the methods of this class. The host's `waybill_bus` is an opaque pointer
+/// to a `HostBus`. The pointer retains the object until the bus has closed.
 ///
-/// The host's `waybill_bus` is an opaque pointer to this object. It retains the object until the bus has
-/// closed.
-///
-/// The compiler cannot check that this class is `Sendable`. It is, because only the thread of the loop uses
-/// the variable properties: through ``run(_:_:)``, which checks the thread, and in tasks of ``HostTasks``.
+/// The compiler cannot check that this class is `Sendable`. The class is `Sendable` because only the thread
+/// of the loop uses the variable properties: through ``run(_:_:)``, which checks the thread, and in tasks of
+/// ``HostTasks``.
 final class HostBus: @unchecked Sendable {
     let eventLoop: EventLoop
     let bus: MessageBus
@@ -21,16 +20,16 @@ final class HostBus: @unchecked Sendable {
     private var lastID: UInt64 = 0
     private var pending = 0
     private var isClosing = false
-    /// Keeps a host's `uv_run` from returning while calls are pending.
+    /// A distant timer that keeps a host's `uv_run` from returning while calls are pending.
     private var keepsAlive: ScheduledTimer?
     private(set) var error = CText("")
 
-    /// The source file of a registration.
+    /// The source file of a registration, for error messages.
     ///
-    /// It is empty, because a line of this library would not help a host.
+    /// The text is empty, because a line of this library would not help a host.
     private static let place = ""
 
-    /// A registration or a call that `waybill_cancel` can end by its ID.
+    /// A registration or a call that `waybill_cancel` can cancel by its ID.
     private enum Entry {
         case registration(Registration)
         case call(Task<Void, Never>)
@@ -65,7 +64,7 @@ final class HostBus: @unchecked Sendable {
         )
     }
 
-    /// Begins a call, which ends in a later turn of the loop.
+    /// Begins a call, whose outcome the host receives in a later turn of the loop.
     func begin(
         _ done: HostCompletion?,
         _ call: @escaping @Sendable (MessageBus) async throws -> any Sendable
@@ -102,8 +101,8 @@ final class HostBus: @unchecked Sendable {
 
     /// Closes the bus: fails its pending calls, closes the handles of the loop, and then calls a closure.
     ///
-    /// - Throws: `shutDown` if the bus is already closing, because `closed` and the release of the bus may
-    ///   run only once.
+    /// - Throws: `shutDown` if the bus is already closing, because the closure and the release of the bus
+    ///   must run only once.
     func close(_ closed: @escaping @Sendable () -> Void) throws(RoutingError) {
         if self.isClosing { throw RoutingError(.shutDown, message: "the bus is already being closed") }
         self.isClosing = true
@@ -143,7 +142,7 @@ final class HostBus: @unchecked Sendable {
 extension HostBus {
     /// Returns the object of a host's pointer.
     static func of(_ pointer: OpaquePointer?) -> HostBus? {
-        // The header requires a pointer that `retained` has made and whose bus has not closed.
+        // The header requires a pointer that `retained` has returned and whose bus has not closed.
         unsafe pointer.map {
             unsafe Unmanaged<HostBus>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
         }
@@ -151,18 +150,20 @@ extension HostBus {
 
     /// A pointer for the host, which retains the object.
     var retained: OpaquePointer {
-        // Only the closing of the bus releases it.
+        // Only the closing of the bus releases the object.
         unsafe OpaquePointer(Unmanaged.passRetained(self).toOpaque())
     }
 
     func release() {
-        // Balances `retained`. It runs once, because `close` succeeds only once.
+        // Balances `retained`. This method runs once, because `close` succeeds only once.
         unsafe Unmanaged.passUnretained(self).release()
     }
 
-    /// Runs a closure with the bus, if the calling thread is the thread of the bus.
+    /// Runs a closure with the bus.
     ///
-    /// - Returns: `WAYBILL_OK` or the status of the error. The error message is kept for `waybill_error`.
+    /// Fails if the calling thread is not the thread of the bus.
+    ///
+    /// - Returns: `WAYBILL_OK` or the status of the error. The error message is stored for `waybill_error`.
     static func run(_ pointer: OpaquePointer?, _ body: (HostBus) throws -> Void) -> Int32 {
         guard let bus = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
@@ -185,7 +186,8 @@ actor HostTasks: LoopBound {
     ///
     /// Only the thread of the loop may call this method.
     ///
-    /// The closure captures the actor, because it would run on the global executor otherwise (Swift 6.3).
+    /// The closure captures the actor. Without this capture, Swift 6.3 would run the closure on the global
+    /// executor.
     @discardableResult
     nonisolated func start(
         _ body: @escaping @Sendable (isolated HostTasks) async -> Void

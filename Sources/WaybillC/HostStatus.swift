@@ -1,7 +1,7 @@
 internal import CWaybill
 internal import WaybillRouting
 
-/// A status of `waybill.h`.
+/// A status of `waybill.h`: the result of a call, as a number.
 struct HostStatus: Error, Hashable {
     let rawValue: Int32
 

@@ -4,7 +4,9 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A zero-terminated copy of a text for C, freed with this object.
+/// A zero-terminated copy of a text for C.
+///
+/// The copy is freed when this object is released.
 @safe
 final class CText: Sendable {
     // Only `init` writes the buffer, and only `deinit` frees it.
@@ -23,10 +25,14 @@ final class CText: Sendable {
         return unsafe bytes
     }
 
-    /// A pointer to the text, valid as long as this object is retained.
+    /// A pointer to the text.
+    ///
+    /// The pointer is valid as long as this object is retained.
     var pointer: UnsafePointer<CChar>? { unsafe UnsafePointer(self.bytes.baseAddress) }
 
-    /// The text as a C value, valid as long as this object is retained.
+    /// The text as a C value.
+    ///
+    /// The value is valid as long as this object is retained.
     var value: waybill_value { unsafe waybill_value(json: self.pointer, length: self.bytes.count - 1) }
 }
 
@@ -59,7 +65,7 @@ enum HostValue {
     }
 }
 
-/// The outcome of a call, which a host's completion receives.
+/// The outcome of a call, which the host's `waybill_completion` function receives.
 struct HostOutcome: Sendable {
     let status: Int32
     private let value: CText?
@@ -93,8 +99,8 @@ struct HostOutcome: Sendable {
     }
 }
 
-// The bus never reads the context of a host. It passes the context to the host's function, on the thread of
-// the bus.
+// The structures below pass a host's context to the host's function on the thread of the bus, and never read
+// the context. They are therefore `@unchecked Sendable`.
 
 /// A host's `waybill_handler`, with its context.
 @safe

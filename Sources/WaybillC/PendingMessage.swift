@@ -5,8 +5,9 @@ internal import WaybillRouting
 
 /// A message that a C program (the host) handles, and the reply for which the caller waits.
 ///
-/// The host's `waybill_message` is an opaque pointer to this object. The message ends once: when the host
-/// ends it, or when its caller is cancelled. A later end has no effect.
+/// The host's `waybill_message` is an opaque pointer to this object. The message is completed once: when the
+/// host replies or reports a failure, or when the caller is cancelled. A later reply or failure has no
+/// effect.
 final class PendingMessage: Sendable {
     let url: CText
     let parameters: CText
@@ -29,7 +30,7 @@ final class PendingMessage: Sendable {
         }
     }
 
-    /// Passes the message to the host, and waits until it has ended.
+    /// Passes the message to the host, and waits until the message is completed.
     nonisolated(nonsending) func answer(by host: HostHandler) async throws -> JSONText {
         try await self.reply.wait(isolation: #isolation) {
             host.call(self)
@@ -46,33 +47,33 @@ final class PendingMessage: Sendable {
         if isFirst { self.reply.resume(returning: result) }
     }
 
-    /// A pointer for the host, which retains the message until the host ends it.
+    /// A pointer for the host, which retains the message until the host completes the message.
     var retained: OpaquePointer {
-        // `end` releases it, and the host calls that once.
+        // `end` releases the message, and the host must complete each message once.
         unsafe OpaquePointer(Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// A pointer for the host, valid as long as this process retains the message.
+    /// A pointer for the host, which is valid as long as this process retains the message.
     var borrowed: OpaquePointer { unsafe OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
 
     static func of(_ pointer: OpaquePointer?) -> PendingMessage? {
-        // The header requires a valid pointer that `retained` or `borrowed` has made.
+        // The header requires a pointer that `retained` or `borrowed` has returned and that is still valid.
         unsafe pointer.map {
             unsafe Unmanaged<PendingMessage>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
         }
     }
 
-    /// Completes a message that the C program handles, and releases the program's pointer to it.
+    /// Completes a message that the C program handles, and releases the program's pointer to the message.
     ///
     /// - Parameters:
-    ///   - pointer: The pointer.
-    ///   - body: Returns the outcome. If it throws, the message stays open.
-    /// - Returns: The code of a `HostStatus`.
+    ///   - pointer: The host's pointer to the message.
+    ///   - body: Returns the outcome. If the closure throws, the message is not completed.
+    /// - Returns: The number of a `HostStatus`.
     static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONText, any Error>) -> Int32 {
         guard let message = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         do {
             message.end(try body())
-            // Balances `retained`, because the host ends a message once.
+            // Balances `retained`, because the host completes a message once.
             unsafe Unmanaged.passUnretained(message).release()
             return HostStatus.ok.rawValue
         } catch {

@@ -10,11 +10,11 @@ package enum ClientLanguage: String, CaseIterable, Sendable {
 extension BusDocument {
     /// Returns a client for the routes that the document exposes, as the text of one source file.
     ///
-    /// The text depends only on the document and the name.
+    /// The text depends only on the document, the language and the name.
     ///
     /// - Parameters:
     ///   - language: The language of the file.
-    ///   - name: The name of the client, to which its class adds the word `Client`.
+    ///   - name: The name of the client. The name of the class is this name and the word `Client`.
     /// - Returns: The text of the file.
     package func client(in language: ClientLanguage, named name: String) -> String {
         let model = ClientModel(self)

@@ -1,7 +1,9 @@
 #if Tool
-/// Rows of text as lines in which the cells of a column begin at the same place.
+/// Converts rows of cells to lines of text in which the cells of each column are aligned.
 package enum AlignedRows {
-    /// Returns a line for each row, without spaces at its end.
+    /// Returns a line for each row.
+    ///
+    /// A line has no spaces at its end.
     ///
     /// - Parameter rows: The rows, each with the same number of cells.
     /// - Returns: The lines.

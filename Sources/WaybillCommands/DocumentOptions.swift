@@ -4,9 +4,11 @@ package import ArgumentParser
 internal import FoundationEssentials
 package import WaybillDocuments
 
-/// The options that ask for a document instead of a list of routes.
+/// The options with which a user requests a document instead of a list of routes.
 package struct DocumentOptions: ParsableArguments {
-    /// The kinds of documents, each with a flag.
+    /// The kinds of documents.
+    ///
+    /// Each kind has a flag.
     package enum Kind: String, EnumerableFlag {
         case document, asyncapi, openapi, markdown
 
@@ -51,20 +53,20 @@ package struct DocumentOptions: ParsableArguments {
             throw ValidationError("--openapi-version must be 3.1 or 3.2.")
         }
         if self.kind != nil, self.site != nil {
-            throw ValidationError("Give --site or one kind of document.")
+            throw ValidationError("Pass either --site or one kind of document, not both.")
         }
     }
 
-    /// Whether a document is asked for.
+    /// Whether the user requests a document.
     package var isAsked: Bool { self.kind != nil || self.site != nil }
 
-    /// Returns the title that the user gave; if there is none, returns `name`.
+    /// Returns the title that the user passed; if the user passed none, returns `name`.
     package func title(or name: String) -> String { self.title ?? name }
 
     /// The version of the program for the document.
     package var version: String { self.programVersion }
 
-    /// Writes a document in the format and to the destination that the options name.
+    /// Writes a document in the format that the options contain, to a folder or with a closure.
     ///
     /// - Parameters:
     ///   - document: the document.

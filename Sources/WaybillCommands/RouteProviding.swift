@@ -2,7 +2,7 @@
 
 public import Waybill
 
-/// A program that makes its bus for the command that lists the routes.
+/// A program that creates its bus for the command `routes`, which lists the routes of the bus.
 public protocol RouteProviding {
     /// Creates the program's bus with all registrations, and starts nothing else.
     static func makeBus() async throws -> MessageBus

@@ -2,7 +2,7 @@
 
 internal import Waybill
 
-/// A route in the JSON of a list.
+/// A route in the JSON form of a list of routes.
 struct RouteRecord: Encodable {
     struct Parameter: Encodable {
         let name: String

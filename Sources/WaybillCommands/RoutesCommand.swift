@@ -4,11 +4,11 @@ public import ArgumentParser
 internal import Waybill
 internal import WaybillDocuments
 
-/// The subcommand `routes`.
+/// The subcommand `routes`, which prints the routes of a program.
 ///
-/// It prints every route of a program, writes documents of them, and checks them.
+/// The command can also write documents of the routes, and check the routes.
 ///
-/// A program adds it in one line:
+/// A program adds the command in one line:
 ///
 /// ```swift
 /// @main struct Shop: AsyncParsableCommand, RouteProviding {
@@ -59,7 +59,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     )
     var services: [String] = []
 
-    @Argument(help: "With --check: URLs that must have a handler. Their return URLs must have one too.")
+    @Argument(help: "With --check: URLs that must have a handler. Their return URLs need a handler too.")
     var urls: [String] = []
 
     /// Creates the command.
@@ -91,11 +91,11 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
         CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "Waybill"
     }
 
-    /// Rejects URLs and services without `--check`, and `--check` together with a document.
+    /// Rejects URLs and services without `--check`, and rejects `--check` together with a document.
     public func validate() throws {
-        if !self.check, !self.services.isEmpty { throw ValidationError("Give --check with --service.") }
-        if self.check, self.document.isAsked { throw ValidationError("Give either --check or a document.") }
-        if !self.check, !self.urls.isEmpty { throw ValidationError("Give --check with URLs.") }
+        if !self.check, !self.services.isEmpty { throw ValidationError("--service requires --check.") }
+        if self.check, self.document.isAsked { throw ValidationError("Pass either --check or a document.") }
+        if !self.check, !self.urls.isEmpty { throw ValidationError("URLs require --check.") }
     }
 }
 

@@ -1,25 +1,27 @@
 public import Waybill
 internal import WaybillRouting
 
-/// Forwards URLs as COCRouter does.
+/// Forwards URLs in the same way as the COCRouter library.
 ///
-/// Each forwarded URL has one completion, and a filter is called after the completion of a URL that failed.
+/// The completion of a forwarded URL is called once. If the URL failed, a filter is called after the
+/// completion.
 ///
 /// ```swift
 /// let forwarder = COCRouterForwarder(bus) { url, mode in print(url, mode.rawValue) }
 /// await forwarder.forward("order://detail/") { completion in print(completion.mode.rawValue) }
 /// ```
 ///
-/// Use a forwarder for code that depends on the modes, or on the order of completion and filter. The filter
-/// of a forwarder receives the URLs of that forwarder. ``Waybill/MessageBus/setForwardFilter(_:)`` sets a
-/// filter for all forwarders of a bus. Both filters also receive texts that are not URLs, with the mode 400.
+/// Use a forwarder for code that depends on COCRouter's modes, or on the order of completion and filter. The
+/// filter of a forwarder receives the URLs that failed in that forwarder.
+/// ``Waybill/MessageBus/setForwardFilter(_:)`` sets a filter for all forwarders of a bus. Both filters also
+/// receive texts that are not URLs, with the mode 400.
 ///
-/// A `FilterMiddleware` sees every delivery of a bus, with or without a forwarder. It is called before the
-/// caller has the reply, and does not receive texts that are not URLs.
+/// A `FilterMiddleware` is called for every delivery of a bus, with or without a forwarder. The middleware is
+/// called before the caller has the reply, and does not receive texts that are not URLs.
 public struct COCRouterForwarder: Sendable {
     /// The result of a forwarded URL.
     public struct Completion: Sendable {
-        /// The mode.
+        /// The number by which COCRouter reports the result.
         public let mode: COCRouterMode
 
         /// The value that the action returned; nil if the URL failed.
@@ -38,7 +40,7 @@ public struct COCRouterForwarder: Sendable {
     /// Creates a forwarder.
     ///
     /// - Parameters:
-    ///   - bus: the bus that routes the URLs. The forwarder keeps a reference to it.
+    ///   - bus: the bus that routes the URLs. The forwarder keeps a reference to the bus.
     ///   - filter: called for every URL that fails, after its completion, in the isolation of the caller.
     public init(_ bus: MessageBus, filter: @escaping Filter = { _, _ in }) {
         self.bus = bus
@@ -49,10 +51,10 @@ public struct COCRouterForwarder: Sendable {
     ///
     /// - Parameters:
     ///   - url: the URL to route.
-    ///   - parameters: values for the action in addition to the values of the URL. They may have any
-    ///     `Sendable` type; closures are allowed too.
+    ///   - parameters: values for the action in addition to the values of the URL. The values may have any
+    ///     `Sendable` type, and may be closures.
     ///   - completion: called once, before the filter, in the isolation of the caller.
-    /// - Returns: the value that the completion was called with.
+    /// - Returns: the value that the completion received.
     @discardableResult
     public nonisolated(nonsending) func forward(
         _ url: String,
@@ -78,7 +80,7 @@ public struct COCRouterForwarder: Sendable {
 extension MessageBus {
     /// Sets the filter that receives every URL that a ``COCRouterForwarder`` of this bus failed to forward.
     ///
-    /// A bus has one filter; a new one replaces the previous one.
+    /// A bus has one such filter. A new filter replaces the previous filter.
     ///
     /// - Parameter filter: called after the completion and after the forwarder's own filter, in the isolation
     ///   of the caller.

@@ -1,15 +1,16 @@
 public import WaybillRouting
 
-/// The number by which COCRouter reports the result of a forwarded URL, for programs that keep its
-/// completions.
+/// The number by which the COCRouter library reports the result of a forwarded URL.
+///
+/// Use the modes in programs that keep their COCRouter completions.
 ///
 /// ```swift
 /// let mode = COCRouterMode(error.code)                      // 401 for `noRoute`
 /// let code = RoutingError.Code(COCRouterMode(rawValue: 401))  // and back
 /// ```
 ///
-/// Every error code has one of the five modes, and each mode converts back to one error code. A mode may also
-/// have any other number, which counts as a failure.
+/// Every error code has one of the four failure modes below, and each of these modes converts back to one
+/// error code. A mode may also have any other number, which counts as a failure.
 public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int
@@ -23,7 +24,7 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     public static let urlNotParsed = Self(rawValue: 400)
     /// 401: no route matches the URL.
     public static let noRoute = Self(rawValue: 401)
-    /// 402: there is a route, but it has no handler.
+    /// 402: a route matches the URL, but the route has no handler.
     public static let noHandler = Self(rawValue: 402)
     /// 403: the action does not accept the arguments.
     public static let wrongArguments = Self(rawValue: 403)
@@ -32,8 +33,9 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
 extension COCRouterMode {
     /// Creates the mode of a failure or of a reply.
     ///
-    /// COCRouter's actions neither fail nor take time, so it has no mode for a handler that fails or exceeds
-    /// its deadline. These codes, and all other codes without a counterpart, become ``noHandler``.
+    /// COCRouter's actions neither fail nor take time, so COCRouter has no mode for a handler that fails or
+    /// exceeds its deadline. The codes of these failures, and all other codes without a corresponding mode,
+    /// become ``noHandler``.
     ///
     /// - Parameter code: the code of the failure; nil for a reply, which has the mode ``done``.
     public init(_ code: RoutingError.Code?) {
@@ -48,10 +50,10 @@ extension COCRouterMode {
 }
 
 extension RoutingError.Code {
-    /// Creates the code that a mode is named for; nil for ``COCRouterMode/done``, which is not a failure.
+    /// Creates the code that corresponds to a mode; nil for ``COCRouterMode/done``, which is not a failure.
     ///
-    /// A number that COCRouter does not define becomes `handlerFailed`, because only the failure itself is
-    /// known.
+    /// A number that COCRouter does not define becomes `handlerFailed`, because the number does not show the
+    /// reason for the failure.
     ///
     /// - Parameter mode: the mode that a completion received.
     public init?(_ mode: COCRouterMode) {

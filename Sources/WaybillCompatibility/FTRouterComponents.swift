@@ -1,7 +1,7 @@
 public import Waybill
 internal import WaybillRouting
 
-/// The parts of a routed URL and the caller's parameters, in the form that FTRouter gives to its
+/// The parts of a routed URL and the caller's parameters, in the form that the FTRouter library passes to its
 /// destinations.
 ///
 /// ```swift
@@ -11,14 +11,14 @@ internal import WaybillRouting
 /// }
 /// ```
 ///
-/// Use it in handlers for arbitrary URLs, for example in the handler for unmatched URLs. A handler that knows
-/// its parameters reads them from the message: `message.parameters`, or `message.decode(_:)` for a type with
-/// properties.
+/// Use this type in handlers for arbitrary URLs, for example in the handler for unmatched URLs. A handler
+/// that knows its parameters reads the parameters from the message: `message.parameters`, or
+/// `message.decode(_:)` for a type with properties.
 public struct FTRouterComponents: Sendable {
     /// The scheme, in lower case.
     public let scheme: String
 
-    /// The host; nil if the URL has none, or if the bus's conventions make it the first segment of the path.
+    /// The host; nil if the URL has no host, or if the bus's conventions treat the host as the first segment.
     public let host: String?
 
     /// The decoded path, without the host, the transition, and leading or trailing slashes.
@@ -36,8 +36,9 @@ public struct FTRouterComponents: Sendable {
     /// The values of the query.
     public let query: [String: String]
 
-    /// The return URL with its scheme, which receives the value of the reply; nil if the message has none, or
-    /// has been replied to.
+    /// The return URL with its scheme; nil if the message has no return URL, or has been replied to.
+    ///
+    /// The return URL receives the value of the reply.
     public let followedURL: String?
 
     /// The name of the destination; nil if the URL has no destination, or ``init(_:destination:)`` received
@@ -57,8 +58,9 @@ public struct FTRouterComponents: Sendable {
     /// Creates the components of a message.
     ///
     /// - Parameters:
-    ///   - message: a message on a bus with the conventions `.ftRouter`, or with any others. Conventions may
-    ///     treat the host as a segment, and know no transitions; `segments` then contains both.
+    ///   - message: a message on a bus with the conventions `.ftRouter`, or with any other conventions. If
+    ///     the conventions treat the host as a segment, `segments` contains the host. If the conventions have
+    ///     no transitions, `segments` contains the transition.
     ///   - destination: the name of the destination: `context.pattern` in a middleware,
     ///     `request.destinationName` in the global handler of a navigator.
     public init(_ message: Message, destination: String? = nil) {

@@ -1,7 +1,8 @@
 public import Waybill
 
 extension MessageBus {
-    /// Calls a closure with the parts of every URL before its handler, as FTRouter's handler block does.
+    /// Calls a closure with the parts of every URL before the URL's handler, as the FTRouter library does
+    /// with its handler block.
     ///
     /// ```swift
     /// bus.use(handlerBlock: { components in
@@ -9,11 +10,11 @@ extension MessageBus {
     /// })
     /// ```
     ///
-    /// The destination of a URL is the pattern that it matches. ``FTRouterComponents/destination`` is nil for
-    /// a URL that has no route. The closure is not called for a text that is not a URL.
+    /// The destination of a URL is the pattern that the URL matches. ``FTRouterComponents/destination`` is
+    /// nil for a URL that has no route. The closure is not called for a text that is not a URL.
     ///
-    /// - Parameter block: returns the value for the caller in place of the handler, or nil to call the
-    ///   handler.
+    /// - Parameter block: returns a value for the caller, or nil. If the block returns a value, the handler
+    ///   is not called.
     /// - Returns: the registration of the block. The block stays registered when the registration is
     ///   released.
     @discardableResult

@@ -1,7 +1,7 @@
 public import WaybillRouting
 
 extension RoutingConventions {
-    /// The conventions of YFRouter.
+    /// The conventions of the YFRouter library.
     public static let yfRouter = {
         var conventions = Self()
         conventions.hasFragment = false
@@ -13,7 +13,7 @@ extension RoutingConventions {
         return conventions
     }()
 
-    /// The conventions of FTRouter.
+    /// The conventions of the FTRouter library.
     public static let ftRouter = {
         var conventions = Self()
         conventions.schemeMustBeRegistered = true
@@ -28,7 +28,7 @@ extension RoutingConventions {
         return conventions
     }()
 
-    /// The conventions of COCRouter.
+    /// The conventions of the COCRouter library.
     public static let cocRouter = {
         var conventions = Self()
         conventions.missingScheme = .isError
@@ -45,7 +45,8 @@ extension RoutingConventions {
         return conventions
     }()
 
-    /// The conventions of LiliCode's Router, for a bus whose schemes have a `NativeConnector`.
+    /// The conventions of LiliCode's Router library, for a bus whose schemes are connected to a
+    /// `NativeConnector`.
     public static let nativeConnector = {
         var conventions = Self()
         conventions.schemeIgnoresCase = false
@@ -55,7 +56,7 @@ extension RoutingConventions {
         return conventions
     }()
 
-    /// The conventions of ZIKRouter.
+    /// The conventions of the ZIKRouter library.
     public static let zikRouter = {
         var conventions = Self()
         conventions.schemeIgnoresCase = false
@@ -69,7 +70,7 @@ extension RoutingConventions {
         return conventions
     }()
 
-    /// The presets of this product by name, for programs that let their users choose.
+    /// The conventions above, by name, for programs whose users choose the conventions.
     public static let presets: [String: Self] = [
         "yfRouter": .yfRouter, "ftRouter": .ftRouter, "cocRouter": .cocRouter,
         "nativeConnector": .nativeConnector, "zikRouter": .zikRouter,

@@ -3,15 +3,16 @@
 internal import Foundation
 internal import Waybill
 
-/// A file that contains a configuration, or a part of one.
+/// A file that contains a configuration, or a part of a configuration.
 struct ConfigurationFile {
     let url: URL
     let format: Format
 
     /// The format of a file.
     enum Format {
-        /// YAML, or JSON, which is a subset of YAML. The YAML parser is used for both because it reports line
-        /// numbers.
+        /// YAML, or JSON, which is a subset of YAML.
+        ///
+        /// The YAML parser reads both formats, because the YAML parser reports line numbers.
         case yaml
         case propertyList
 
@@ -24,7 +25,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// The file's name for the messages of errors.
+    /// The file's name, for error messages.
     var name: String { self.url.lastPathComponent }
 
     /// The scheme in the file's name: `order` for `order.yaml` and for `OrderConfig.plist`.

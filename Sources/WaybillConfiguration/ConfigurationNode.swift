@@ -13,7 +13,7 @@ struct ConfigurationNode {
     let value: Value
     /// The line of the value, from 1.
     ///
-    /// For a value in a map, it is the line of the key.
+    /// For a value in a map, the line is the line of the key. The property is nil if the format has no lines.
     let line: Int?
 }
 

@@ -11,10 +11,12 @@ struct EntryReader {
 
     private static let sections: Set<String> = ["scheme", "actions", "destinations"]
 
-    /// Returns whether a map has sections, and is not a flat map of paths to destinations.
+    /// Returns whether a map has sections.
     ///
-    /// A path may have the name of a section. The values tell the two apart: a destination is a text, and a
-    /// section of routes is not.
+    /// A map without sections maps paths to destinations directly.
+    ///
+    /// A path may have the name of a section. The values show which of the two a key is: the value of a path
+    /// is a text, and the value of a section is not.
     private static func hasSections(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
         pairs.contains { key, node in
             guard key != "scheme", Self.sections.contains(key) else { return false }
@@ -23,7 +25,8 @@ struct EntryReader {
         }
     }
 
-    /// Returns whether a map has a description as each key, with the actions that it describes as the value.
+    /// Returns whether a map has the form `{ "an order": { "detail": "detail/<id>" } }`, in which each key is
+    /// a description, and each value is a map of the described actions.
     private static func isDescribed(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
         !pairs.isEmpty
             && pairs.allSatisfy { _, node in
@@ -87,7 +90,7 @@ struct EntryReader {
 
     /// Returns the entries of the section `actions`.
     ///
-    /// The section is a map from actions to patterns, or a list of such maps, whose order is kept.
+    /// The section is a map from actions to patterns, or a list of such maps. The order of a list is kept.
     private func actions(
         _ node: ConfigurationNode,
         _ scheme: String

@@ -5,7 +5,7 @@ internal import Waybill
 
 /// Reads property lists.
 ///
-/// For a property list in XML, it also finds the lines of the keys.
+/// For a property list in XML, the reader also finds the lines of the keys.
 struct PropertyListReader {
     let file: String
 

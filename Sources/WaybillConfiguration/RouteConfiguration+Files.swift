@@ -18,16 +18,17 @@ extension RouteConfiguration {
     ///   "app://start": Catalog.featured
     /// ```
     ///
-    /// A pattern of an action without a scheme gets the scheme of the file. A file names its scheme in the
-    /// section `scheme`. Without this section, the scheme is the file's name, for example `order` for
+    /// A pattern of an action without a scheme gets the scheme of the file. The section `scheme` of the file
+    /// contains this scheme. Without the section, the scheme is the file's name, for example `order` for
     /// `order.yaml` and `OrderConfig.yaml`. A destination's path without a scheme gets the scheme in the
-    /// section, or else the scheme of the bus.
+    /// section. Without the section, the path gets the default scheme of the bus.
     ///
-    /// A file may also have no sections, in the formats of other routers:
+    /// A file may also have no sections, like the configuration files of other routing libraries:
     ///
     /// - A list of actions, as for COCRouter: `[{ "detail": "detail/<id>" }]`.
     /// - Actions below descriptions, as for COCRouter: `{ "an order": { "detail": "detail/<id>" } }`.
-    /// - Destinations, as for FTRouter: `{ "user/profile": "Profile" }`. They get the scheme of the bus.
+    /// - Destinations, as for FTRouter: `{ "user/profile": "Profile" }`. The paths get the default scheme of
+    ///   the bus.
     ///
     /// The files of a folder are read in the order of their names. Folders inside the folder, and files with
     /// other extensions, are ignored. A file may have up to ``maximumFileSize`` bytes.
@@ -39,15 +40,15 @@ extension RouteConfiguration {
         for file in try ConfigurationFile.files(at: url) { self.entries += try file.entries() }
     }
 
-    /// Reads the configuration of a scheme from the files in a folder that are named for the scheme.
+    /// Reads the configuration of a scheme from those files in a folder that have the scheme's name.
     ///
-    /// For example, `order.yaml` and `OrderConfig.plist` are named for `order://`.
+    /// For example, `order.yaml` and `OrderConfig.plist` have the name of the scheme `order`.
     ///
     /// - Parameters:
     ///   - scheme: the scheme, without a colon, in any letter case.
     ///   - folder: the folder with the file, for example the resources of a bundle.
-    /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key; also if the folder has
-    ///   no file for the scheme.
+    /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key, or with the folder if
+    ///   it has no file for the scheme.
     public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {
         self.init()
         let files = try ConfigurationFile.files(at: folder)

@@ -8,8 +8,8 @@ internal import WaybillEventLoop
 
 /// A web page that shows the structure and the activity of a bus, as routes of Hummingbird.
 ///
-/// Create a console to inspect a running program. It shows the routes, each message with the messages that
-/// it led to, the dead letters, statistics, the nodes of the cluster, and durable stores.
+/// Create a console to inspect a running program. The console shows the routes, each message with the
+/// messages that it caused, the dead letters, statistics, the nodes of the cluster, and durable stores.
 ///
 /// ```swift
 /// import Hummingbird
@@ -21,10 +21,10 @@ internal import WaybillEventLoop
 /// print(console.link(at: "http://127.0.0.1:8080/console"))
 /// ```
 ///
-/// A console is meant for the operators of a program, on a server that listens only on the machine itself. A
-/// person with the link, which ``link(at:)`` returns, sees the URL of every message. The console shows no
-/// values and allows no actions, unless its ``Configuration`` permits them. While no page is open, the bus is
-/// not observed, and a message costs the same as without a console. <doc:TheConsole> describes the page, its
+/// A console is for the operators of a program, on a server that listens only on the local machine. A person
+/// with the link, which ``link(at:)`` returns, sees the URL of every message. The console shows no values and
+/// allows no actions, unless its ``Configuration`` permits them. While no page is open, the bus is not
+/// observed, and a message costs the same as without a console. <doc:TheConsole> describes the page, its
 /// cost, its security, and its limits.
 public struct WaybillConsole: Sendable {
     /// The configuration of a console: its contents, its access control, and its memory.
@@ -32,9 +32,11 @@ public struct WaybillConsole: Sendable {
         /// The name of the program on the page; `waybill` by default.
         public var name = "waybill"
 
-        /// The token that opens the page; by default 128 random bits, which are new for each configuration.
+        /// The token that opens the page.
         ///
-        /// If you set a token, it has to be as hard to guess.
+        /// By default, the token consists of 128 random bits, which are new for each configuration.
+        ///
+        /// If you set a token, choose a token that is equally hard to guess.
         public var token: String
 
         /// Whether the page may call routes and send dead letters again; false by default.
@@ -45,31 +47,32 @@ public struct WaybillConsole: Sendable {
         /// The URLs of the durable stores on the page; none by default.
         ///
         /// The program registers the routes below a URL with `MessageBus.registerOperations(of:at:)` of
-        /// WaybillDurable, whose default is `app://store`. The page calls these routes while it shows the
-        /// stores. They need not be exposed.
+        /// WaybillDurable. The default URL of this method is `app://store`. The page calls these routes while
+        /// it shows the stores. The routes need not be exposed to other processes.
         public var stores: [String] = []
 
         /// Whether values are shown, as short JSON; false by default.
         ///
-        /// If false, the types and counts of values are shown: `[Order](3)`.
+        /// If this property is false, the types and counts of values are shown, such as `[Order](3)`.
         ///
-        /// URLs are always shown with their parameters, and so are the names of types.
+        /// URLs are always shown with their parameters, and the names of types are always shown.
         public var showsPayloads = false
 
-        /// The names whose values are never shown: in queries, paths, parameters, headers, and properties of
-        /// values.
+        /// The names whose values are never shown.
         ///
-        /// A name that contains one of these names is hidden as well. Case, `-` and `_` make no difference.
+        /// The names apply to queries, paths, parameters, headers, and properties of values.
+        ///
+        /// A name that contains one of these names is hidden as well. Case, `-` and `_` are ignored.
         public var redactedNames: Set<String> = [
             "password", "passwd", "passphrase", "token", "secret", "authorization", "cookie", "session",
             "key",
             "apikey", "credential", "signature",
         ]
 
-        /// The host names under which the server is reached, without ports; by default the names of the
-        /// machine itself.
+        /// The host names by which clients reach the server, without ports; by default the names of the local
+        /// machine.
         ///
-        /// Nil allows any name: use it if a proxy in front of the server has checked the name.
+        /// Nil allows any host name. Use nil if a proxy in front of the server has checked the host name.
         public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"]
 
         /// The approximate number of bytes of messages and dead letters that are kept; 32 MiB by default.
@@ -90,7 +93,7 @@ public struct WaybillConsole: Sendable {
         /// The limits of the recording.
         var recording = RecordingLimits()
 
-        /// Creates a configuration; everything has a default.
+        /// Creates a configuration with the default values.
         public init(logger: Logger = Logger(label: "waybill.console")) {
             self.token = ConsoleGate.newSecret()
             self.logger = logger
@@ -99,13 +102,14 @@ public struct WaybillConsole: Sendable {
 
     let core: ConsoleCore
 
-    /// Creates a console for a bus, which it retains.
+    /// Creates a console, which retains its bus.
     ///
-    /// Dead letters are kept from now on. Everything else is recorded only while a page is open.
+    /// Dead letters are kept from this moment on. Everything else is recorded only while a page is open.
     ///
-    /// This initializer describes all routes, and each change of the routes describes them again. To learn the
-    /// properties of parameter and reply types, the console calls their `init(from:)` with small values. If
-    /// such a call traps, the program ends now or at the change, not when a page sends a request.
+    /// This initializer describes all routes, and each change of the routes describes them again. To find the
+    /// properties of parameter types and reply types, the console calls the `init(from:)` of these types with
+    /// small values. If an `init(from:)` traps, the program ends during this initializer or during the
+    /// change, and not when a page sends a request.
     ///
     /// - Parameters:
     ///   - bus: the bus.
@@ -114,10 +118,12 @@ public struct WaybillConsole: Sendable {
         self.core = ConsoleCore(bus, configuration)
     }
 
-    /// Returns the link that opens the page, with the token; give it to the person who started the program.
+    /// Returns the link that opens the page.
     ///
-    /// - Parameter address: the URL of the routes, as a browser reaches it.
-    /// - Returns: the link, which a browser has to open once; after that, the browser has a cookie.
+    /// The link contains the token, so give it only to the person who started the program.
+    ///
+    /// - Parameter address: the URL of the console's routes, as a browser reaches them.
+    /// - Returns: the link. After a browser has opened the link once, the browser has a session cookie.
     public func link(at address: String) -> String {
         let slash = address.hasSuffix("/") ? "" : "/"
         return "\(address)\(slash)?token=\(Self.escaped(self.core.configuration.token))"
@@ -126,7 +132,7 @@ public struct WaybillConsole: Sendable {
     /// The routes, for a router whose context is `BasicRequestContext`.
     public var routes: RouteCollection<BasicRequestContext> { self.routes(for: BasicRequestContext.self) }
 
-    /// Returns the routes for a router with another context.
+    /// Returns the routes for a router with another type of context.
     ///
     /// - Parameter context: the type of the context.
     /// - Returns: the routes to add to the router.
@@ -156,7 +162,9 @@ public struct WaybillConsole: Sendable {
     }
 }
 
-/// The parts of a console, which its routes share.
+/// The parts of a console.
+///
+/// All routes of the console share these parts.
 final class ConsoleCore: Sendable {
     let bus: MessageBus
     let configuration: WaybillConsole.Configuration
@@ -176,7 +184,7 @@ final class ConsoleCore: Sendable {
             showsPayloads: configuration.showsPayloads
         )
         var limits = configuration.recording
-        // Recorded flows get six eighths of the memory, and dead letters get one eighth.
+        // The recorded flows receive six eighths of the memory, and the dead letters receive one eighth.
         let memory = max(1 << 20, configuration.memoryLimit)
         limits.bytes = memory / 8 * 6
         let catalog = RouteCatalog(bus)

@@ -1,7 +1,7 @@
 #if Durable
 /// A failure of a durable store: its code, one sentence for people, and the underlying error.
 ///
-/// The sentence names the problem, the file or the message that has it, and the remedy.
+/// The sentence contains the problem, the file or the message that has the problem, and the remedy.
 public struct DurableError: Error, CustomStringConvertible {
     /// The kind of failure.
     public let code: Code
@@ -9,7 +9,7 @@ public struct DurableError: Error, CustomStringConvertible {
     /// The description of the failure, in one sentence for people.
     public let message: String
 
-    /// The underlying error; nil if there is none.
+    /// The underlying error; nil if the failure has no cause.
     public let cause: (any Error)?
 
     /// Creates an error.
@@ -17,7 +17,7 @@ public struct DurableError: Error, CustomStringConvertible {
     /// - Parameters:
     ///   - code: The kind of failure.
     ///   - message: One sentence for people.
-    ///   - cause: The underlying error; nil if there is none.
+    ///   - cause: The underlying error; nil if the failure has no cause.
     public init(_ code: Code, message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -29,7 +29,7 @@ public struct DurableError: Error, CustomStringConvertible {
 }
 
 extension DurableError {
-    /// Creates the error for a failure of a type that the store does not expect.
+    /// Creates the error for a failure whose type the store does not know.
     static func unexpected(_ error: any Error) -> DurableError {
         DurableError(.statementFailed, message: "the transaction failed: \(error)", cause: error)
     }
@@ -63,7 +63,7 @@ extension DurableError {
         public static let unavailable = Self(storage: .unavailable)
         /// The disk has no space left.
         ///
-        /// Nothing of the failed operation has been written.
+        /// The failed operation has written nothing.
         public static let diskFull = Self(storage: .diskFull)
         /// The store has reached ``DurableStore/Configuration/sizeLimit`` and accepts no messages.
         public static let sizeLimitReached = Self(storage: .sizeLimitReached)
@@ -75,11 +75,12 @@ extension DurableError {
         public static let stopped = Self(storage: .stopped)
         /// The store is closed.
         public static let closed = Self(storage: .closed)
-        /// An SQL statement has a syntax error, is not allowed, or has other parameters than the call.
+        /// An SQL statement has a syntax error, is not allowed, or has a different number of parameters than
+        /// the call passes values.
         public static let invalidStatement = Self(storage: .invalidStatement)
         /// An SQL statement failed, for example because of a constraint.
         public static let statementFailed = Self(storage: .statementFailed)
-        /// The attempt has ended, so that its message can no longer be completed.
+        /// The attempt to handle the message is over, so the message can no longer be completed.
         public static let attemptEnded = Self(storage: .attemptEnded)
         /// The message was not delivered by a store.
         public static let notDurable = Self(storage: .notDurable)
@@ -87,9 +88,9 @@ extension DurableError {
         public static let invalidArgument = Self(storage: .invalidArgument)
         /// The transaction was used after its closure had returned.
         public static let transactionEnded = Self(storage: .transactionEnded)
-        /// The store, or the bus, is already attached.
+        /// The store is already attached to a bus.
         public static let alreadyAttached = Self(storage: .alreadyAttached)
-        /// The store has no message or schedule with this name.
+        /// The store has no message with this number, or no schedule with this name.
         public static let notFound = Self(storage: .notFound)
     }
 }

@@ -9,7 +9,8 @@ enum Main {
         #if Tool
         await WaybillCommand.main()
         #else
-        // The trait `Tool` brings the package that parses arguments. Without it, the program has no commands.
+        // The trait `Tool` brings the package that parses arguments. Without this trait, the program has no
+        // commands.
         print("waybill: built without the trait Tool")
         #endif
     }

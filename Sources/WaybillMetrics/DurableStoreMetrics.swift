@@ -2,7 +2,7 @@
 public import Metrics
 public import WaybillDurable
 
-/// The figures of a durable store, which it records at intervals with swift-metrics.
+/// Records the statistics of a durable store with swift-metrics, at regular intervals.
 ///
 /// ```swift
 /// let metrics = DurableStoreMetrics(of: store)
@@ -14,11 +14,11 @@ public import WaybillDurable
 /// | `waybill_store_waiting` | meter | messages that wait for an attempt |
 /// | `waybill_store_underway` | meter | attempts that are underway |
 /// | `waybill_store_dead` | meter | dead letters |
-/// | `waybill_store_oldest_age_seconds` | meter | age of the oldest message that has not ended; 0 without one |
+/// | `waybill_store_oldest_age_seconds` | meter | age of the oldest message that is not dead; 0 if none |
 /// | `waybill_store_size_bytes` | meter | bytes of the file that contain data |
 /// | `waybill_store_attempts` | counter | attempts that have begun |
 /// | `waybill_store_commits` | counter | commits |
-/// | `waybill_store_commit_duration` | timer | mean duration of the commits of an interval, if it has any |
+/// | `waybill_store_commit_duration` | timer | mean duration of the commits in an interval that has commits |
 ///
 /// All metrics have the dimension `store`, which is the name of the store. Each reading counts the messages
 /// in the file, so choose a longer interval for a store with millions of messages.
@@ -33,7 +33,7 @@ public struct DurableStoreMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - name: The value of the dimension `store`, which tells the stores of a program apart.
+    ///   - name: The value of the dimension `store`, which distinguishes the stores of a program.
     ///   - interval: The time between two readings; 15 seconds by default.
     ///   - factory: The factory of the metrics; nil for the factory that the program has set with
     ///     `MetricsSystem.bootstrap`.
@@ -69,9 +69,9 @@ public struct DurableStoreMetrics: Sendable {
         )
     }
 
-    /// Records the figures until the task is cancelled or the store is closed.
+    /// Records the statistics until the task is cancelled or the store is closed.
     ///
-    /// A reading that fails, for example because the disk is full, is left out.
+    /// If a reading fails, for example because the disk is full, no value is recorded for that interval.
     ///
     /// - Throws: `CancellationError`, or `DurableError` with `closed` or `stopped`.
     public func run() async throws {

@@ -3,7 +3,7 @@ public import Metrics
 public import Waybill
 internal import WaybillEventLoop
 
-/// A middleware that counts and times every delivery, with swift-metrics.
+/// A middleware that counts every delivery of a message and measures its duration, with swift-metrics.
 ///
 /// ```swift
 /// bus.use(MetricsMiddleware())
@@ -18,8 +18,8 @@ internal import WaybillEventLoop
 /// The dimension `route` is the pattern that matched, or empty if no pattern matched. The dimension `outcome`
 /// is `replied`, or the code of the failure. URLs are not dimensions, because their number is unlimited.
 ///
-/// The middleware measures the middlewares and the handler after it. Add it first to measure the times that
-/// callers see.
+/// The measured times contain the handler and the middlewares that were added after this middleware. Add this
+/// middleware first to measure the times that callers see.
 public struct MetricsMiddleware: Middleware {
     private let instruments: Instruments
 
@@ -33,7 +33,7 @@ public struct MetricsMiddleware: Middleware {
         self.instruments = Instruments(factory: factory ?? MetricsSystem.factory, prefix: prefix)
     }
 
-    /// Counts and times a delivery.
+    /// Counts a delivery and measures its duration.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

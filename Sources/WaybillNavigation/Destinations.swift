@@ -2,18 +2,21 @@ public import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A destination that can be brought to the front with new parameters, so that no second one is made.
+/// A destination that the navigator can show again with new parameters, instead of making a second
+/// destination.
 ///
 /// A request reuses the topmost destination that was registered for the same pattern and conforms to this
-/// protocol. The destinations above it are removed.
+/// protocol. The navigator removes the destinations above the reused destination.
 public protocol ReusableDestination: Sendable {
     /// Returns the destination for another request: the same object with a change, or a new value.
     ///
-    /// If the presenter fails afterwards, the method is called once more with the previous request.
+    /// If the presenter then fails, the navigator calls this method once more with the previous request, to
+    /// restore the previous parameters.
     ///
     /// - Parameter request: the new request.
     /// - Returns: the destination to show from now on.
-    /// - Throws: the reason why it cannot be reused for this request. The request fails with this error.
+    /// - Throws: the reason why the destination cannot be reused for this request. The request fails with
+    ///   this error.
     nonisolated(nonsending) func reused(for request: NavigationRequest) async throws -> Self
 }
 
@@ -39,9 +42,9 @@ extension Navigator {
     /// }
     /// ```
     ///
-    /// A caller that routes the URL receives the destination as the reply's value when it is shown. A caller
-    /// that listens to progress replies receives the replies that the destination sends, and the last reply
-    /// when the destination is removed.
+    /// A caller that routes the URL receives the destination as the reply's value when the destination is
+    /// shown. A caller that listens to progress replies also receives the replies that the destination sends,
+    /// and receives the last reply when the destination is removed.
     ///
     /// - Parameters:
     ///   - pattern: the pattern of the destination's URLs, without a transition.
@@ -49,7 +52,7 @@ extension Navigator {
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
     ///   - make: makes the destination, on the navigator's loop.
-    /// - Returns: the registration, which unregisters the destination. Destinations that are shown stay.
+    /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
     /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Sendable>(
@@ -67,8 +70,9 @@ extension Navigator {
         )
     }
 
-    /// Registers a destination type that is decoded from the parameters, by the names and types of its
-    /// properties.
+    /// Registers a destination type that is decoded from the parameters.
+    ///
+    /// The parameters are decoded by the names and types of the type's properties.
     ///
     /// ```swift
     /// import WaybillNavigation
@@ -81,7 +85,7 @@ extension Navigator {
     /// ```
     ///
     /// Parameters without a property of the same name are ignored. If a parameter is missing or has the wrong
-    /// type, the request fails with an error that names the parameter.
+    /// type, the request fails with an error that contains the parameter's name.
     ///
     /// - Parameters:
     ///   - pattern: the pattern of the destination's URLs, without a transition.
@@ -89,7 +93,7 @@ extension Navigator {
     ///   - name: the name for observers and inspectors; nil for the type's name.
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
-    /// - Returns: the registration, which unregisters the destination. Destinations that are shown stay.
+    /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
     /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Decodable & Sendable>(
@@ -105,8 +109,9 @@ extension Navigator {
         return try self.register(factory, for: pattern, fileID: fileID, line: line)
     }
 
-    /// Registers the destinations of a configuration, which replaces an earlier configuration of the same
-    /// name.
+    /// Registers the destinations of a configuration.
+    ///
+    /// The configuration replaces an earlier configuration of the same name.
     ///
     /// ```swift
     /// import WaybillNavigation
@@ -123,7 +128,8 @@ extension Navigator {
     ///
     /// Each destination is shown like a destination that was registered separately under this name. A target
     /// that is an action of a module, or a URL, has the same meaning as in
-    /// ``/Waybill/MessageBus/load(_:named:destinations:)``. Both methods share the names of configurations.
+    /// ``/Waybill/MessageBus/load(_:named:destinations:)``. A configuration that is loaded by this method
+    /// replaces a configuration of the same name that was loaded by that method.
     ///
     /// - Parameters:
     ///   - configuration: the patterns, without transitions, and the names of their destinations.
@@ -156,7 +162,7 @@ extension Navigator {
     }
 }
 
-/// A closure that makes the destinations of one registration, with their name.
+/// A closure that makes the destinations of one registration, and the name of these destinations.
 final class DestinationFactory: Sendable {
     let name: String
     let make: @Sendable (NavigationRequest) async throws -> any Sendable
@@ -167,15 +173,15 @@ final class DestinationFactory: Sendable {
     }
 }
 
-/// A destination that is shown, with the navigator's data about it.
+/// A destination that is shown, with its request and its factory.
 struct LivingDestination: Sendable {
     var value: any Sendable
-    /// The request whose parameters the destination has.
+    /// The request whose parameters the destination currently has.
     var request: NavigationRequest
     let factory: DestinationFactory
     /// The lifetimes of the requests that made or reused the destination.
     ///
-    /// Their callers may wait for its end.
+    /// The callers of these requests possibly wait until the destination is removed.
     var lives: [NavigationLife]
 
     init(_ value: any Sendable, request: NavigationRequest, factory: DestinationFactory) {
@@ -187,8 +193,8 @@ struct LivingDestination: Sendable {
 
     /// Returns whether a request's URL identifies this destination.
     ///
-    /// Scheme, host and path must be equal. The query may name only some values of the destination, which
-    /// must be equal too.
+    /// Scheme, host and path must be equal. The query of the other URL may contain only some of the values in
+    /// this destination's query. These values must be equal.
     func isAt(_ other: NavigationRequest) -> Bool {
         let mine = self.request
         let query = mine.query
@@ -199,7 +205,7 @@ struct LivingDestination: Sendable {
 
 /// A marker that is passed as a parameter of a message.
 ///
-/// The destination is then made without being shown.
+/// A message with this marker makes a destination without showing it, to restore a state.
 final class Restoration: Sendable {
     static let parameter = "waybill.navigation.restoration"
 }

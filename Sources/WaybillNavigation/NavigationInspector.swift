@@ -1,12 +1,15 @@
 public import WaybillRouting
 
-/// A type that is called for each request before and after it changes the shown destinations.
+/// A type that the navigator calls for each request before and after the request changes the shown
+/// destinations.
 ///
 /// Inspectors are called in the order in which they were added. All methods have defaults that change
 /// nothing.
 public protocol NavigationInspector: Sendable {
-    /// Returns whether a request may continue. The result false rejects the request with `refused`; a thrown
-    /// error rejects it too, and becomes the cause of that error.
+    /// Returns whether a request may continue.
+    ///
+    /// If the method returns false, the request is rejected with `refused`. If the method throws an error,
+    /// the request is also rejected with `refused`, and the thrown error is the cause.
     ///
     /// - Parameters:
     ///   - request: the request.
@@ -18,16 +21,17 @@ public protocol NavigationInspector: Sendable {
         from source: PresentedDestination?
     ) async throws -> Bool
 
-    /// Supplies another destination, or wraps the destination that `make` returns.
+    /// Supplies the destination of a request in place of the registered destination.
     ///
-    /// The method is called when a destination is made, and not when one is reused.
+    /// The method may also wrap the destination that `make` returns. The method is called when a destination
+    /// is made, and not when a destination is reused.
     ///
     /// - Parameters:
     ///   - request: the request.
     ///   - source: the top destination; nil if nothing is shown.
-    ///   - make: calls the inspectors after this one, and then the factory.
+    ///   - make: calls the inspectors after this inspector, and then the factory of the destination.
     /// - Returns: the destination to show; nil to use the destination that `make` returns.
-    /// - Throws: the reason why the inspector supplies none, or the error of `make`.
+    /// - Throws: the reason why the inspector supplies no destination, or the error of `make`.
     nonisolated(nonsending) func willTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?,
@@ -67,14 +71,17 @@ extension NavigationInspector {
 }
 
 extension Navigator {
-    /// Adds closures as an inspector, which is called after the inspectors that were added before.
+    /// Adds an inspector that consists of closures.
+    ///
+    /// The inspector is called after the inspectors that were added before.
     ///
     /// Each closure has a default that changes nothing. To wrap a destination, use a ``NavigationInspector``
     /// instead.
     ///
     /// - Parameters:
-    ///   - shouldTransition: returns whether the request may continue. It also receives the top destination.
-    ///   - willTransition: supplies another destination; nil for the registered one.
+    ///   - shouldTransition: returns whether the request may continue. The closure also receives the top
+    ///     destination.
+    ///   - willTransition: supplies the destination; nil for the registered destination.
     ///   - didTransition: receives the change, or the error of the request.
     public nonisolated func addInspector(
         shouldTransition:
@@ -126,7 +133,7 @@ public struct NavigationDecision: Sendable {
     /// The navigator continues with the request.
     public static let proceed = Self(value: nil)
 
-    /// Returns the decision that the handler has taken the request over.
+    /// Returns the decision that the handler itself has answered the request.
     ///
     /// The shown destinations do not change, and the caller receives a value.
     ///

@@ -2,21 +2,22 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The lifetime of the destination of one request, with the value for the caller at its end.
+/// The lifetime of the destination of one request, and the value that the caller receives at the end of this
+/// lifetime.
 final class NavigationLife: Sendable {
-    /// A caller that waits for the end.
+    /// A caller that waits until the destination is removed.
     private typealias Waiter = LoopContinuation<any Sendable>
 
     private struct State {
         var result: any Sendable = ()
         var isOver = false
         var waiter: Waiter?
-        /// Removes the destination; nil before the destination is shown and after it is removed.
+        /// A closure that removes the destination; nil before the destination is shown and after its removal.
         var close: (@Sendable () async throws(RoutingError) -> Void)?
     }
 
     private let message: Message
-    /// Waits until the step in progress has ended.
+    /// Waits until the navigation step in progress is complete.
     private let waitForStep: @Sendable () async throws(RoutingError) -> Void
     private let state = Locked(State())
 
@@ -26,7 +27,7 @@ final class NavigationLife: Sendable {
     }
 
     deinit {
-        // The navigator was released while it showed the destination, so the return URL receives nothing.
+        // The navigator was released while it showed the destination, so no value is sent to the return URL.
         if self.state.withLock({ $0.close != nil }) { self.message.declineReturn() }
     }
 
@@ -40,7 +41,7 @@ final class NavigationLife: Sendable {
 
     /// Begins the lifetime of a destination that is shown.
     ///
-    /// The return URL receives its value only at the end.
+    /// The message to the return URL is sent only when the destination is removed.
     func begin(_ close: @escaping @Sendable () async throws(RoutingError) -> Void) {
         self.message.holdReturn()
         self.state.withLock { $0.close = close }
@@ -59,7 +60,7 @@ final class NavigationLife: Sendable {
         try await close()
     }
 
-    /// Ends the lifetime: sends the result to the return URL, and resumes the caller.
+    /// Ends the lifetime: sends the result to the return URL, and resumes the caller with the result.
     func end() {
         let (result, waiter) = self.state.withLock { state in
             state.isOver = true
@@ -72,7 +73,8 @@ final class NavigationLife: Sendable {
 
     /// Waits until the destination is removed, and returns the result.
     ///
-    /// If the caller's task is cancelled, the method returns at once. Each lifetime permits one wait.
+    /// If the caller's task is cancelled, the method returns at once. A lifetime permits one call of this
+    /// method.
     nonisolated(nonsending) func wait() async -> any Sendable {
         let waiter = Waiter(on: .current)
         return await waiter.wait(isolation: #isolation) {

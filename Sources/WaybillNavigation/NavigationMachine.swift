@@ -1,13 +1,14 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// The decisions of a navigator, as a value: the machine decides, and ``Navigator`` acts.
+/// The decisions of a navigator, as a value.
 ///
-/// Beginning a step changes nothing visible. The step is then either committed or abandoned.
+/// This value decides which step is made, and ``Navigator`` makes the step. When a step begins, the shown
+/// state does not change. The step is then either committed or abandoned.
 struct NavigationMachine {
     typealias PresenterID = NavigationState.PresenterID
 
-    /// A step that is requested.
+    /// A change of the shown destinations that a navigator was asked to make.
     enum Step: Equatable {
         /// Adds a new destination.
         case add(Draft)
@@ -19,7 +20,7 @@ struct NavigationMachine {
         case backTo(Int)
         /// Removes one destination at any position.
         case remove(Int)
-        /// Replaces all destinations with new ones.
+        /// Replaces all destinations with new destinations.
         case replace([Draft])
     }
 
@@ -62,7 +63,7 @@ struct NavigationMachine {
                 "cannot go back by \(wanted): \(there) destinations are below"
             case .notThere: "the destination is not shown"
             case .isRoot: "the root cannot be removed: replace it with another root"
-            case .nothingToEmbedIn: "no destination on the screen can contain the new one"
+            case .nothingToEmbedIn: "no destination on the screen can contain the new destination"
             }
         }
     }
@@ -80,7 +81,7 @@ struct NavigationMachine {
         return plan
     }
 
-    /// Ends the pending step successfully, and makes its state the current one.
+    /// Ends the pending step successfully, and makes the state of the step the current state.
     mutating func commit() {
         guard let next = self.pending.take() else {
             preconditionFailure("internal error: a navigation step was committed without being pending")
@@ -88,9 +89,9 @@ struct NavigationMachine {
         self.state = next
     }
 
-    /// Ends the pending step without a change.
+    /// Abandons the pending step without a change.
     mutating func giveUp() {
-        // The IDs of the pending step are not used again, because the presenter may have seen them.
+        // The IDs of the abandoned step are not used again, because the presenter may have received them.
         if let next = self.pending.take() { self.state.lastID = next.lastID }
     }
 

@@ -1,10 +1,10 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// An event of a destination, for observers.
+/// An event of a destination, for observers of a navigator.
 ///
-/// A step that is rejected, or cannot make its destination, has no events. A step that fails later, for
-/// example in the presenter, has a `will` event and no `did` event.
+/// If a step is rejected or cannot make its destination, observers receive no event. If a step fails later,
+/// for example in the presenter, observers receive a `will` event and no `did` event.
 public struct NavigationEvent: Sendable {
     /// The kinds of events.
     @nonexhaustive
@@ -27,7 +27,7 @@ public struct NavigationEvent: Sendable {
 
     /// The top destination before the step.
     ///
-    /// For a removed destination, it is the destination below.
+    /// For a removed destination, the source is the destination directly below the removed destination.
     public let source: PresentedDestination?
 
     /// The transition of the step.
@@ -64,7 +64,7 @@ final class NavigationObservers: Sendable {
         }
     }
 
-    /// Reports the events of a change before it is made.
+    /// Reports the `will` events of a change, before the presenter makes the change.
     func tellBefore(_ change: NavigationChange) {
         for destination in change.removed { self.tell(.willRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {
@@ -72,7 +72,7 @@ final class NavigationObservers: Sendable {
         }
     }
 
-    /// Reports the events of a change after it is made.
+    /// Reports the `did` events of a change, after the presenter has made the change.
     func tellAfter(_ change: NavigationChange) {
         for destination in change.removed { self.tell(.didRemove, destination: destination, change: change) }
         for destination in change.added + [change.updated].compactMap(\.self) {

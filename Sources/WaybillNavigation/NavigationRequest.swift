@@ -4,9 +4,9 @@ public import WaybillRouting
 
 /// A caller's request to show or remove destinations, with the parts of its URL.
 ///
-/// A destination is made from a request. While it is shown, it can use the request to reply to the caller.
-/// The caller receives progress replies, each with the request's ``id``, and the last reply when the
-/// destination is removed.
+/// A destination is made from a request. While the destination is shown, it can use the request to reply to
+/// the caller. The caller receives progress replies, each with the request's ``id``, and receives the last
+/// reply when the destination is removed.
 ///
 /// ```swift
 /// import WaybillNavigation
@@ -26,7 +26,7 @@ public struct NavigationRequest: Sendable {
     /// The scheme; the default scheme if the URL has none.
     public var scheme: String { self.message.address.scheme }
 
-    /// The host; nil if the conventions make it the first segment.
+    /// The host; nil if the URL has no host, or if the conventions treat the host as the first segment.
     public var host: String? { self.message.address.host }
 
     /// The path without the transition, not decoded.
@@ -43,7 +43,7 @@ public struct NavigationRequest: Sendable {
 
     /// The text after `#`.
     ///
-    /// If it is a URL, the result is sent to it.
+    /// If the text is a URL, it is the return URL: the result is sent to this URL.
     public var fragment: String? { self.message.address.fragment }
 
     /// The name of the destination; nil if no destination is registered for the URL.
@@ -52,18 +52,18 @@ public struct NavigationRequest: Sendable {
     /// The name of the presenter that shows the destination.
     public let presenter: NavigationState.PresenterID
 
-    /// The ID that all replies carry.
+    /// The ID that all replies to this request have.
     public var id: CorrelationID { self.message.id }
 
     /// The parameters from the path, the query and the call.
     public var parameters: Parameters { self.message.parameters }
 
-    /// The message of the request, for details that the request does not contain.
+    /// The message that contains the request, for details that the request does not contain.
     public let message: Message
 
-    /// The header with the name of the presenter for the destination.
+    /// The name of the header that selects the presenter for the destination.
     ///
-    /// Without it, the active presenter shows the destination.
+    /// Without this header, the active presenter shows the destination.
     public static let presenterHeader = "navigation-presenter"
 
     let life: NavigationLife
@@ -82,12 +82,14 @@ public struct NavigationRequest: Sendable {
         self.life = life
     }
 
-    /// The URL that shows the same destination again, without transition and fragment.
+    /// The URL that shows the same destination again.
+    ///
+    /// The URL has no transition and no fragment.
     var location: String { self.message.address.url(with: nil) }
 
-    /// Returns all parameters as one value, by the names and types of its properties.
+    /// Decodes all parameters as one value, by the names and types of its properties.
     ///
-    /// Other parameters are ignored.
+    /// Parameters without a property of the same name are ignored.
     ///
     /// - Parameter type: the type to decode.
     /// - Returns: the value.
@@ -96,9 +98,9 @@ public struct NavigationRequest: Sendable {
         try self.message.decode(type)
     }
 
-    /// Returns a value with the parameters applied.
+    /// Decodes the parameters into an existing value.
     ///
-    /// A property without a parameter keeps its value.
+    /// A property without a parameter keeps the existing value.
     ///
     /// ```swift
     /// import WaybillNavigation
@@ -119,11 +121,11 @@ public struct NavigationRequest: Sendable {
 }
 
 extension NavigationRequest {
-    /// Sends a progress reply to the caller, and waits until the caller has handled it.
+    /// Sends a progress reply to the caller, and waits until the caller has handled the reply.
     ///
     /// - Parameter value: the reply's value.
-    /// - Returns: whether the caller has handled the reply; false if it does not listen or no longer listens,
-    ///   or if the destination has been removed.
+    /// - Returns: whether the caller has handled the reply; false if the caller does not listen to progress
+    ///   replies, or if the destination has been removed.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         guard !self.life.isOver else { return false }
@@ -136,8 +138,8 @@ extension NavigationRequest {
     ///   - value: the reply's value.
     ///   - expecting: the type of the answer.
     /// - Returns: the answer.
-    /// - Throws: `noHandler` if the caller does not listen or the destination has been removed, and the
-    ///   errors of ``/Waybill/Message/reply(with:expecting:)``.
+    /// - Throws: `noHandler` if the caller does not listen to progress replies or the destination has been
+    ///   removed, and the errors of ``/Waybill/Message/reply(with:expecting:)``.
     public func reply<Answer: Sendable>(
         with value: some Sendable,
         expecting: Answer.Type
@@ -153,15 +155,16 @@ extension NavigationRequest {
     ///
     /// The value is `()` if the method is not called.
     ///
-    /// - Parameter result: the value. A later call before the removal replaces it.
+    /// - Parameter result: the value. A later call before the removal replaces this value.
     public func setResult(_ result: some Sendable) { self.life.setResult(result) }
 
     /// Sets the result, and removes the destination.
     ///
-    /// If the step that shows the destination is still in progress, the method waits for it first.
+    /// If the step that shows the destination is still in progress, the method waits for that step first.
     ///
     /// - Parameter result: the value for the caller and the return URL.
-    /// - Throws: the errors of ``Navigator/remove(_:)``. The result stays set.
+    /// - Throws: the errors of ``Navigator/remove(_:)``. The destination then stays, and so does the result
+    ///   that was set.
     public func close(returning result: some Sendable) async throws(RoutingError) {
         self.life.setResult(result)
         try await self.life.close()

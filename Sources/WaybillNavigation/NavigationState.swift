@@ -1,23 +1,25 @@
 public import WaybillRouting
 
-/// The shown destinations as a value, for each presenter from the bottom to the top.
+/// The shown destinations as a value.
 ///
-/// A state contains no views, and only a ``Navigator`` changes it. You can read it, compare it, save it as
-/// JSON or as URLs, and pass it to ``Navigator/restore(_:)``. Two states are equal if they show the same URLs
-/// in the same way. The times when the destinations were made do not matter.
+/// The value lists the destinations of each presenter from the bottom to the top.
+///
+/// A state contains no views, and only a ``Navigator`` changes it. You can read a state, compare it, save it
+/// as JSON or as URLs, and pass it to ``Navigator/restore(_:)``. Two states are equal if they show the same
+/// URLs with the same transitions. The IDs of the entries are not compared.
 public struct NavigationState: Sendable {
     /// The name of a presenter, for example of a window, of a tab, or of one side of a split view.
     public typealias PresenterID = String
 
-    /// The name of the presenter that a program with one presenter has.
+    /// The presenter's name in a program with one presenter.
     public static let mainPresenter: PresenterID = "main"
 
-    /// The presenter that changed last or was activated.
+    /// The presenter that showed the last change or was activated later.
     ///
-    /// It shows the requests that name no presenter.
+    /// The active presenter shows the requests that name no presenter.
     public internal(set) var active: PresenterID
 
-    /// The entries of each presenter that shows something, with the top last.
+    /// The entries of each presenter that shows at least one destination, with the top entry last.
     public internal(set) var stacks: [PresenterID: [NavigationEntry]]
 
     var lastID = 0
@@ -64,7 +66,7 @@ public struct NavigationState: Sendable {
 
     /// Returns the entries of a presenter.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
     /// - Returns: the entries, with the top last.
     public func stack(of presenter: PresenterID? = nil) -> [NavigationEntry] {
         self.stacks[presenter ?? self.active] ?? []
@@ -72,7 +74,7 @@ public struct NavigationState: Sendable {
 
     /// Returns the top entry of a presenter.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
     /// - Returns: the entry; nil if the presenter shows nothing.
     public func top(of presenter: PresenterID? = nil) -> NavigationEntry? { self.stack(of: presenter).last }
 
@@ -80,7 +82,7 @@ public struct NavigationState: Sendable {
     ///
     /// Each presented entry begins a new layer.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
     /// - Returns: the layers, with the bottom layer first.
     public func layers(of presenter: PresenterID? = nil) -> [[NavigationEntry]] {
         self.stack(of: presenter).reduce(into: []) { layers, entry in

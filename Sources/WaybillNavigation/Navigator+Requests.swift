@@ -4,7 +4,7 @@ internal import WaybillRouting
 
 // Requests that arrive as messages.
 extension Navigator {
-    /// Performs the request of a message, and returns the value of the reply.
+    /// Carries out the request of a message, and returns the value of the reply.
     func handle(_ message: Message, _ factory: DestinationFactory?) async throws -> any Sendable {
         let request = NavigationRequest(
             message,
@@ -33,7 +33,7 @@ extension Navigator {
     struct Shown: Sendable {
         /// The value for the caller, unless the caller waits until the destination is removed.
         let value: any Sendable
-        /// Whether a destination with the request's parameters is shown.
+        /// Whether the request made or reused a destination that is now shown.
         var isNew = false
     }
 
@@ -101,7 +101,7 @@ extension Navigator {
         return (change, Shown(value: change.added[0].value, isNew: true))
     }
 
-    /// Returns the step that removes the request's destinations, and the name of the presenter.
+    /// Returns the step for a request that removes destinations, and the name of the presenter.
     private func step(
         away request: NavigationRequest,
         isBare: Bool
@@ -157,7 +157,7 @@ extension Navigator {
             }
             return (change, Shown(value: living.value, isNew: true))
         } catch {
-            // The step failed, so the destination gets its previous parameters again.
+            // The step failed, so the destination receives its previous parameters again.
             _ = try? await Self.reused(old, for: before)
             throw error
         }
@@ -191,7 +191,7 @@ extension Navigator {
 
     /// Makes the destination of a request.
     ///
-    /// Each inspector may supply another one.
+    /// Each inspector may supply another destination.
     private func make(
         _ request: NavigationRequest,
         factory: DestinationFactory,

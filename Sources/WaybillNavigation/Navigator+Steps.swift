@@ -2,9 +2,9 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// Steps, which are taken one at a time.
+// Steps, which are changes of the shown destinations. The navigator makes one step at a time.
 extension Navigator {
-    /// Waits until no other step is in progress, and runs code that takes a step.
+    /// Waits until no other step is in progress, and then runs a closure that makes a step.
     func takeTurn<Result: Sendable>(
         _ url: String,
         _ body: () async throws -> Result
@@ -14,7 +14,7 @@ extension Navigator {
                 .refused,
                 url: url,
                 message:
-                    "the navigation step in progress awaits this request, which would wait for that step: use `send` instead"
+                    "this request would wait for the navigation step in progress, which awaits this request: use `send`"
             )
         }
         do {
@@ -30,16 +30,16 @@ extension Navigator {
         }
     }
 
-    /// Takes a step: plans it, calls the presenter, and notifies the observers.
+    /// Makes a step: plans it, calls the presenter, and notifies the observers.
     ///
     /// - Parameters:
-    ///   - step: the step to take.
-    ///   - transition: the transition that observers and the presenter see.
+    ///   - step: the step to make.
+    ///   - transition: the transition that observers and the presenter receive.
     ///   - name: the name of the presenter.
-    ///   - request: the request for the step; nil for a step without a URL.
+    ///   - request: the request that caused the step; nil for a step without a URL.
     ///   - make: returns the destinations that are new or have new parameters, by the IDs of their entries.
     /// - Returns: the change.
-    /// - Throws: the reason why nothing has changed.
+    /// - Throws: the error because of which no destination has changed.
     @discardableResult
     func take(
         _ step: NavigationMachine.Step,
@@ -119,7 +119,7 @@ extension Navigator {
 
     /// Returns the destinations of entries.
     ///
-    /// An entry without a destination is left out.
+    /// An entry without a destination is omitted.
     func presented(
         _ entries: [NavigationEntry],
         _ made: [Int: LivingDestination] = [:]

@@ -2,8 +2,10 @@ public import Waybill
 public import WaybillEventLoop
 public import WaybillRouting
 
-/// Manages the destinations that are shown: it makes them for URLs, calls presenters to show them, and goes
-/// back.
+/// Manages the destinations that are shown.
+///
+/// A navigator makes destinations for URLs, calls presenters to show them, and goes back to earlier
+/// destinations.
 ///
 /// ```swift
 /// import WaybillNavigation
@@ -23,21 +25,22 @@ public import WaybillRouting
 /// }
 /// ```
 ///
-/// A navigator is a module on the loop of its bus. It takes one step at a time, in the order of the requests.
-/// Code that runs within a step must not wait for another step: the request fails with `refused`. The code
-/// may use `send` instead. The bus keeps the navigator alive while any destination is registered with it.
+/// A navigator is a module on the loop of its bus. The navigator makes one step at a time, in the order of
+/// the requests. A step is one change of the shown destinations. Code that runs within a step must not wait
+/// for another step: the request for the other step fails with `refused`. The code may use `send` instead.
+/// The bus keeps the navigator alive while any destination is registered with the navigator.
 ///
 /// | URL | effect |
 /// | --- | --- |
 /// | `app://push/product/7`, `app://product/7` | shows a new destination on top |
-/// | `app://present/product/7` | shows a new layer in front; going back from its bottom dismisses it |
+/// | `app://present/product/7` | shows a new layer in front; going back from its bottom dismisses the layer |
 /// | `app://root/product/7` | replaces all destinations |
-/// | `app://embed/product/7` | adds a part to the top destination; the part is removed with it |
+/// | `app://embed/product/7` | adds a part to the top destination; both are removed together |
 /// | `app://show/product/7`, your own transitions | shows a destination on top; the presenter decides how |
 /// | `app://back`, `app://back?count=2` | undoes the steps that showed the top destinations |
-/// | `app://back/product/7` | removes the destinations above this one |
+/// | `app://back/product/7` | removes the destinations above this destination |
 /// | `app://root` | removes all destinations above the bottom |
-/// | `app://remove/product/7` | removes this destination; a layer with the destinations above it |
+/// | `app://remove/product/7` | removes this destination; a layer is removed with all destinations above it |
 public actor Navigator: LoopBound {
     /// The loop of the bus.
     public nonisolated let eventLoop: EventLoop
@@ -51,10 +54,11 @@ public actor Navigator: LoopBound {
     var presenters: [NavigationState.PresenterID: any Presenter]
     /// The ID of the step in progress.
     ///
-    /// The bus tracks a step as a message.
+    /// The bus tracks a step like a message, to detect a request that would wait for the step while the step
+    /// waits for the request.
     var step: CorrelationID?
 
-    /// The inspectors and the handler that see requests before their steps.
+    /// The inspectors and the handler that the navigator calls for a request before the step.
     struct Rules: Sendable {
         var inspectors: [any NavigationInspector] = []
         var handler: (@Sendable (NavigationRequest) async throws -> NavigationDecision)?
@@ -65,12 +69,12 @@ public actor Navigator: LoopBound {
     /// Creates a navigator that shows nothing yet, and registers `back`, `root` and `remove` for its schemes.
     ///
     /// URLs have transitions only if the bus's conventions define them.
-    /// ``WaybillRouting/RoutingConventions/navigation`` and the conventions of FTRouter do.
+    /// ``WaybillRouting/RoutingConventions/navigation`` and the conventions of FTRouter define transitions.
     ///
     /// - Parameters:
-    ///   - bus: the bus that delivers the requests. The navigator does not keep it open.
-    ///   - presenter: the presenter with the name ``NavigationState/mainPresenter``. It shows the requests
-    ///     that name no other presenter.
+    ///   - bus: the bus that delivers the requests. The navigator does not keep the bus alive.
+    ///   - presenter: the presenter with the name ``NavigationState/mainPresenter``. This presenter shows the
+    ///     requests that name no other presenter.
     ///   - schemes: the schemes of the navigator's URLs; nil for the bus's default scheme.
     /// - Throws: `conflict` if a handler is already registered for `scheme://` alone.
     public init(bus: MessageBus, presenter: some Presenter, schemes: [String]? = nil) throws(RoutingError) {
@@ -90,7 +94,7 @@ extension Navigator {
 
     /// Returns the destinations that a presenter shows, with their values.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active one.
+    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
     /// - Returns: the destinations, with the top last.
     public func destinations(of presenter: NavigationState.PresenterID? = nil) -> [PresentedDestination] {
         self.presented(self.state.stack(of: presenter))
@@ -99,8 +103,8 @@ extension Navigator {
     /// Adds a presenter, or replaces the presenter of the same name.
     ///
     /// - Parameters:
-    ///   - presenter: shows the requests that name it in ``NavigationRequest/presenterHeader``. It does not
-    ///     receive the destinations that a replaced presenter showed.
+    ///   - presenter: shows the requests that name this presenter in ``NavigationRequest/presenterHeader``.
+    ///     The presenter does not receive the destinations that a replaced presenter showed.
     ///   - name: the name of the presenter.
     public func setPresenter(_ presenter: some Presenter, named name: NavigationState.PresenterID) {
         self.presenters[name] = presenter
@@ -125,9 +129,10 @@ extension Navigator {
         self.rules.withLock { $0.inspectors.append(inspector) }
     }
 
-    /// Sets the handler that is called first for every request, and may take the request over.
+    /// Sets the handler that is called first for every request, and may answer the request in place of the
+    /// navigator.
     ///
-    /// A navigator has one global handler; a new one replaces the previous one.
+    /// A navigator has one global handler. A new handler replaces the previous handler.
     ///
     /// - Parameters:
     ///   - schemes: the schemes whose URLs are also passed to the handler when no pattern matches. The
@@ -148,7 +153,8 @@ extension Navigator {
     /// - Parameters:
     ///   - name: the name with which a destination was registered; nil to observe all destinations.
     ///   - handler: called on the navigator's loop, in the order of the observers.
-    /// - Returns: a closure that removes the observer. The observer stays if the closure is not called.
+    /// - Returns: a closure that removes the observer. The navigator keeps the observer until the closure is
+    ///   called.
     @discardableResult
     public nonisolated func observe(
         _ name: String? = nil,
@@ -158,15 +164,16 @@ extension Navigator {
     }
 }
 
-// Steps that a program or a view requests without a URL. Inspectors and the global handler do not see them.
+// Steps that a program or a view requests without a URL. These steps are not passed to inspectors and the
+// global handler.
 extension Navigator {
     /// Undoes the steps that showed the top destinations.
     ///
     /// - Parameters:
     ///   - count: the number of steps to undo.
-    ///   - presenter: the name of the presenter; nil for the active one.
-    /// - Throws: `refused` if there are too few destinations to go back, or the error of the presenter.
-    ///   Nothing changes then.
+    ///   - presenter: the name of the presenter; nil for the active presenter.
+    /// - Throws: `refused` if fewer destinations are below than the count, or the error of the presenter. If
+    ///   the method throws, nothing has changed.
     public func back(
         _ count: Int = 1,
         on presenter: NavigationState.PresenterID? = nil
@@ -179,8 +186,8 @@ extension Navigator {
     /// Removes the destinations above a destination.
     ///
     /// - Parameter id: the ID of the destination that becomes the top.
-    /// - Throws: `refused` if the destination is not shown, or the error of the presenter. Nothing changes
-    ///   then.
+    /// - Throws: `refused` if the destination is not shown, or the error of the presenter. If the method
+    ///   throws, nothing has changed.
     public func back(to id: NavigationEntry.ID) async throws(RoutingError) {
         try await self.takeTurn("") {
             _ = try await self.take(.backTo(id), as: .back, on: self.presenterID(of: id))
@@ -190,11 +197,11 @@ extension Navigator {
     /// Removes a destination at any position.
     ///
     /// A destination that was presented is removed with all destinations above it. Any other destination is
-    /// removed with the destinations that are embedded in it.
+    /// removed together with its embedded destinations.
     ///
     /// - Parameter id: the ID of the destination.
     /// - Throws: `refused` if the destination is not shown or is at the bottom, or the error of the
-    ///   presenter. Nothing changes then.
+    ///   presenter. If the method throws, nothing has changed.
     public func remove(_ id: NavigationEntry.ID) async throws(RoutingError) {
         try await self.takeTurn("") {
             _ = try await self.take(.remove(id), as: .remove, on: self.presenterID(of: id))
@@ -203,9 +210,9 @@ extension Navigator {
 
     /// Replaces all destinations with the destinations of a state.
     ///
-    /// All destinations are made first. If one of them fails, nothing changes. Then the presenters show their
-    /// new destinations, one presenter after the other in the order of their names. If a presenter fails, the
-    /// presenters after it keep their destinations.
+    /// All destinations are made first. If one of them cannot be made, nothing changes. Then the presenters
+    /// show their new destinations, one presenter after the other in the order of their names. If a presenter
+    /// fails, the presenters after it keep their previous destinations.
     ///
     /// - Parameter state: the state to show.
     /// - Throws: the error of a URL or of a presenter.

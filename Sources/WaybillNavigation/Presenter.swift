@@ -1,8 +1,8 @@
 public import WaybillRouting
 
-/// A type that shows destinations.
+/// A type that shows destinations, for example as views.
 ///
-/// It is the only part of navigation that depends on views.
+/// Only presenters depend on views. All other parts of navigation do not.
 ///
 /// A ``Navigator`` decides what is shown, and calls one of these methods for each change. When the method
 /// returns, the change is complete. When it throws, nothing has changed, and the navigator keeps its state.
@@ -12,10 +12,10 @@ public import WaybillRouting
 /// before each of these methods: a method that implements a `nonisolated(nonsending)` requirement does not
 /// inherit the isolation of its type.
 ///
-/// Code that a presenter calls must not wait for another step of the same navigator, which fails with
-/// `refused`.
+/// Code that a presenter calls must not wait for another step of the same navigator. The request for the
+/// other step fails with `refused`, because the navigator makes one step at a time.
 public protocol Presenter: Sendable {
-    /// Shows the new destinations in ``NavigationChange/added``, and removes those in
+    /// Shows the new destinations in ``NavigationChange/added``, and removes the destinations in
     /// ``NavigationChange/removed``.
     nonisolated(nonsending) func show(_ change: NavigationChange) async throws
 
@@ -51,27 +51,27 @@ public struct NavigationChange: Sendable {
 
     /// The new destinations, the bottom first.
     ///
-    /// There is more than one only when a state is restored.
+    /// The array has more than one element only when a state is restored.
     public let added: [PresentedDestination]
 
     /// The removed destinations, the top first.
     public let removed: [PresentedDestination]
 
-    /// The destination that stays and has new parameters.
+    /// The destination that stays shown and has new parameters; nil if no destination is reused.
     public let updated: PresentedDestination?
 
     /// The top destination before the step.
     public let source: PresentedDestination?
 
-    /// The request for the step, with the values that its caller passed, for example `animated`.
+    /// The request that caused the step, with the values that the caller passed, for example `animated`.
     ///
-    /// It is nil for a step without a URL, and for a restored state.
+    /// The property is nil for a step without a URL, and when a state is restored.
     public let request: NavigationRequest?
 
-    /// The destinations that were shown before, the top last.
+    /// The destinations that were shown before the step, the top last.
     let before: [PresentedDestination]
 
-    /// Returns the destination directly below a removed one.
+    /// Returns the destination directly below a removed destination.
     func below(_ removed: PresentedDestination) -> PresentedDestination? {
         guard let index = self.before.firstIndex(where: { $0.id == removed.id }), index > 0 else {
             return nil

@@ -1,7 +1,8 @@
 public import WaybillRouting
 
 extension RoutingConventions {
-    /// Waybill's conventions, with transitions as words before a path: `app://push/user/detail`.
+    /// Waybill's conventions, extended by transitions: words such as `push` before a path, as in
+    /// `app://push/user/detail`.
     ///
     /// For your own transitions, or to combine transitions with other conventions, set
     /// ``/WaybillRouting/RoutingConventions/leadingVerbs``.

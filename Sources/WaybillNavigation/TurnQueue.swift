@@ -12,9 +12,9 @@ final class TurnQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Waits for the task's turn.
+    /// Waits until no other task has the turn, and gives the turn to the calling task.
     ///
-    /// The task must call ``end()`` afterwards.
+    /// After its work, the task must call ``end()``.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before its turn.
     nonisolated(nonsending) func begin() async throws(CancellationError) {
@@ -44,7 +44,7 @@ final class TurnQueue: Sendable {
         guard isGranted else { throw CancellationError() }
     }
 
-    /// Ends the turn of the calling task, and admits the next task.
+    /// Ends the turn of the calling task, and gives the turn to the next task.
     func end() {
         let next = self.state.withLock { state -> Waiter? in
             state.isTaken = !state.waiting.isEmpty

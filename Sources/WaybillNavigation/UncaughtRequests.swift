@@ -4,7 +4,8 @@ internal import WaybillRouting
 
 /// A connector that passes a scheme's unmatched URLs to the global handler of a navigator.
 ///
-/// A pattern cannot do this, because conventions without placeholders treat `**` as literal text.
+/// A pattern cannot match these URLs in every convention, because conventions without placeholders treat `**`
+/// as literal text.
 struct UncaughtRequests: Connector {
     let navigator: Navigator
 
@@ -16,7 +17,7 @@ struct UncaughtRequests: Connector {
 extension Navigator {
     /// Connects a scheme to the global handler.
     ///
-    /// - Throws: `conflict` if the scheme already has a connector of another owner.
+    /// - Throws: `conflict` if the scheme already has a connector that this navigator did not set.
     nonisolated func connectUncaught(_ scheme: String) throws(RoutingError) {
         let folded = self.bus.configuration.conventions.folded(scheme: scheme)
         let isOwn = self.rules.withLock { $0.uncaughtSchemes.contains(folded) }

@@ -1,10 +1,10 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A maker that converts the destinations of a router to the protocol that another module requires.
+/// A maker that converts the destinations of a router to the protocol that the caller requires.
 ///
-/// Each ``Performance`` has its own adapted router, because the router must later remove the destination that
-/// it made.
+/// Each ``Performance`` has its own `AdaptedRouter`, because `AdaptedRouter` remembers the destination that
+/// the router made, so that the router can remove that destination later.
 final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMaker {
     private let router: any DestinationMaker<Provided>
     private let adapter: @Sendable (Provided) -> Required
@@ -31,7 +31,7 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
             throw RoutingError(
                 .typeMismatch,
                 message:
-                    "the router makes a \(Provided.self), and an adapter turns it into \(Required.self); "
+                    "the router makes a \(Provided.self), and an adapter converts it to a \(Required.self); "
                     + "the destination to adopt, a \(type(of: destination)), is not a \(Provided.self)"
             )
         }
@@ -53,7 +53,7 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
 
     /// The destination that the router made last.
     ///
-    /// Only a weak reference is kept: the adapted destination keeps it alive, and the caller keeps the
-    /// adapted destination alive.
+    /// Only a weak reference is stored. The adapted destination keeps the router's destination alive, and the
+    /// caller keeps the adapted destination alive.
     private var current: Provided? { self.made.withLock { $0?.held } }
 }

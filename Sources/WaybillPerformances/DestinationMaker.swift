@@ -12,7 +12,7 @@ protocol DestinationMaker<Destination>: Sendable {
         _ settings: (any Sendable)?
     ) async throws -> Destination?
 
-    /// Accepts a destination that was made elsewhere. Throws if it cannot be prepared here.
+    /// Accepts a destination that the caller made. Throws if this maker cannot prepare the destination.
     func adopt(_ destination: Destination) throws(RoutingError)
 
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
@@ -20,10 +20,10 @@ protocol DestinationMaker<Destination>: Sendable {
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
 }
 
-/// A router in the register of the bus.
+/// A router that is registered on the bus.
 ///
-/// It creates a maker for each performance, because an adapting maker keeps a reference to the destination
-/// that it made.
+/// The box creates a maker for each performance, because a maker that converts destinations keeps a reference
+/// to the destination that it made.
 final class RouterBox<Destination: Sendable>: AdaptableMaker {
     let makeMaker: @Sendable () -> any DestinationMaker<Destination>
     private let settings: any Sendable.Type

@@ -2,8 +2,8 @@ public import WaybillRouting
 
 /// The state of a ``Performance`` and the permitted changes of this state.
 ///
-/// A performance is one use of a service that is made on demand. The machine is a value that decides, and
-/// ``Performance`` acts.
+/// A performance is one use of a service that is made on demand. This value decides which action may begin,
+/// and ``Performance`` carries out the action.
 struct PerformMachine {
     /// A change from one state to another, for observers.
     struct Change: Equatable {
@@ -11,11 +11,11 @@ struct PerformMachine {
         let new: PerformState
     }
 
-    /// The reason why an action cannot begin.
+    /// The reason why an action of a performance cannot begin.
     struct Refusal: Error {
         let code: RoutingError.Code
         let message: String
-        /// Whether only the caller receives the error, and no handler.
+        /// Whether only the caller receives the error, and the failure handlers are not called.
         var isQuiet = false
     }
 
@@ -23,16 +23,18 @@ struct PerformMachine {
     static let nestingLimit = 200
 
     private(set) var state = PerformState.unrouted
-    /// The state before the current action, which a failure restores.
+    /// The state before the current action.
+    ///
+    /// If the action fails, this state is restored.
     private var before = PerformState.unrouted
 
-    // `depth` is the number of nested performances, including this one.
+    // `depth` is the number of nested performances, including this performance.
     mutating func perform(depth: Int, mustBeRemovedFirst: Bool) throws(Refusal) -> Change {
         guard depth <= Self.nestingLimit else {
             throw Refusal(
                 code: .infiniteRecursion,
                 message:
-                    "\(Self.nestingLimit) performances are nested, which is the limit; do two perform each other?",
+                    "more than \(Self.nestingLimit) performances are nested; do two services make each other?",
                 isQuiet: true
             )
         }
@@ -42,18 +44,18 @@ struct PerformMachine {
         case .routed:
             throw Refusal(
                 code: .actionFailed,
-                message: "the destination already exists: remove it before you perform again",
+                message: "the destination already exists: remove it before you call `perform` again",
                 isQuiet: true
             )
         case .routing:
             throw Refusal(
                 code: .overRoute,
-                message: "the service is already being performed: wait for the performance"
+                message: "the destination is already being made: wait until `perform` has returned"
             )
         case .removing:
             throw Refusal(
                 code: .actionFailed,
-                message: "the destination is being removed: wait for the removal"
+                message: "the destination is still being removed: wait until `remove` has returned"
             )
         }
     }
@@ -64,17 +66,17 @@ struct PerformMachine {
         case .unrouted:
             throw Refusal(
                 code: .actionFailed,
-                message: "the service has not been performed, so there is no destination to remove"
+                message: "`perform` has not made a destination yet, so there is nothing to remove"
             )
         case .routing:
             throw Refusal(
                 code: .actionFailed,
-                message: "the service is being performed: wait for the performance"
+                message: "the destination is still being made: wait until `perform` has returned"
             )
         case .removing:
             throw Refusal(
                 code: .overRoute,
-                message: "another task is already removing the destination: wait for the removal"
+                message: "another task is already removing the destination: wait until `remove` has returned"
             )
         case .removed:
             throw Refusal(code: .actionFailed, message: "the destination has already been removed")
@@ -89,7 +91,7 @@ struct PerformMachine {
 
     /// Changes the state to `removed` because the destination has been released.
     ///
-    /// Returns nil if the state is not `routed`.
+    /// Returns nil and changes nothing if the state is not `routed`.
     mutating func lose() -> Change? { self.state == .routed ? self.move(to: .removed) : nil }
 
     private mutating func begin(_ next: PerformState) -> Change {
@@ -105,7 +107,7 @@ struct PerformMachine {
 
 /// The state of a ``Performance``.
 public enum PerformState: String, Sendable, Hashable {
-    /// The performance has not been performed, or its first attempt failed.
+    /// The performance has not made a destination, or its first attempt failed.
     case unrouted
     /// The destination is being made and prepared.
     case routing
@@ -118,10 +120,11 @@ public enum PerformState: String, Sendable, Hashable {
 }
 
 extension RoutingError.Code {
-    /// The performance is already being performed or removed.
+    /// The performance is already making its destination, or is already removing it.
     public static let overRoute = Self("overRoute")
 
-    /// The state of the performance does not permit the operation, for example a removal before a
-    /// performance.
+    /// The current state of the performance does not permit the action.
+    ///
+    /// For example, a destination that has not been made cannot be removed.
     public static let actionFailed = Self("actionFailed")
 }

@@ -1,14 +1,14 @@
 public import Waybill
 internal import WaybillEventLoop
 
-/// An event of a destination that is made on demand, for the observers of a bus.
+/// An event of a ``Performance``, which makes, shows, and removes a destination on demand.
 public struct PerformEvent: Sendable {
     /// The kinds of events.
     @nonexhaustive
     public enum Kind: Sendable, Hashable {
         /// The destination has been made and prepared, and is about to be shown.
         case willPerform
-        /// The destination has been shown, or does not need to be shown.
+        /// The destination has been shown, or has only been made because the transition is `make`.
         case didPerform
         /// The destination is about to be hidden and removed.
         case willRemove
@@ -22,27 +22,29 @@ public struct PerformEvent: Sendable {
     /// The destination.
     public let destination: any Sendable
 
-    /// The source of the performance; nil if its caller set none.
+    /// The place from which the destination was requested, for example a screen; nil if the caller set none.
     public let source: (any Sendable)?
 
     /// The transition by which the destination appears.
     public let transition: PerformTransition
 
-    /// The protocol or type by which the destination was requested.
+    /// The protocol or type by which the caller requested the destination.
     public let service: any Any.Type
 }
 
 extension MessageBus {
-    /// Observes the destinations that are made on demand and removed, around each performance and each
-    /// removal.
+    /// Observes the destinations that performances of the bus make and remove.
     ///
-    /// If a destination cannot be shown, its performance has a `willPerform` event and no `didPerform` event.
-    /// A performance that fails earlier has neither.
+    /// If a destination is made but cannot be shown, the observer receives `willPerform` and not
+    /// `didPerform`. If a performance fails before its destination is made, the observer receives neither
+    /// event.
     ///
     /// - Parameters:
-    ///   - service: the protocol or type to observe; nil for all.
-    ///   - handler: called in the isolation of the performance's caller, in the order of the observers.
-    /// - Returns: a closure that removes the observer. The observer stays if the closure is not called.
+    ///   - service: the protocol or type of the observed destinations; nil to observe all destinations.
+    ///   - handler: called for each event, in the isolation of the performance's caller. Observers are called
+    ///     in the order in which they were added.
+    /// - Returns: a closure that removes the observer. The bus keeps the observer until the closure is
+    ///   called.
     @discardableResult
     public func observePerformances(
         of service: (any Any.Type)? = nil,

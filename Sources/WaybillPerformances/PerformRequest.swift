@@ -38,20 +38,20 @@ public struct PerformRequest<Settings: Sendable>: Sendable {
             throw RoutingError(
                 .missingParameter,
                 message:
-                    "the settings, a \(Settings.self), do not have a value for `\(name)`, which the service requires"
+                    "the service requires a value for `\(name)`, but the settings (\(Settings.self)) have none"
             )
         }
         return value
     }
 }
 
-/// The way in which a destination appears, for routers and observers.
+/// The kind of animation or presentation by which a destination appears, for routers and observers.
 ///
-/// Performances treat all transitions alike, except `make`.
+/// A ``Performance`` treats all transitions alike, except `make`.
 public typealias PerformTransition = RouteTransition
 
 extension RouteTransition {
-    /// The destination is made, and is not shown.
+    /// The destination is made and not shown.
     public static let make: Self = "make"
     /// The destination appears in front of a part of its source.
     public static let popover: Self = "popover"
@@ -59,7 +59,7 @@ extension RouteTransition {
     public static let detail: Self = "detail"
 }
 
-/// The source of a performance, and the transition of its destination.
+/// The source from which a performance is requested, and the transition by which its destination appears.
 struct PerformOrigin: Sendable {
     var source: (any Sendable)?
     var transition = PerformTransition.make

@@ -2,7 +2,11 @@ internal import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The life of one destination of a ``ServiceRouter``: the performance makes it, prepares it, and removes it.
+/// One use of a service that a ``ServiceRouter`` makes on demand.
+///
+/// The service is the performance's destination.
+///
+/// A performance calls the router to make the destination, to prepare it, and to remove it.
 ///
 /// ```swift
 /// let performance = try bus.performance(of: (any Player).self) {
@@ -12,14 +16,14 @@ public import WaybillRouting
 /// try await performance.remove()
 /// ```
 ///
-/// A performance may be performed again after its destination is removed. It may also be performed again
-/// while the destination exists, unless the router sets ``ServiceRouter/mustBeRemovedFirst``. The performance
-/// does not keep its destination alive: when the last other reference to the object is released, its state
-/// becomes `removed`.
+/// ``perform(onSuccess:onFailure:)`` may be called again after the destination is removed. It may also be
+/// called again while the destination exists, unless the router sets ``ServiceRouter/mustBeRemovedFirst``.
+/// The performance does not keep its destination alive: when the last other reference to the object is
+/// released, the performance's state becomes `removed`.
 public final class Performance<Destination: Sendable>: Sendable {
     private let router: any DestinationMaker<Destination>
     private let configuration: PerformConfiguration<Destination>
-    /// The settings, of the router's type; nil for the router's default.
+    /// The settings, which have the router's type; nil for the router's default settings.
     private let settings: (any Sendable)?
     private let attachments: Attachments
     private let progress = Locked(Progress())
@@ -47,7 +51,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         return self.progress.withLock { $0.machine.state }
     }
 
-    /// The destination, if it has been made and something else keeps it alive.
+    /// The destination; nil if it has not been made, or if no other reference keeps it alive.
     public var destination: Destination? {
         self.notice()
         return self.progress.withLock { $0.machine.state == .routed ? $0.holder?.held : nil }
@@ -59,16 +63,16 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// Makes and shows the destination.
     ///
     /// The router makes the destination. The caller's configuration prepares it, then the router prepares and
-    /// checks it. If the transition is not `make`, the bus's ``PerformPresenter`` shows it.
+    /// checks it. If the transition is not `make`, the bus's ``PerformPresenter`` shows the destination.
     ///
     /// - Parameters:
     ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
     ///   - onFailure: called when this performance fails, after the configuration's handler.
-    /// - Returns: the destination, which the caller has to keep alive.
-    /// - Throws: `overRoute` if the performance is already being performed. `actionFailed` if its state does
-    ///   not permit it. `infiniteRecursion` for the 201st nested performance. `noHandler` if the router has
-    ///   no destination, or no presenter can show it. `handlerFailed` with the error of a step as its cause.
-    ///   The previous state is restored after a failure.
+    /// - Returns: the destination, which the caller must keep alive.
+    /// - Throws: `overRoute` if the destination is already being made. `actionFailed` if the performance's
+    ///   state does not permit the action. `infiniteRecursion` for the 201st nested performance. `noHandler`
+    ///   if the router returns no destination, or the bus has no presenter. `handlerFailed` with the error of
+    ///   a step as its cause. The previous state is restored after a failure.
     @discardableResult
     public nonisolated(nonsending) func perform(
         onSuccess: (@Sendable (Destination) -> Void)? = nil,
@@ -77,7 +81,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         try await self.perform(with: nil, onSuccess, onFailure)
     }
 
-    /// Accepts a destination that was made elsewhere, for example by a storyboard.
+    /// Prepares and shows a destination that the caller made, for example with a storyboard.
     ///
     /// The destination is prepared, checked and shown like a destination that the router makes.
     ///
@@ -90,7 +94,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     ///   - destination: the destination.
     ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
     ///   - onFailure: called when this performance fails, after the configuration's handler.
-    /// - Throws: the errors of ``perform(onSuccess:onFailure:)``; `typeMismatch` if an adapter provides the
+    /// - Throws: the errors of ``perform(onSuccess:onFailure:)``. `typeMismatch` if an adapter provides the
     ///   protocol, and the destination does not have the type that the adapter converts.
     public nonisolated(nonsending) func perform(
         on destination: Destination,
@@ -134,13 +138,14 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     /// Hides the destination and removes it.
     ///
-    /// The presenter hides the destination, unless the transition is `make`. The router removes it.
+    /// The presenter hides the destination, unless the transition is `make`. The router then removes the
+    /// destination.
     ///
     /// - Parameters:
     ///   - onSuccess: called when this removal succeeds, after the configuration's handler.
     ///   - onFailure: called when this removal fails, after the configuration's handler.
-    /// - Throws: `actionFailed` if there is nothing to remove. `overRoute` if the destination is already
-    ///   being removed. `handlerFailed` with the error of the presenter or of the router as its cause; the
+    /// - Throws: `actionFailed` if no destination exists. `overRoute` if the destination is already being
+    ///   removed. `handlerFailed` with the error of the presenter or of the router as its cause; the
     ///   destination then still exists.
     public nonisolated(nonsending) func remove(
         onSuccess: (@Sendable () -> Void)? = nil,
@@ -196,7 +201,7 @@ public final class Performance<Destination: Sendable>: Sendable {
             guard let presenter = self.attachments.value(of: PresenterBox.self)?.presenter else {
                 throw RoutingError(
                     .noHandler,
-                    message: "no presenter can show a destination by `\(transition)`: set one with "
+                    message: "the bus has no presenter for the transition `\(transition)`: set one with "
                         + "`bus.setPerformPresenter(_:)`"
                 )
             }
@@ -259,8 +264,8 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     /// Calls the bus's handler for failed performances.
     ///
-    /// The handler is not called when the nesting is too deep, because each of the surrounding performances
-    /// fails with the same error.
+    /// The handler is not called when performances are nested too deeply, because each of the surrounding
+    /// performances fails with the same error.
     private func reportToBus(_ action: PerformAction, _ error: RoutingError) {
         guard error.rootCause.code != .infiniteRecursion else { return }
         self.attachments.value(of: PerformFailedHandler.self)?.body(action, error)
@@ -285,7 +290,9 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 }
 
-/// A value that is kept; an object is kept only by a weak reference.
+/// A reference to a value.
+///
+/// An object is referenced weakly, and any other value is stored.
 struct WeakReference<Value: Sendable> {
     private let value: Value?
     private weak var object: AnyObject?
@@ -300,7 +307,7 @@ struct WeakReference<Value: Sendable> {
     var held: Value? { self.isObject ? self.object as? Value : self.value }
 }
 
-/// The number of performances that the current task is inside.
+/// The nesting depth of performances in the current task.
 enum PerformDepth {
     @TaskLocal static var current = 0
 }

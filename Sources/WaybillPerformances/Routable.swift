@@ -1,10 +1,11 @@
 public import Waybill
 public import WaybillRouting
 
-/// A constant for a protocol whose services are made on demand or provided by a module.
+/// A constant that names a protocol in calls of the bus.
 ///
-/// The bus has methods that take such a constant instead of the protocol. A request for a protocol without a
-/// constant does not compile.
+/// Services of the protocol are made on demand or provided by a module. The bus has methods that take such a
+/// constant instead of the protocol. A program that requests a protocol without a constant then does not
+/// compile.
 ///
 /// The module that declares the protocol also declares the constant:
 ///
@@ -21,8 +22,9 @@ public struct Routable<Service: Sendable>: Sendable {
 }
 
 extension MessageBus {
-    /// Creates a performance, which makes a service when its `perform()` is called, for the constant of the
-    /// service's protocol.
+    /// Creates a performance for the constant of a service's protocol.
+    ///
+    /// The performance makes the service when its `perform()` is called.
     ///
     /// The constant is declared in an extension of ``Routable``, for example as `.player`.
     ///
@@ -48,8 +50,8 @@ extension MessageBus {
     ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
     ///   - configure: changes the configuration of the performance; called at once.
     /// - Returns: the performance, which makes the service once or several times.
-    /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
-    ///   makes the service.
+    /// - Throws: `typeMismatch` if the settings do not have the type of the router's settings; `noHandler` if
+    ///   no router makes the service.
     public func performance<Destination: Sendable>(
         of service: Routable<Destination>,
         named name: String? = nil,

@@ -3,8 +3,9 @@ public import WaybillRouting
 
 /// A type that makes a service on demand, and removes it again.
 ///
-/// A module exists while it is installed. A router makes its service when a caller requests it, with this
-/// caller's configuration: for example a screen, a session, or a player.
+/// A service of a module exists while the module is installed. A router makes its service, for example a
+/// screen, a session, or a player, when a caller requests it. The caller's configuration prepares the
+/// service.
 ///
 /// ```swift
 /// struct PlayerRouter: ServiceRouter {
@@ -15,7 +16,7 @@ public import WaybillRouting
 /// try bus.provide((any Player).self, by: PlayerRouter())
 /// ```
 ///
-/// A ``Performance`` calls these methods one after the other, in the isolation of its caller.
+/// A ``Performance`` calls these methods one after the other, in the isolation of the performance's caller.
 public protocol ServiceRouter<Destination>: Sendable {
     /// The type of the service, usually a protocol such as `any Player`.
     associatedtype Destination: Sendable
@@ -36,16 +37,16 @@ public protocol ServiceRouter<Destination>: Sendable {
     /// Returns a new destination that does not depend on the caller, or nil if none is available now.
     nonisolated(nonsending) func makeDestination() async throws -> Destination?
 
-    /// Prepares the destination, after its caller's configuration has prepared it.
+    /// Prepares the destination, after the configuration of the performance's caller has prepared it.
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
 
-    /// Checks that the destination has everything it needs, and throws an error if it does not.
+    /// Checks that the destination has everything that it needs, and throws an error if something is missing.
     nonisolated(nonsending) func check(_ destination: Destination) async throws
 
     /// Removes the destination.
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
 
-    /// Whether a destination has to be removed before another one is made; false by default.
+    /// Whether a destination must be removed before another destination is made; false by default.
     var mustBeRemovedFirst: Bool { get }
 }
 
@@ -56,6 +57,8 @@ extension ServiceRouter {
     ) async throws -> Destination? { try await self.makeDestination() }
 
     /// Returns nil.
+    ///
+    /// A router that does not need the request implements this method instead of ``makeDestination(_:)``.
     public nonisolated(nonsending) func makeDestination() async throws -> Destination? { nil }
 
     /// The value `()` if the settings are `Void`; otherwise nil, so that callers must pass settings.
@@ -77,9 +80,9 @@ extension ServiceRouter {
 /// A caller's configuration of a ``Performance``: the source and the transition of its destination, and the
 /// handlers.
 ///
-/// The handlers are called each time the performance is performed or removed. Handlers that are passed to
-/// ``Performance/perform(onSuccess:onFailure:)`` are called only for this one call. All handlers run in the
-/// isolation of the performance's caller.
+/// The handlers are called each time the performance's destination is made or removed. The handlers that a
+/// caller passes to ``Performance/perform(onSuccess:onFailure:)`` are called only for that call. All handlers
+/// run in the isolation of the performance's caller.
 public struct PerformConfiguration<Destination: Sendable>: Sendable {
     /// Prepares the destination for this caller, before the router prepares it.
     public var prepare: (@Sendable (Destination) async throws -> Void)?
@@ -96,18 +99,19 @@ public struct PerformConfiguration<Destination: Sendable>: Sendable {
     /// Called when the destination has been removed.
     public var removed: (@Sendable () -> Void)?
 
-    /// The source of the destination, for the router and for observers.
+    /// The place from which the destination is requested, for example a screen, for the router and for
+    /// observers.
     public var source: (any Sendable)?
 
-    /// The transition of the destination.
+    /// The transition by which the destination appears.
     ///
     /// The bus's ``PerformPresenter`` shows the destination, unless the transition is `make`.
     public var transition = PerformTransition.make
 
-    /// Called at the end, after ``succeeded``, ``removed`` or ``failed``, with whether the action succeeded.
+    /// Called last, after ``succeeded``, ``removed`` or ``failed``, with whether the action succeeded.
     public var completed: (@Sendable (Bool) -> Void)?
 
-    /// Called for each change of the state.
+    /// Called for each change of the performance's state.
     public var stateChanged: (@Sendable (_ old: PerformState, _ new: PerformState) -> Void)?
 
     init() {}
@@ -131,8 +135,8 @@ extension MessageBus {
     ///   - router: makes the service.
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
-    /// - Returns: the registration of the router. Cancelling it does not remove destinations that the router
-    ///   has made.
+    /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
+    ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
     public func provide<Router: ServiceRouter>(
@@ -148,8 +152,9 @@ extension MessageBus {
         return try self.provideOnDemand(service, named: name, by: box, fileID: fileID, line: line)
     }
 
-    /// Registers a router that makes a service on demand, and whose destination provides more than this
-    /// service.
+    /// Registers a router for a protocol that is not the router's own destination type.
+    ///
+    /// Use this method to provide several protocols by one router.
     ///
     /// ```swift
     /// try bus.provide((any Reader).self, by: EditorRouter()) { $0 }
@@ -163,8 +168,8 @@ extension MessageBus {
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
     ///   - view: converts the destination to the service.
-    /// - Returns: the registration of the router. Cancelling it does not remove destinations that the router
-    ///   has made.
+    /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
+    ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
     public func provide<Service: Sendable, Router: ServiceRouter>(
@@ -181,14 +186,15 @@ extension MessageBus {
         return try self.provideOnDemand(service, named: name, by: box, fileID: fileID, line: line)
     }
 
-    /// Reports, when a program is compiled, a router whose destination has another type than the service.
+    /// Reports, when a program is compiled, that the type of a router's destination is not the type of the
+    /// service.
     ///
     /// Without this method, Swift 6.3 fails to produce a diagnostic.
     @available(
         *,
         unavailable,
         message:
-            "the router makes another type than the service; convert its destination: bus.provide(service, by: router) { $0 }"
+            "the router makes another type; convert the destination: bus.provide(service, by: router) { $0 }"
     )
     @discardableResult
     public func provide<Service: Sendable, Router: ServiceRouter>(
@@ -198,7 +204,7 @@ extension MessageBus {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Registration {
-        fatalError("`provide(_:by:)` was called with a router that makes another type than the service")
+        fatalError("`provide(_:by:)` was called with a router that does not make the type of the service")
     }
 
     /// Creates a performance for a service that is made on demand.
@@ -229,8 +235,8 @@ extension MessageBus {
     ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
     ///   - configure: changes the configuration of the performance; called at once.
     /// - Returns: the performance, which makes the service once or several times.
-    /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
-    ///   makes the service.
+    /// - Throws: `typeMismatch` if the settings do not have the type of the router's settings; `noHandler` if
+    ///   no router makes the service.
     public func performance<Destination: Sendable>(
         of service: Destination.Type,
         named name: String? = nil,
@@ -242,9 +248,9 @@ extension MessageBus {
         return self.performance(box.makeMaker(), settings: settings, configure)
     }
 
-    /// Creates a performance for a router that the caller knows.
+    /// Creates a performance for a router that the caller passes.
     ///
-    /// The router need not provide any protocol.
+    /// The router need not be registered on the bus.
     ///
     /// - Parameters:
     ///   - router: makes the destination.
@@ -274,18 +280,17 @@ extension MessageBus {
         )
     }
 
-    /// Sets the handler of all performances that fail.
+    /// Sets the handler that the bus calls for each performance that fails.
     ///
-    /// It is called after the handlers of the failed performance.
-    ///
-    /// A bus has one such handler; a new one replaces the previous one.
+    /// The handler is called after the handlers of the failed performance. A bus has one such handler. A new
+    /// handler replaces the previous handler.
     public func registerPerformFailed(_ handler: @escaping @Sendable (RoutingError) -> Void) {
         self.registerPerformFailed { _, error in handler(error) }
     }
 
-    /// Sets the handler of all performances that fail; it also receives the action that failed.
+    /// Sets the handler that the bus calls with the failed action for each performance that fails.
     ///
-    /// A bus has one such handler; a new one replaces the previous one.
+    /// A bus has one such handler. A new handler replaces the previous handler.
     public func registerPerformFailed(
         _ handler: @escaping @Sendable (PerformAction, RoutingError) -> Void
     ) {

@@ -12,9 +12,9 @@ struct Plugin: CompilerPlugin {
     ]
 }
 
-// The compiler finds its macros only in the plug-in's own module. They inherit from classes in a library,
-// which tests can import. If a test used a plug-in, it would be built for the machine that compiles, together
-// with all tests of the package.
+// The compiler finds its macros only in the plug-in's own module. The classes below inherit from classes in a
+// library, which tests can import. If a test imported a plug-in instead, the plug-in and all tests of the
+// package would be built for the machine that compiles.
 
 final class ModuleMacro: WaybillMacros.ModuleMacro {}
 
@@ -24,7 +24,7 @@ final class ServiceMacro: WaybillMacros.ServiceMacro {}
 
 #else
 
-/// The plug-in without macros.
+/// The plug-in in a build without macros.
 ///
 /// The target must be a program even when the trait `Macros` is off.
 @main

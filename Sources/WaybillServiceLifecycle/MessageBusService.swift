@@ -8,8 +8,8 @@ public import Waybill
 /// let service = MessageBusService(bus, drainingFor: .seconds(30))
 /// ```
 ///
-/// If the group has a `maximumGracefulShutdownDuration`, choose a shorter limit. At that duration, the group
-/// cancels its services, and the messages in flight fail at once.
+/// If the group has a `maximumGracefulShutdownDuration`, choose a shorter limit. When that duration has
+/// passed, the group cancels its services, and the messages in flight fail at once.
 public struct MessageBusService: Service {
     private let bus: MessageBus
     private let limit: Duration
@@ -17,7 +17,7 @@ public struct MessageBusService: Service {
     /// Creates a service for a bus.
     ///
     /// - Parameters:
-    ///   - bus: the bus that ends with the group.
+    ///   - bus: the bus that shuts down with the group.
     ///   - limit: the maximum time to wait for the messages in flight, after graceful shutdown begins.
     public init(_ bus: MessageBus, drainingFor limit: Duration) {
         self.bus = bus
@@ -26,8 +26,8 @@ public struct MessageBusService: Service {
 
     /// Runs until graceful shutdown, and then waits for the messages in flight.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before graceful shutdown. The messages in
-    ///   flight then fail at once.
+    /// - Throws: `CancellationError` if the task is cancelled before graceful shutdown. In that case, the
+    ///   messages in flight fail at once.
     public func run() async throws { try await self.bus.run(drainingFor: self.limit) }
 }
 #endif

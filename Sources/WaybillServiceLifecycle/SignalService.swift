@@ -2,7 +2,7 @@
 public import ServiceLifecycle
 public import WaybillEventLoop
 
-/// The signals of the process as a service in a group.
+/// A service in a group that receives the signals of the process.
 ///
 /// Some signals end the group, and others call handlers of the program.
 ///
@@ -20,10 +20,11 @@ public import WaybillEventLoop
 ///
 /// The program does not have to store the group for its signal handlers: when the service returns, its
 /// ``configuration`` makes the group shut down gracefully. If signals only have to end the program, the
-/// `gracefulShutdownSignals` of a group are sufficient. Do not list a signal in both.
+/// `gracefulShutdownSignals` of a group are sufficient. Do not list a signal there and in this service.
 ///
-/// The signals are caught on an event loop while the service runs. List this service last in the group, so
-/// that it ends first. A second Control-C then ends the process at once, even while other services shut down.
+/// An event loop catches the signals while the service runs. List this service last in the group, so that the
+/// group ends this service first. A second Control-C then ends the process at once, even while other services
+/// shut down.
 public struct SignalService: Service {
     private let ending: Set<Signal>
     private let eventLoop: EventLoop
@@ -33,9 +34,9 @@ public struct SignalService: Service {
     ///
     /// - Parameters:
     ///   - ending: the signals that end the service, and therefore the group.
-    ///   - eventLoop: the loop that catches the signals. It must run as long as the service.
-    ///   - handlers: the handlers of other signals. They are called one at a time, in the order in which the
-    ///     signals arrive.
+    ///   - eventLoop: the loop that catches the signals. The loop must run at least as long as the service.
+    ///   - handlers: the handlers of other signals. These handlers are called one at a time, in the order in
+    ///     which the signals arrive.
     public init(
         endingOn ending: Set<Signal> = [.interrupt, .terminate],
         on eventLoop: EventLoop,
@@ -46,8 +47,9 @@ public struct SignalService: Service {
         self.handlers = handlers
     }
 
-    /// The configuration of the service in its group: when the service returns, the group shuts down
-    /// gracefully.
+    /// The configuration of the service in its group.
+    ///
+    /// When the service returns, the group shuts down gracefully.
     public var configuration: ServiceGroupConfiguration.ServiceConfiguration {
         .init(service: self, successTerminationBehavior: .gracefullyShutdownGroup)
     }

@@ -3,8 +3,8 @@ package import ArgumentParser
 
 /// The command `waybill`.
 ///
-/// It explains and checks routes without a program, and sends requests to running programs that serve their
-/// bus.
+/// The command explains and checks routes without a running program, and sends requests to running programs
+/// that serve their bus.
 package struct WaybillCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "waybill",

@@ -4,14 +4,14 @@ internal import ServiceContextModule
 internal import Tracing
 
 extension TracingMiddleware {
-    /// Returns the headers that carry a span to another delivery.
+    /// Returns headers that identify a span, for another message.
     func headers(for context: ServiceContext) -> [String: String] {
         var headers: [String: String] = [:]
         self.instrument.inject(context, into: &headers, using: HeaderInjector())
         return headers
     }
 
-    /// Returns a context with the span in a message's headers added.
+    /// Returns a context to which the span in a message's headers is added.
     func context(in headers: [String: String], inside context: ServiceContext) -> ServiceContext {
         var context = context
         self.instrument.extract(headers, into: &context, using: HeaderExtractor())

@@ -11,12 +11,13 @@ internal import WaybillEventLoop
 /// bus.use(TracingMiddleware())
 /// ```
 ///
-/// The name of a span is the pattern that matched. Its parent is the span in the message's headers, or else
-/// the span that is current where the message is sent. The handler finds the span in `ServiceContext.current`
-/// and in the headers of its message. Messages that the handler sends have child spans.
+/// The name of a span is the pattern that the message matched. The parent of the span is the span in the
+/// message's headers. Without these headers, the parent is the current span of the sender. The handler finds
+/// the new span in `ServiceContext.current` and in the headers of the message. Messages that the handler
+/// sends have child spans.
 ///
-/// The message to a return URL begins a new trace, because its caller has already continued. Its span has a
-/// link to the span of the message that it answers.
+/// A message to a return URL begins a new trace, because the original caller has already continued. The span
+/// of this message has a link to the span of the message whose reply it contains.
 public struct TracingMiddleware: Middleware {
     private let tracer: (any Tracer)?
 
@@ -30,7 +31,7 @@ public struct TracingMiddleware: Middleware {
 
     /// Writes the current span of the sender into the headers of a message.
     public func prepare(_ message: Message) -> Message {
-        // A return leg already has the headers of the message that it answers.
+        // A message to a return URL already has the headers of the message whose reply it contains.
         guard message.correlationID == nil, let context = ServiceContext.current else { return message }
         return message.with(headers: self.headers(for: context))
     }
@@ -72,7 +73,7 @@ public struct TracingMiddleware: Middleware {
         return span
     }
 
-    /// Delivers a message with a current span, without leaving the event loop of the caller.
+    /// Delivers a message while a span is current, without leaving the event loop of the caller.
     private nonisolated(nonsending) func deliver(
         _ message: Message,
         _ next: borrowing Next,
@@ -95,7 +96,7 @@ public struct TracingMiddleware: Middleware {
 
 /// An actor on a given loop, for code that requires an actor.
 ///
-/// Binding a task-local value leaves the loop if the code is not isolated to an actor.
+/// Code that binds a task-local value continues on the loop only if the code is isolated to an actor.
 private actor LoopActor: LoopBound {
     nonisolated let eventLoop: EventLoop
 
@@ -107,7 +108,7 @@ private actor LoopActor: LoopBound {
         next: borrowing Next
     ) async -> Result<any Sendable, RoutingError> {
         await ServiceContext.$current.withValue(context) {
-            // The closure is isolated to the actor only if it captures the actor.
+            // The closure is isolated to the actor only if the closure captures the actor.
             _ = self
             return await next.result(of: message)
         }

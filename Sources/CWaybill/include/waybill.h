@@ -4,8 +4,8 @@
 // of a call before the call returns. The arguments of a callback are valid until the callback returns. The
 // interface contains no Swift types.
 //
-// A bus belongs to the thread that created it. That thread drives the loop of the bus, makes all calls, and
-// runs all callbacks. Only waybill_reply and waybill_fail may be called from any thread.
+// A bus belongs to the thread that created it. This thread must run the loop of the bus and make all calls.
+// All callbacks run on this thread. Only waybill_reply and waybill_fail may be called from any thread.
 
 #ifndef WAYBILL_H
 #define WAYBILL_H
@@ -17,17 +17,17 @@
 extern "C" {
 #endif
 
-// The version of this interface, which grows when a function is added. A program checks that
-// waybill_abi_version(), the version of the library, is at least this number.
+// The version of this interface. The number grows when a function is added. A program checks that
+// waybill_abi_version(), the version of the library, is at least the number in the header.
 #define WAYBILL_ABI_VERSION 1
 
-// The result of a call or a message. New numbers may be added, and existing ones never change.
+// The status of a call or a message. New numbers may be added, and existing numbers never change.
 enum {
     WAYBILL_OK = 0,
-    // Errors of the call itself.
+    // Errors that are found before the bus handles the call.
     WAYBILL_INVALID_ARGUMENT = -1,  // a null pointer, or text that is not UTF-8 or not JSON
     WAYBILL_WRONG_THREAD = -2,      // the calling thread is not the thread of the bus
-    // The codes of the bus, which RoutingError.Code documents.
+    // Errors of the bus. RoutingError.Code in the Swift library documents them.
     WAYBILL_INVALID_URL = -10,
     WAYBILL_INVALID_PATTERN = -11,
     WAYBILL_CONFLICT = -12,
@@ -47,7 +47,7 @@ enum {
     WAYBILL_UNREACHABLE = -26,
     WAYBILL_SHUT_DOWN = -27,
     WAYBILL_INFINITE_RECURSION = -28,
-    WAYBILL_OTHER = -99,  // a code that this header does not contain
+    WAYBILL_OTHER = -99,  // an error for which this header has no number
 };
 
 typedef struct waybill_bus waybill_bus;
@@ -59,23 +59,25 @@ typedef struct {
     size_t length;
 } waybill_value;
 
-// The outcome of a call. The status is WAYBILL_OK with the value of the reply, or another status with an
-// error message. `error` is null for WAYBILL_OK. The value of waybill_publish is the number of subscribers
-// that received the message.
+// The outcome of a call. `status` is WAYBILL_OK, and `value` is the value of the reply, or `status` is
+// another number, and `error` is an error message. `error` is null for WAYBILL_OK. The value of
+// waybill_publish is the number of subscribers that received the message.
 typedef struct {
     int status;
     waybill_value value;
     const char *error;
 } waybill_outcome;
 
-// Handles a message. The handler must end each message once, with waybill_reply or waybill_fail, now or
-// later, from any thread. The message is valid until then, even when its caller has stopped waiting.
+// Handles a message. For each message, the handler must call waybill_reply or waybill_fail once, now or
+// later, from any thread. The message is valid until that call, even when the message's caller has stopped
+// waiting.
 typedef void (*waybill_handler)(void *context, waybill_message *message);
 
-// Receives a published message. The message is valid until this function returns, and cannot be replied to.
+// Receives a published message. The message is valid until this function returns, and the function cannot
+// reply.
 typedef void (*waybill_subscriber)(void *context, const waybill_message *message);
 
-// Called once when a call has ended. It is never called before the function that began the call has returned.
+// Called once when a call has its outcome, and never before the function that began the call has returned.
 typedef void (*waybill_completion)(void *context, const waybill_outcome *outcome);
 
 // Called once when a bus has closed. The pointer to the bus is no longer valid.
@@ -83,49 +85,52 @@ typedef void (*waybill_closed)(void *context);
 
 int waybill_abi_version(void);
 
-// Returns the name of a status, such as "noRoute". It is never null.
+// Returns the name of a status, such as "noRoute". The result is never null.
 const char *waybill_status_name(int status);
 
 // ---- The loop ---------------------------------------------------------------------------------------------
 
-// Creates a bus on a libuv loop of the host. `uv_loop` is the address of a uv_loop_t that the calling thread
-// runs. The bus keeps uv_run from returning only while calls are pending or something is due. Returns null
-// when the system has no file descriptor left.
+// Creates a bus on a libuv loop of the program. `uv_loop` is the address of a uv_loop_t that the calling
+// thread runs. The bus keeps uv_run from returning only while calls are pending or a callback is due. Returns
+// null when the system has no file descriptor left.
 waybill_bus *waybill_adopt(void *uv_loop);
 
-// Creates a bus for a host without libuv. The host polls waybill_fd for reading, for at most waybill_timeout
-// milliseconds, and then calls waybill_dispatch. Returns null when the system has no file descriptor left.
+// Creates a bus for a program without libuv. The program polls waybill_fd for reading, for at most
+// waybill_timeout milliseconds, and then calls waybill_dispatch. Returns null when the system has no file
+// descriptor left.
 waybill_bus *waybill_create(void);
 
-// Returns the descriptor to poll for reading, or -1 for a bus on the host's uv_loop_t. The descriptor does
-// not change while the bus exists. The host must not read from it.
+// Returns the descriptor to poll for reading, or -1 for a bus on the program's uv_loop_t. The descriptor does
+// not change while the bus exists. The program must not read from the descriptor.
 int waybill_fd(const waybill_bus *bus);
 
-// Returns the number of milliseconds for which the host may poll: 0 when it must not wait, and -1 when it may
-// wait for any time. Call it before each poll, because every call may change the result.
+// Returns the maximum number of milliseconds for which the program may poll: 0 when it must not wait, and -1
+// when it may wait for any time. Call this function before each poll, because every call may change the
+// result.
 int waybill_timeout(const waybill_bus *bus);
 
 // Runs the callbacks that are due, without waiting.
 int waybill_dispatch(waybill_bus *bus);
 
-// Begins to close a bus. Its callers fail with WAYBILL_SHUT_DOWN. The host must continue to run or dispatch
-// its loop until `closed` is called. A host can close its uv_loop_t after that, once uv_run has returned.
-// `closed` may be null. A bus that is closing cannot be closed again: the second call returns
-// WAYBILL_SHUT_DOWN, and its `closed` is not called.
+// Begins to close a bus. Pending calls fail with WAYBILL_SHUT_DOWN. The program must continue to run or
+// dispatch its loop until `closed` is called. After that, and once uv_run has returned, the program can close
+// its uv_loop_t. `closed` may be null. A bus that is closing cannot be closed again: the second call returns
+// WAYBILL_SHUT_DOWN, and the `closed` function of the second call is not called.
 int waybill_close(waybill_bus *bus, waybill_closed closed, void *context);
 
 // ---- Messages ---------------------------------------------------------------------------------------------
 
-// Registers a handler for the URLs of a pattern. `id` is for waybill_cancel, and may be null.
+// Registers a handler for the URLs that match a pattern. `id` receives an ID for waybill_cancel, and may be
+// null.
 int waybill_register(waybill_bus *bus, const char *pattern, waybill_handler handler, void *context,
                      uint64_t *id);
 
-// Registers a subscriber for the messages that are published to a pattern.
+// Registers a subscriber for the published messages whose URLs match a pattern.
 int waybill_subscribe(waybill_bus *bus, const char *pattern, waybill_subscriber subscriber, void *context,
                       uint64_t *id);
 
-// Routes a message, and calls `done` with the reply. `parameters` is an object. `timeout` is in milliseconds,
-// and a negative one means no timeout.
+// Sends a message, and calls `done` with the reply. `parameters` is a JSON object. `timeout` is in
+// milliseconds, and a negative number means no timeout.
 int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, int64_t timeout,
                   waybill_completion done, void *context, uint64_t *id);
 
@@ -136,30 +141,30 @@ int waybill_send(waybill_bus *bus, const char *url, waybill_value parameters);
 int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters, waybill_completion done,
                     void *context);
 
-// Removes the handler or subscriber with an ID, or cancels the call with it, which then ends with
-// WAYBILL_CANCELLED. An ID that is no longer in use is not an error.
+// Removes the handler or the subscriber that has an ID, or cancels the call that has the ID. A cancelled call
+// fails with WAYBILL_CANCELLED. An ID that is no longer in use is not an error.
 int waybill_cancel(waybill_bus *bus, uint64_t id);
 
-// Returns the error message of the last call on the bus that did not return WAYBILL_OK. It is valid until the
-// next call.
+// Returns the error message of the last call on the bus that did not return WAYBILL_OK. The message is valid
+// until the next call.
 const char *waybill_error(const waybill_bus *bus);
 
 // Returns the URL of a message.
 const char *waybill_message_url(const waybill_message *message);
 
-// Returns the parameters of a message, as an object. The values from the path and the query are strings.
+// Returns the parameters of a message, as a JSON object. The values from the path and the query are strings.
 waybill_value waybill_message_parameters(const waybill_message *message);
 
-// Returns the payload of a message, such as the value for a return URL. The result has no value when the
-// message does not have a payload.
+// Returns the payload of a message, for example the value that a handler sends to a return URL. The result
+// has no value when the message does not have a payload.
 waybill_value waybill_message_payload(const waybill_message *message);
 
-// Ends a message with a value. If the value is not JSON, returns WAYBILL_INVALID_ARGUMENT and does not end
-// the message.
+// Replies to a message with a value. If the value is not JSON, returns WAYBILL_INVALID_ARGUMENT and does not
+// reply.
 int waybill_reply(waybill_message *message, waybill_value value);
 
-// Ends a message with a failure. Its caller receives WAYBILL_HANDLER_FAILED with the text. If the text is not
-// UTF-8, returns WAYBILL_INVALID_ARGUMENT and does not end the message.
+// Fails a message. The message's caller receives WAYBILL_HANDLER_FAILED with the text. If the text is not
+// UTF-8, returns WAYBILL_INVALID_ARGUMENT, and the message does not fail.
 int waybill_fail(waybill_message *message, const char *text);
 
 #ifdef __cplusplus

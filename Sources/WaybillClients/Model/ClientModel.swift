@@ -3,24 +3,28 @@ internal import WaybillDocuments
 
 /// The contents of a client, which are the same in every language.
 struct ClientModel {
-    /// A route that peers can call or send messages to.
+    /// A route that a client can call, or to which a client can send messages.
     struct Function {
         let namespace: String
         let name: String
         let documentation: String
         let pattern: String
         let arguments: [Argument]
-        /// The forms of the URL, the longest first.
+        /// The possible URLs of the route, the longest first.
+        ///
+        /// A shorter URL omits optional parts of the path.
         let addresses: [[AddressPiece]]
         let reply: ClientType
-        /// Whether the server replies; other routes only accept messages.
+        /// Whether the server replies.
+        ///
+        /// If the server does not reply, the route only accepts messages.
         let isCall: Bool
         let failures: [String]
 
-        /// The arguments that travel beside the URL.
+        /// The arguments that are sent in addition to the URL.
         var values: [Argument] { self.arguments.filter { !$0.isInEveryAddress } }
 
-        /// The arguments, with the required ones first.
+        /// The arguments, with the required arguments first.
         var sortedArguments: [Argument] {
             self.arguments.filter(\.isRequired) + self.arguments.filter { !$0.isRequired }
         }
@@ -31,14 +35,16 @@ struct ClientModel {
         let type: ClientType
         let isRequired: Bool
         let defaultValue: String?
-        /// Whether each form of the URL contains the value.
+        /// Whether each possible URL contains the value.
         let isInEveryAddress: Bool
     }
 
     /// A part of a URL.
     enum AddressPiece: Equatable {
         case literal(String)
-        /// The value of an argument, by its name; a path may have several segments.
+        /// The value of an argument, by the argument's name.
+        ///
+        /// If `isPath` is true, the value may contain several segments.
         case value(String, isPath: Bool)
 
         var argument: String? {
@@ -46,7 +52,7 @@ struct ClientModel {
         }
     }
 
-    /// An error that a module declares for its callers.
+    /// An error type that a module declares for its callers.
     struct Failure {
         let name: String
         let codes: [String]
@@ -54,7 +60,9 @@ struct ClientModel {
 
     let title: String
     let fingerprint: String
-    /// The functions by namespace, in the order of their patterns.
+    /// The functions by namespace.
+    ///
+    /// The namespaces are sorted by name.
     let namespaces: [(name: String, functions: [Function])]
     let declarations: [ClientDeclaration]
     let failures: [Failure]
@@ -79,7 +87,9 @@ struct ClientModel {
         self.schemes = Set(routes.flatMap { $0.templates.map(\.scheme) }).sorted()
     }
 
-    /// The types of all values, without their collections.
+    /// The types of all values.
+    ///
+    /// Collections and optionals are replaced by the types of their values.
     var usedTypes: Set<ClientType> {
         let functions = self.namespaces.flatMap(\.functions)
         let types = functions.flatMap { [$0.reply] + $0.arguments.map(\.type) }
@@ -89,7 +99,7 @@ struct ClientModel {
         return Set((types + properties).map(\.innermost))
     }
 
-    /// The declarations by the names of their schemas.
+    /// The declarations, by the names of their schemas.
     var declarationsByName: [String: ClientDeclaration] {
         Dictionary(self.declarations.map { ($0.name, $0) }) { first, _ in first }
     }
@@ -112,7 +122,7 @@ extension ClientModel.Function {
                 isInEveryAddress: !templates.isEmpty && places.count == templates.count
             )
         }
-        // A wildcard has no name in the pattern, but a URL needs a value in its place.
+        // A wildcard has no name in the pattern, but a URL must contain a value in its place.
         for placeholder in templates.flatMap(\.parameters)
         where !arguments.contains(where: { $0.name == placeholder.name }) {
             let count = templates.count { $0.parameters.contains { $0.name == placeholder.name } }
@@ -133,14 +143,16 @@ extension ClientModel.Function {
         self.arguments = arguments
         self.addresses = templates.map { $0.pieces }
         self.isCall = route.exposure.isSuperset(of: .calls)
-        // A message without a reply needs no type for it.
+        // A message without a reply does not need a reply type.
         self.reply =
             self.isCall
             ? reader.type(of: route.reply.tree, named: "\(route.action ?? "")_Reply") : .nothing
         self.failures = route.failures.map { "`\($0.name).\($0.code)`: \($0.message)" }
     }
 
-    /// Returns the name of a module without the word for its kind; the scheme for a closure.
+    /// Returns the name of the route's module without a suffix such as `Module`.
+    ///
+    /// For a closure, returns the scheme.
     private static func namespace(of route: BusDocument.Route) -> String {
         guard var name = route.module else { return route.templates.first?.scheme ?? "routes" }
         for word in ["Module", "Actor", "Service"] where name.hasSuffix(word) && name.count > word.count {
@@ -150,7 +162,7 @@ extension ClientModel.Function {
         return name
     }
 
-    /// Returns a name for a closure: the literal parts of its pattern.
+    /// Returns a name for a route whose handler is a closure: the literal parts of its pattern.
     private static func name(of route: BusDocument.Route) -> String {
         guard let template = route.templates.last else { return route.pattern }
         let words = template.pieces.dropFirst().compactMap { piece in
@@ -162,7 +174,9 @@ extension ClientModel.Function {
 }
 
 extension BusDocument.AddressTemplate {
-    /// The parts of the URL; the first one is the scheme.
+    /// The parts of the URL.
+    ///
+    /// The first part is the scheme.
     fileprivate var pieces: [ClientModel.AddressPiece] {
         var pieces: [ClientModel.AddressPiece] = [.literal("\(self.scheme)://")]
         var names = self.parameters[...]
@@ -178,7 +192,7 @@ extension BusDocument.AddressTemplate {
 }
 
 extension BusDocument {
-    /// The routes that peers can call or send messages to.
+    /// The routes that clients can call, and the routes to which clients can send messages.
     fileprivate var exposedRoutes: [Route] {
         self.routes.filter { $0.exposure.isSuperset(of: .calls) || $0.exposure.isSuperset(of: .sends) }
     }

@@ -10,7 +10,9 @@ enum NameStyle {
     case capitals
 }
 
-/// The names of one scope, none of which occurs twice.
+/// The names of one scope.
+///
+/// No name occurs twice.
 struct NameScope {
     private var taken: Set<String>
     private let reserved: Set<String>
@@ -21,8 +23,8 @@ struct NameScope {
     ///
     /// - Parameters:
     ///   - style: The spelling of the names.
-    ///   - reserved: The names that the language or the client itself uses.
-    ///   - suffix: The text that makes a reserved name different.
+    ///   - reserved: The names that the language or the client itself already uses.
+    ///   - suffix: The text that is appended to a reserved name, to make the name different.
     init(_ style: NameStyle, reserved: Set<String> = [], suffix: String = "_") {
         self.style = style
         self.reserved = reserved
@@ -30,7 +32,7 @@ struct NameScope {
         self.taken = reserved
     }
 
-    /// Returns an identifier for a name of the document, which no other name gets.
+    /// Returns a unique identifier of the scope for a name in the document.
     mutating func claim(_ name: String) -> String {
         var wanted = Identifier(name).spelled(self.style)
         if self.reserved.contains(wanted) { wanted += self.suffix }
@@ -43,7 +45,9 @@ struct NameScope {
         return free
     }
 
-    /// Returns identifiers for names, by name.
+    /// Returns identifiers for names.
+    ///
+    /// The keys of the result are the names.
     mutating func claim(_ names: some Sequence<String>) -> [String: String] {
         var claimed: [String: String] = [:]
         for name in names where claimed[name] == nil { claimed[name] = self.claim(name) }
@@ -51,7 +55,7 @@ struct NameScope {
     }
 }
 
-/// A name of a document, split into its words.
+/// A name in a document, split into its words.
 private struct Identifier {
     private var words: [String] = []
 
@@ -86,13 +90,14 @@ private struct Identifier {
         word = ""
     }
 
-    /// Whether a character may be part of an identifier in each language, and has only one spelling there.
+    /// Returns whether a character is allowed in identifiers of each language and has only one spelling
+    /// there.
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) }
         guard scalar.properties.isXIDContinue, !(0x1100...0x11FF).contains(scalar.value) else { return false }
         guard [.lowercaseLetter, .uppercaseLetter, .otherLetter].contains(scalar.properties.generalCategory)
         else { return false }
-        // Python treats characters as equal that have the same compatible form.
+        // Python treats two characters as equal if they have the same compatible form (NFKC).
         let lower = scalar.properties.lowercaseMapping.unicodeScalars
         return lower.count == 1 && lower.first?.properties.changesWhenNFKCCaseFolded == false
     }

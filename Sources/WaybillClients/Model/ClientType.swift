@@ -12,12 +12,12 @@ indirect enum ClientType: Hashable, Sendable {
     case date
     case uuid
     case bytes
-    /// A text that is always the same, which tells the options of a union apart.
+    /// A text that is always the same, and that shows which option of a union a value is.
     case literal(String)
     case array(ClientType)
     case dictionary(ClientType)
     case optional(ClientType)
-    /// A type that the client declares, by the name of its schema.
+    /// A type that the client declares, with the name of the schema.
     case named(String)
 
     /// The type without an outer optional.
@@ -50,7 +50,7 @@ struct IntegerType: Hashable, Sendable {
     let bits: Int
     let isSigned: Bool
 
-    /// Whether each value is a `number` of JavaScript, which has 53 bits.
+    /// Whether each value fits in a JavaScript `number`, whose whole numbers have 53 bits.
     var isSafeInJavaScript: Bool { self.bits < 64 }
 }
 
@@ -63,7 +63,7 @@ struct ClientDeclaration: Hashable, Sendable {
         /// Whether an object without the property is invalid.
         let isRequired: Bool
 
-        /// The type of the property in a program, which is optional if the property may be missing.
+        /// The declared type of the property, which is optional if the property may be missing.
         var declaredType: ClientType {
             self.isRequired ? self.type : .optional(self.type.unwrapped)
         }
@@ -80,7 +80,7 @@ struct ClientDeclaration: Hashable, Sendable {
         case object([Property])
         case texts([String])
         case integers([String], IntegerType)
-        /// Objects that have a property whose text names the option.
+        /// Objects with a property, the tag, whose text shows which option of the union the object is.
         case union(tag: String, options: [Option])
     }
 

@@ -1,22 +1,22 @@
-/// A writer of a client in one language.
+/// A type that writes the source code of a client in one language.
 protocol ClientWriter {
     var code: CodeWriter { get set }
 }
 
 extension ClientWriter {
-    /// Writes lines that are indented by one level more.
+    /// Writes lines with one more level of indentation.
     mutating func inBlock(_ body: (inout Self) -> Void) {
         self.code.indent()
         body(&self)
         self.code.outdent()
     }
 
-    /// Returns the lines of a comment, without empty lines at its ends.
+    /// Returns the lines of a comment, without empty lines at the beginning and the end.
     ///
     /// - Parameters:
     ///   - text: The documentation of a declaration.
     ///   - more: Lines that follow the text, after an empty line.
-    ///   - escape: Returns a line of the text without characters that end a comment of the language.
+    ///   - escape: Returns a line of the text in which characters that would end a comment are replaced.
     /// - Returns: The lines.
     static func documentation(
         _ text: String,

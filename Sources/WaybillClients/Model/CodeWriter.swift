@@ -1,4 +1,4 @@
-/// Writes lines of source code in the layout of a formatter.
+/// Writes lines of source code with the layout that a formatter would produce.
 struct CodeWriter {
     private(set) var text = ""
     private var depth = 0
@@ -23,14 +23,14 @@ struct CodeWriter {
 
     mutating func outdent() { self.depth -= 1 }
 
-    /// Writes a list on one line if it fits, and else with a line for each item.
+    /// Writes a list on one line if the list fits, and otherwise with a line for each item.
     ///
     /// - Parameters:
     ///   - items: The items, without commas.
     ///   - opening: The text before the items.
     ///   - closing: The text after the items.
-    ///   - padding: The text at both ends of a list on one line.
-    ///   - hasLastComma: Whether a comma follows the last item when it has its own line.
+    ///   - padding: The text between the items and the delimiters of a list on one line.
+    ///   - hasLastComma: Whether a comma follows the last item of a list with a line for each item.
     mutating func list(
         _ items: [String],
         opening: String,
@@ -50,14 +50,15 @@ struct CodeWriter {
         self.line(closing)
     }
 
-    /// Returns whether a line is not too long at the present depth.
+    /// Returns whether a line is short enough at the current indentation.
     func fits(_ line: String) -> Bool {
         self.depth * self.indentation + line.unicodeScalars.count <= self.width
     }
 }
 
 extension String {
-    /// The text as lines of documentation, without characters that end a line or a comment elsewhere.
+    /// The lines of a documentation text, without characters that would end a line or a comment in another
+    /// language.
     var documentationLines: [String] {
         self.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             String(

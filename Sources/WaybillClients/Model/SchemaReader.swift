@@ -1,15 +1,20 @@
 internal import WaybillDocuments
 
-/// Turns the schemas of a document into types of a client.
+/// Converts the schemas of a document to types of a client.
 ///
-/// An object, an enumeration or a union is a declared type. Other schemas are replaced by their contents. A
-/// schema that the reader does not understand is any JSON value, so a client accepts every document.
+/// For an object, an enumeration or a union, the client declares a type. For any other schema, the client
+/// uses a built-in type. A schema that the reader does not understand becomes the type of any JSON value, so
+/// a client can be generated from every document.
 struct SchemaReader {
     private let schemas: [String: JSONTree]
     private var declared: [String: ClientDeclaration] = [:]
-    /// The schemas whose declarations have begun.
+    /// The schemas whose declarations have been started.
+    ///
+    /// A declaration that refers to itself is not started again.
     private var begun: Set<String> = []
-    /// The schemas that are being replaced by their contents; a recursive one is any JSON value.
+    /// The schemas that are currently being replaced by their contents.
+    ///
+    /// If one of these schemas contains itself, the inner occurrence becomes any JSON value.
     private var replaced: Set<String> = []
 
     private static let prefix = "#/components/schemas/"
@@ -23,7 +28,7 @@ struct SchemaReader {
     ///
     /// - Parameters:
     ///   - tree: The schema.
-    ///   - name: The name of the type if the schema has to be declared and has no name.
+    ///   - name: The name of the type, if the client must declare a type and the schema has no name.
     /// - Returns: The type.
     mutating func type(of tree: JSONTree, named name: String) -> ClientType {
         let (rest, isNullable) = Self.withoutNull(tree)
@@ -38,7 +43,7 @@ struct SchemaReader {
             guard reference.hasPrefix(Self.prefix) else { return .json }
             return self.type(ofSchema: String(reference.dropFirst(Self.prefix.count)))
         }
-        // Only the property that tells the options of a union apart has a type of one value.
+        // A type with only one value occurs only in the property that distinguishes the options of a union.
         if tree["const"]?.text != nil { return .text }
         if self.isDeclared(tree, isNamed: false) { return self.declare(tree, as: self.freeName(name)) }
         switch tree["type"]?.text {
@@ -84,11 +89,11 @@ struct SchemaReader {
                 return IntegerType(bits: bits, isSigned: isSigned)
             }
         }
-        // A number that is not negative and has 63 bits is an `Int` in Swift.
+        // A schema whose minimum is not negative and whose maximum has at most 63 bits is an `Int` in Swift.
         return IntegerType(bits: 64, isSigned: isSigned || Int64(highest) != nil)
     }
 
-    /// Returns a schema without null, and whether its values include null.
+    /// Returns a schema without null, and whether the original schema permits null.
     private static func withoutNull(_ tree: JSONTree) -> (JSONTree, isNullable: Bool) {
         var rest = tree
         var isNullable = false
@@ -125,7 +130,7 @@ extension SchemaReader {
 
     private mutating func declare(_ tree: JSONTree, as name: String) -> ClientType {
         guard self.begun.insert(name).inserted else { return .named(name) }
-        // A declared type may refer to itself, so the types around it may occur in it again.
+        // A declared type may contain itself, and so may contain the schemas that are being replaced.
         let around = self.replaced
         self.replaced = []
         defer { self.replaced = around }
@@ -188,7 +193,8 @@ extension SchemaReader {
         return .integers(numbers, IntegerType(bits: isSafe ? 32 : 64, isSigned: true))
     }
 
-    /// Returns the property whose text differs in each option of a union; nil for other schemas.
+    /// Returns the property whose text differs in each option of a union; nil if the schema is not such a
+    /// union.
     private func unionTag(of tree: JSONTree) -> String? {
         guard let options = (tree["oneOf"] ?? tree["anyOf"])?.elements, options.count > 1 else { return nil }
         let objects = options.map { self.resolved($0) }
@@ -204,7 +210,7 @@ extension SchemaReader {
         self.resolved(option)["properties"]?[tag]?["const"]?.text
     }
 
-    /// Returns the schema to which a reference leads.
+    /// Returns the schema that a reference refers to; for other schemas, returns the schema itself.
     private func resolved(_ tree: JSONTree) -> JSONTree {
         guard let reference = tree["$ref"]?.text, reference.hasPrefix(Self.prefix) else { return tree }
         return self.schemas[String(reference.dropFirst(Self.prefix.count))] ?? [:]

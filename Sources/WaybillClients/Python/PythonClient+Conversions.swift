@@ -41,7 +41,7 @@ extension PythonClient {
         }
     }
 
-    /// Returns the expression that turns a value into JSON.
+    /// Returns the expression that converts a value to JSON.
     func encoded(_ value: String, _ type: ClientType, depth: Int = 0) -> String {
         if Self.isPlain(type) { return value }
         let item = depth == 0 ? "_item" : "_item_\(depth + 1)"
@@ -60,7 +60,7 @@ extension PythonClient {
         }
     }
 
-    /// Whether a value of the type is JSON already.
+    /// Returns whether a value of the type can be encoded as JSON without a conversion.
     static func isPlain(_ type: ClientType) -> Bool {
         switch type {
         case .date, .uuid, .bytes, .named: false

@@ -88,7 +88,9 @@ extension PythonClient {
         }
     }
 
-    /// Writes a dictionary whose `others` are left out where they are None.
+    /// Writes a dictionary expression.
+    ///
+    /// Members in `others` whose value is None are omitted from the dictionary.
     mutating func writeMembers(
         _ required: [String],
         others: [String],

@@ -1,15 +1,17 @@
 internal import WaybillRouting
 
-/// Writes a client in Python 3.11, which needs only the standard library.
+/// Writes a client in Python 3.11.
+///
+/// The client uses only the standard library.
 struct PythonClient: ClientWriter {
     let model: ClientModel
     let name: String
     let declarations: [String: ClientDeclaration]
-    /// The classes of the declared types, by the names of their schemas.
+    /// The names of the classes of the declared types, by the names of their schemas.
     let types: [String: String]
-    /// The names of the functions that convert declared types, without their prefixes.
+    /// The names of the functions that convert declared types, without prefixes, by the names of the schemas.
     let functions: [String: String]
-    /// The classes of the errors that modules declare, by their names.
+    /// The names of the classes of the errors that modules declare, by the names of the errors.
     let failures: [String: String]
     var code = CodeWriter(width: 88, indentation: 4)
 
@@ -91,7 +93,7 @@ struct PythonClient: ClientWriter {
     }
 }
 
-// The parts at the end.
+// The parts at the end of the generated file.
 extension PythonClient {
     mutating func writeCodes() {
         for code in RoutingError.Code.all.map(\.description) {
@@ -156,7 +158,7 @@ extension PythonClient {
     }
 }
 
-// Fixed parts.
+// The parts that are the same in every generated file.
 extension PythonClient {
     private static let runtime = String(decoding: PackageResources.runtime_py, as: UTF8.self)
         .split(separator: "\n", omittingEmptySubsequences: false).dropLast()

@@ -1,6 +1,6 @@
 // The names that generated code in Python must not use.
 extension PythonClient {
-    /// The words of the language, and the names of types that the generated code uses in the same scopes.
+    /// The keywords of Python, and the names of types that the generated code uses in the same scopes.
     static let keywords: Set<String> = [
         "false", "none", "true", "and", "as", "assert", "async", "await", "break", "case", "class",
         "continue",
@@ -10,7 +10,7 @@ extension PythonClient {
         "yield", "bool", "bytes", "datetime", "dict", "float", "int", "list", "str",
     ]
 
-    /// The classes and type variables of the rest of the file.
+    /// The names of the other classes and type variables in the generated file.
     static let ownTypes: Set<String> = Set([
         "Array", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
         "DecodingError", "Enum",
@@ -23,6 +23,8 @@ extension PythonClient {
         "BaseException",
     ])
 
-    /// The members of a client, which its namespaces cannot hide.
+    /// The members of a client.
+    ///
+    /// A namespace cannot have the same name as one of these members.
     static let ownMembers: Set<String> = ["close", "is_current", "property", "publish", "subscribe", "token"]
 }

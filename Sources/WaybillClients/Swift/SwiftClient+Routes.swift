@@ -148,7 +148,7 @@ extension SwiftClient {
         }
     }
 
-    /// Returns the expression of a value's text in a URL.
+    /// Returns the expression that converts a value to text for a URL.
     func text(of value: String, _ type: ClientType) -> String {
         switch type {
         case .text, .literal: return value

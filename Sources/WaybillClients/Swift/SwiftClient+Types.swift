@@ -118,7 +118,7 @@ extension SwiftClient {
         self.code.lines(["    case .unknown(let value): try value.encode(to: encoder)", "    }", "}"])
     }
 
-    /// Returns whether a property makes its own type contain itself, which a structure cannot do.
+    /// Returns whether a property makes a type contain itself, which is not possible for a structure.
     func isRecursive(_ type: ClientType, in name: String) -> Bool {
         var seen: Set<String> = []
         var open = [type]

@@ -1,4 +1,6 @@
-/// Writes a client in Swift, which needs the product `WaybillServe`.
+/// Writes a client in Swift.
+///
+/// The client uses the product `WaybillServe`.
 struct SwiftClient: ClientWriter {
     let model: ClientModel
     let name: String
@@ -141,10 +143,12 @@ extension SwiftClient {
 }
 
 extension String {
-    /// The text as an identifier, in backticks if it is a word of the language.
+    /// The text as an identifier.
+    ///
+    /// A keyword of Swift is in backticks.
     var quoted: String { SwiftClient.keywords.contains(self) ? "`\(self)`" : self }
 
-    /// The text as a literal of Swift.
+    /// The text as a string literal of Swift.
     var swiftText: String {
         var literal = "\""
         for scalar in self.unicodeScalars {

@@ -4,8 +4,8 @@ extension TypeScriptClient {
     ///
     /// - Parameters:
     ///   - type: The type.
-    ///   - isReply: Whether no value is `void`.
-    ///   - isInput: Whether whole numbers may also be `number`.
+    ///   - isReply: Whether the name is for a reply, where no value is `void`.
+    ///   - isInput: Whether the name is for an argument, where whole numbers of 64 bits may also be `number`.
     /// - Returns: The name.
     func name(of type: ClientType, isReply: Bool = false, isInput: Bool = false) -> String {
         switch type {
@@ -47,7 +47,7 @@ extension TypeScriptClient {
         }
     }
 
-    /// Returns the expression that turns a value into JSON.
+    /// Returns the expression that converts a value to JSON.
     func encoded(_ value: String, _ type: ClientType, isInput: Bool = false) -> String {
         switch type {
         case .integer(let type): type.isSafeInJavaScript || !isInput ? value : "fromLong(\(value))"
@@ -65,6 +65,6 @@ extension TypeScriptClient {
         }
     }
 
-    /// Whether a value of the type is JSON already.
+    /// Returns whether a value of the type can be encoded as JSON without a conversion.
     func isPlain(_ type: ClientType) -> Bool { self.encoded("value", type) == "value" }
 }

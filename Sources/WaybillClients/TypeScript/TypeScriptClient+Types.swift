@@ -80,7 +80,8 @@ extension TypeScriptClient {
         self.code.lines(["  },", "};"])
     }
 
-    /// Writes an object whose members have their own lines, as prettier keeps them.
+    /// Writes an object literal with one line for each member, because the formatter prettier keeps this
+    /// layout.
     mutating func writeMembers(_ members: [String], opening: String, closing: String) {
         if members.isEmpty { return self.code.line(opening + closing) }
         self.code.line(opening)

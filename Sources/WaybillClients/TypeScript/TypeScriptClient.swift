@@ -55,7 +55,7 @@ struct TypeScriptClient: ClientWriter {
         .split(separator: "\n", omittingEmptySubsequences: false).dropLast()
 }
 
-// The parts at the end.
+// The parts at the end of the generated file.
 extension TypeScriptClient {
     mutating func writeFailures() {
         let codes = RoutingError.Code.all.map(\.description)
@@ -105,7 +105,7 @@ extension TypeScriptClient {
 }
 
 extension TypeScriptClient {
-    /// The types and classes of the rest of the file.
+    /// The names of the other types and classes in the generated file.
     private static let ownTypes: Set<String> = [
         "AbortController", "AbortSignal", "Array", "AsyncGenerator", "BigInt", "Call", "Client",
         "Configuration",
@@ -119,14 +119,16 @@ extension TypeScriptClient {
         "Transport", "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
     ]
 
-    /// The members of a client, which its namespaces cannot hide.
+    /// The members of a client.
+    ///
+    /// A namespace cannot have the same name as one of these members.
     private static let ownMembers: Set<String> = [
         "close", "constructor", "isCurrent", "publish", "subscribe", "then", "transport",
     ]
 }
 
 extension String {
-    /// The text as a literal of TypeScript.
+    /// The text as a string literal of TypeScript.
     var scriptText: String {
         var literal = "\""
         for scalar in self.unicodeScalars {
@@ -152,10 +154,10 @@ extension String {
         }
     }
 
-    /// The text as the name of a property.
+    /// The text as the name of a property in an object literal.
     var scriptKey: String { self.isScriptName ? self : self.scriptText }
 
-    /// Returns the text as access to a property of a value.
+    /// Returns the expression that reads this property of a value.
     func scriptMember(of value: String) -> String {
         if Self.inherited.contains(self) { return "own(\(value), \(self.scriptText))" }
         return self.isScriptName ? "\(value).\(self)" : "\(value)[\(self.scriptText)]"

@@ -4,9 +4,10 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The dead letters of a bus since the console was created, grouped by reason and route.
+/// The dead letters of a bus since the console was created, grouped by error code and route.
 ///
-/// All letters are counted, and the latest of each group are kept.
+/// A dead letter is a message that reached no handler, or that failed and no caller awaited. The box counts
+/// all dead letters, and keeps the latest of each group.
 final class LetterBox: Sendable {
     /// The error code and the route that the letters of a group share.
     struct Key: Hashable, Sendable {
@@ -14,14 +15,14 @@ final class LetterBox: Sendable {
         let pattern: String?
     }
 
-    /// A dead letter in the form that the console may show.
+    /// A dead letter in the form that the console may show, with hidden values replaced.
     struct Letter: Sendable {
         let id: CorrelationID
         let url: String
         let failure: ShownFailure
         let time: Double
         let isAwaited: Bool
-        /// The message, for sending it again; nil if it cannot be sent again.
+        /// The message, so that it can be sent again; nil if the console cannot send it again.
         let message: Message?
         let size: Int
         var replayedAs: [CorrelationID] = []
@@ -48,7 +49,9 @@ final class LetterBox: Sendable {
     private let state = Locked(State())
 
     private static let (groupLimit, letterLimit, messageLimit) = (256, 200, 1 << 18)
-    /// The number of letters of a group that are kept in a second; further letters are only counted.
+    /// The number of letters of a group that are kept per second.
+    ///
+    /// Letters above this number are only counted.
     private static let quota = 100.0
 
     /// Creates an empty box.
@@ -75,23 +78,26 @@ final class LetterBox: Sendable {
         }
     }
 
-    /// Counts a dead letter, and keeps it unless its group exceeds its quota.
+    /// Counts a dead letter.
     ///
-    /// Runs on the thread on which the message became a dead letter.
+    /// The letter is also kept, unless its group has already reached its quota for the second.
+    ///
+    /// The method runs on the thread on which the message became a dead letter.
     func take(_ letter: DeadLetter) {
         let time = self.recorder.seconds(at: letter.time)
         let (key, isKept) = self.state.withLock { state -> (Key, Bool) in
             state.counted += 1
             var key = Key(code: letter.error.code.description, pattern: letter.pattern)
             if state.groups[key] == nil, state.groups.count >= Self.groupLimit {
-                // Letters of further routes share one group for each code.
+                // If the maximum number of groups exists, letters of other routes share one group for each
+                // code.
                 key = Key(code: key.code, pattern: nil)
             }
             state.groups[key, default: Group(at: time)].count += 1
             return (key, state.groups[key]?.quota.take(at: time) == true)
         }
         guard isKept else { return }
-        // Outside the lock, because this runs code of the program's types.
+        // This call is outside the lock, because it runs code of the program's types.
         let shown = self.shown(letter, time)
         self.state.withLock { $0.keep(shown, key, bytes: self.bytes, limit: Self.letterLimit) }
     }
@@ -108,7 +114,8 @@ final class LetterBox: Sendable {
         )
         let texts = 512 + url.utf8.count + failure.message.utf8.count
         let size = self.keepsMessages ? letter.message.map(Self.size(of:)) ?? 0 : 0
-        // A publication that is sent again would be routed to a handler, and it may have no route.
+        // If a publication were sent again, the bus would route it to a handler, and the URL possibly has no
+        // handler.
         let isKept = self.keepsMessages && !letter.isPublication && size < Self.messageLimit
         return Letter(
             id: letter.id,
@@ -128,7 +135,7 @@ final class LetterBox: Sendable {
         return values.reduce(size) { $0 + ValueSize.estimate($1, upTo: Self.messageLimit) }
     }
 
-    /// Returns the letters that match a condition and can be sent again.
+    /// Returns the letters that satisfy a condition and that can be sent again.
     func replayable(_ isMeant: (Key, Letter) -> Bool) -> [Letter] {
         self.state.withLock { state in
             state.groups.flatMap { key, group in
@@ -142,7 +149,7 @@ final class LetterBox: Sendable {
         self.state.withLock { state in
             for (key, group) in state.groups {
                 guard let place = group.letters.lastIndex(where: { $0.id == id }) else { continue }
-                // Only the latest are kept, because a letter may be sent any number of times.
+                // Only the latest IDs are kept, because a letter may be sent again any number of times.
                 if group.letters[place].replayedAs.count >= 16 {
                     state.groups[key]?.letters[place].replayedAs.removeFirst()
                 }

@@ -2,7 +2,7 @@
 internal import Waybill
 internal import WaybillJSON
 
-/// A flow as a sequence of events between participants, for a diagram.
+/// A flow (a message and all messages that it caused) as events between participants, for a diagram.
 struct FlowDiagram {
     struct Event: Equatable {
         let time: Double
@@ -16,7 +16,7 @@ struct FlowDiagram {
         let duration: Int?
     }
 
-    /// The participant that stands for the sender of a message that no recorded handler sent.
+    /// The name of the sender, if no recorded handler sent the message.
     static let caller = "caller"
 
     let root: CorrelationID
@@ -29,7 +29,7 @@ struct FlowDiagram {
         self.root = root
         self.dropped = flow.dropped
         let names = Dictionary(flow.messages.map { ($0.id, $0.participant) }) { first, _ in first }
-        // Events of two loops may have been recorded out of order.
+        // Two loops possibly recorded their events in the wrong order.
         let ordered = flow.events.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
         }
@@ -84,7 +84,7 @@ struct FlowDiagram {
         }
     }
 
-    /// Returns a text with the characters escaped that have a meaning in Mermaid.
+    /// Returns a text in which the characters with a meaning in Mermaid are escaped.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
@@ -95,7 +95,7 @@ struct FlowDiagram {
         }
     }
 
-    /// The diagram as JSON for the page.
+    /// The diagram as JSON, for the page of the console.
     var json: [UInt8] {
         var json = JSONFields()
         json.add("root", "\(self.root)")

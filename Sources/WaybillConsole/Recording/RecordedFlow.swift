@@ -1,17 +1,17 @@
 #if HTTP
 internal import Waybill
 
-/// A message in the form that the console keeps: its values are replaced by text that may be shown.
+/// A message in the form that the console keeps: texts that may be shown replace the message's values.
 struct RecordedMessage: Sendable {
     let id: CorrelationID
-    /// When the message was sent, in seconds since the console was created.
+    /// The time at which the message was sent, in seconds since the console was created.
     let time: Double
     let url: String
     let pattern: String?
     let module: String?
     let origin: String
     let node: String?
-    /// The message whose handler sent this one.
+    /// The ID of the message whose handler sent this message.
     let cause: CorrelationID?
     let answers: CorrelationID?
     let kind: DeliveryKind
@@ -24,10 +24,11 @@ struct RecordedMessage: Sendable {
     var failure: ShownFailure?
     var isReplied = false
 
-    /// The recorder's revision when this message last changed.
+    /// The recorder's revision at the last change of this message.
     var revision = 0
-    /// The readers whose pattern matches the message, and the readers that have received it; each reader is a
-    /// bit.
+    /// The readers whose pattern matches the message, and the readers that have received the message.
+    ///
+    /// A reader is an open page. Each reader has one bit.
     var readers: UInt32 = 0
     var shownTo: UInt32 = 0
 
@@ -48,7 +49,7 @@ struct RecordedMessage: Sendable {
     }
 }
 
-/// An event of a message of a flow.
+/// An event of a message in a flow.
 struct FlowEvent: Sendable {
     enum Kind: String, Sendable {
         case message, progress, answer, reply, failure
@@ -64,14 +65,16 @@ struct FlowEvent: Sendable {
     var size: Int { 96 + self.text.utf8.count }
 }
 
-/// A message without a recorded cause, and all messages that it led to.
+/// A message without a recorded cause, and all messages that it caused directly or indirectly.
 struct RecordedFlow: Sendable {
     let number: Int
-    /// The pattern of the first message; flows are evicted by this route.
+    /// The pattern of the first message.
+    ///
+    /// When memory is short, the recorder removes flows of the route whose flows occupy the most memory.
     let route: String
     var messages: [RecordedMessage] = []
     var events: [FlowEvent] = []
-    /// The number of messages and events that were counted and not kept.
+    /// The number of messages and events that were counted but not kept.
     var dropped = 0
     var size = 256
 }

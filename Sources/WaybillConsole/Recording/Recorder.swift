@@ -3,9 +3,10 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Records the messages of a bus, for as long as an observer calls the recorder.
+/// Records the messages of a bus.
 ///
-/// The observer calls it on the loops of the bus. A message that is not kept costs one lock and no text.
+/// An observer of the bus calls the recorder on the loops of the bus. For a message that is not kept, the
+/// recorder takes a lock once and creates no text.
 final class Recorder: Sendable {
     let writer: ValueWriter
     let catalog: RouteCatalog
@@ -50,7 +51,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Records a dead letter, unless its message was delivered and has been counted already.
+    /// Records a dead letter, unless its message was delivered and has already been counted.
     func take(_ letter: DeadLetter) {
         let time = self.seconds(at: letter.time)
         let route = letter.pattern ?? ""
@@ -90,7 +91,7 @@ final class Recorder: Sendable {
             )
         }
         guard decision.isKept else { return }
-        // Outside the lock, because this runs code of the program's types.
+        // This call is outside the lock, because it runs code of the program's types.
         let recorded = self.recorded(message, pattern: pattern, time: time, readers: readers)
         self.state.withLock { $0.keep(recorded, decision) }
     }
@@ -119,7 +120,7 @@ extension RecorderState.Decision {
     }
 }
 
-// The kept form of a message.
+// Conversion of messages to the form that the console keeps.
 extension Recorder {
     private func recorded(
         _ message: Message,
@@ -185,7 +186,7 @@ extension Recorder {
 
     /// Returns the values that the console hides because of their names, as texts.
     ///
-    /// The sentence of an error may contain them, and they are removed from it as well.
+    /// An error message may contain these values, and they are removed from the error message as well.
     func hidden(in message: Message) -> [String] {
         guard self.writer.showsPayloads else { return [] }
         let redaction = self.writer.redaction

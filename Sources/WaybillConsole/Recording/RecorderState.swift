@@ -3,14 +3,16 @@ internal import DequeModule
 internal import Waybill
 internal import WaybillRouting
 
-/// The recorded messages of a bus while it is observed; a value that makes decisions and runs no code of the
-/// program.
+/// The recorded messages of a bus while it is observed.
 ///
-/// Every message is counted and timed. Whether a message is kept is decided when it begins. If a kept message
-/// led to it, it joins the flow of that message within the limits. Otherwise it begins a flow if the quota of
-/// its route, or the spare quota of all routes, allows one. A route with many messages evicts its own flows.
+/// The value makes decisions, and runs no code of the program.
+///
+/// Every message is counted, and its duration is recorded. Whether a message is kept is decided when it
+/// begins. If a kept message caused it, the message joins the flow of that message within the limits.
+/// Otherwise the message begins a new flow if the quota of its route, or the spare quota of all routes,
+/// allows a new flow. A route with many messages loses its own flows first when memory is short.
 struct RecorderState: Sendable {
-    /// The decision whether a message is kept.
+    /// The decision whether a message is kept, or only counted.
     enum Decision: Sendable {
         case count
         /// The message begins a new flow.
@@ -31,7 +33,7 @@ struct RecorderState: Sendable {
         var latency = LatencyHistogram()
     }
 
-    /// A page that receives the recorded messages.
+    /// An open page that receives the recorded messages.
     fileprivate struct Reader {
         let scope: RouteTable<Void>?
         var counted = 0
@@ -49,21 +51,24 @@ struct RecorderState: Sendable {
     private(set) var size = 0
     private(set) var latency = LatencyHistogram()
 
-    /// The messages that have begun and not ended.
+    /// The messages that have begun and have no outcome yet.
     ///
-    /// A dead letter that is not in this set, and has not just failed, was never delivered.
+    /// If a dead letter is not in this set, and has not just failed, its message was never delivered.
     private var inFlight: Set<CorrelationID> = []
     private var failed: Set<CorrelationID> = []
     private var failures: Deque<CorrelationID> = []
     private static let (inFlightLimit, failureLimit) = (100_000, 4096)
 
-    /// The messages that have changed, in the order of their changes; the last one has the revision
-    /// ``revision``.
+    /// The messages that have changed, in the order of their changes.
+    ///
+    /// The last change has the revision ``revision``.
     private var changes: Deque<CorrelationID> = []
     private(set) var revision = 0
     private static let changeLimit = 8192
 
-    /// The readers; the index of a reader is its bit in ``RecordedMessage/readers``.
+    /// The readers.
+    ///
+    /// The index of a reader is its bit in ``RecordedMessage/readers``.
     private var readers: [Reader?] = []
     static let readerLimit = 32
 
@@ -89,10 +94,10 @@ extension RecorderState {
     ///   - id: the ID of the message.
     ///   - url: the URL of the message.
     ///   - route: the pattern that matched; empty if no pattern matched.
-    ///   - cause: the message whose handler sent this one.
-    ///   - time: when the message was sent, in seconds since the console was created.
+    ///   - cause: the message whose handler sent this message.
+    ///   - time: the time at which the message was sent, in seconds since the console was created.
     ///   - hasEnded: whether the message is a dead letter that was never delivered.
-    /// - Returns: the decision, and the readers of the message.
+    /// - Returns: the decision, and the readers whose pattern matches the message.
     mutating func begin(
         _ id: CorrelationID,
         to url: String,
@@ -120,7 +125,8 @@ extension RecorderState {
             }
             return .join(place.flow)
         }
-        // One access changes the record in place; a read and a write would copy the queue of its flows.
+        // This single access changes the record in place. Separate reading and writing would copy the queue
+        // of flows.
         let new = self.newRoute(at: time)
         let isWithinQuota = self.routes[route, default: new].quota.take(at: time)
         return isWithinQuota || self.spare.take(at: time) ? .begin : .count
@@ -146,7 +152,7 @@ extension RecorderState {
             self.routes[route, default: newRoute].flows.append(flow)
             self.routes[route]?.size += new.size
         case .join(let number):
-            // The flow may have been evicted since the decision.
+            // The flow has possibly been removed since the decision.
             guard self.flows[number] != nil else { return }
             flow = number
         }
@@ -162,7 +168,9 @@ extension RecorderState {
     /// Returns whether a message is kept.
     func isKept(_ id: CorrelationID) -> Bool { self.places[id] != nil }
 
-    /// Adds an event to a message, unless the message is not kept.
+    /// Adds an event to a message.
+    ///
+    /// If the message is not kept, the method does nothing.
     mutating func note(_ kind: FlowEvent.Kind, of id: CorrelationID, at time: Double, _ text: String) {
         guard let place = self.places[id] else { return }
         if kind == .progress { self.flows[place.flow]?.messages[place.message].progress += 1 }
@@ -171,7 +179,7 @@ extension RecorderState {
         self.evict()
     }
 
-    /// Counts the end of a message.
+    /// Counts the outcome of a message.
     ///
     /// - Returns: Whether the message is kept.
     mutating func end(_ id: CorrelationID, _ route: String, after duration: Duration, hasFailed: Bool) -> Bool
@@ -190,14 +198,18 @@ extension RecorderState {
         if self.failures.count > Self.failureLimit { self.failed.remove(self.failures.removeFirst()) }
     }
 
-    /// Returns whether the message of a dead letter has been counted already; otherwise records it as failed.
+    /// Returns whether the message of a dead letter has already been counted.
+    ///
+    /// If the message has not been counted, the method records it as failed.
     mutating func isCounted(_ id: CorrelationID) -> Bool {
         if self.inFlight.contains(id) || self.failed.contains(id) { return true }
         self.noteFailure(id)
         return false
     }
 
-    /// Adds the end of a message, unless the message is not kept.
+    /// Adds the outcome of a message.
+    ///
+    /// If the message is not kept, the method does nothing.
     mutating func end(
         _ id: CorrelationID,
         at time: Double,
@@ -212,7 +224,7 @@ extension RecorderState {
         self.flows[place.flow]?.messages[place.message].failure = failure
         let text = failure.map { "\($0.code): \($0.message)" } ?? reply ?? ""
         self.grow(place.flow, by: text.utf8.count)
-        // The last event of a message is kept even beyond the limit.
+        // The last event of a message is kept even if the flow has reached its maximum number of events.
         self.add(
             failure == nil ? .reply : .failure,
             place: place,
@@ -249,7 +261,7 @@ extension RecorderState {
         self.size += size
     }
 
-    /// Evicts the oldest flows of the routes that occupy the most bytes.
+    /// Removes the oldest flows of the routes whose flows occupy the most bytes, until all flows fit the limit.
     private mutating func evict() {
         while self.size > self.limits.bytes,
             let route = self.routes.max(by: { $0.value.size < $1.value.size })?.key,
@@ -272,7 +284,7 @@ extension RecorderState {
     }
 }
 
-// Readers.
+// Readers: the open pages that receive messages.
 extension RecorderState {
     /// Adds a reader.
     ///
@@ -315,7 +327,7 @@ extension RecorderState {
         self.readers[index].map { $0.revision < self.revision } ?? false
     }
 
-    /// Returns the latest changed messages for a reader, at most `limit`.
+    /// Returns the messages with the latest changes since the reader's last call, at most `limit`.
     mutating func changes(for index: Int, limit: Int) -> Changes {
         guard let reader = self.readers[index] else { return Changes() }
         var changes = Changes()

@@ -3,17 +3,19 @@
 struct RecordingLimits: Sendable {
     /// The approximate number of bytes that flows may occupy.
     var bytes = 24 << 20
-    /// The number of flows of each route that are recorded in a second, independently of the other routes.
+    /// The number of flows of each route that are recorded per second, independently of other routes.
     var flowsPerRoute = 20.0
-    /// The number of further flows of all routes together that are recorded in a second.
+    /// The number of additional flows of all routes together that are recorded per second.
     var spareFlows = 400.0
-    /// The number of messages that are recorded in a second because a recorded message led to them.
+    /// The number of messages that are recorded per second because a recorded message caused them.
     var followers = 2000.0
     /// The maximum number of events in a flow.
     var eventsPerFlow = 500
 }
 
-/// A limit on a rate: a bucket that fills at a rate, and holds the tokens of one second.
+/// A limit on a rate.
+///
+/// The bucket fills with tokens at this rate, and holds at most the tokens of one second.
 struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double

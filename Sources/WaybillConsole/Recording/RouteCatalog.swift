@@ -3,10 +3,10 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A snapshot of the routes of a bus, for code that must not call the bus.
+/// A copy of the routes of a bus, for code that must not call the bus.
 final class RouteCatalog: Sendable {
     private struct State {
-        /// The modules of the routes, in the order of the table.
+        /// The modules of the routes, in the order of the bus's routes.
         var modules: [String?] = []
         var modulesByPattern: [String: String] = [:]
         var table: RouteTable<Void>
@@ -16,7 +16,7 @@ final class RouteCatalog: Sendable {
 
     init(_ bus: MessageBus) { self.state = Locked(State(table: bus.clusterTable())) }
 
-    /// Updates the snapshot if the routes have changed.
+    /// Updates the copy if the routes have changed.
     func update(_ bus: MessageBus) {
         let described = bus.describedRoutes
         let modules = described.map(\.description.module)
@@ -37,7 +37,9 @@ final class RouteCatalog: Sendable {
         pattern.flatMap { pattern in self.state.withLock { $0.modulesByPattern[pattern] } }
     }
 
-    /// Returns the ranges of the path parameters in a URL, and in the return URL that is its fragment.
+    /// Returns the ranges of the path parameters in a URL.
+    ///
+    /// If the fragment is a return URL, its ranges are included.
     func pathRanges(of parameters: Parameters) -> [(name: String, range: Range<Int>)] {
         var ranges = parameters.pathRanges
         let url = parameters.url

@@ -2,16 +2,17 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// Observes a bus while there are readers, and for some time after the last one.
+/// Observes a bus while there are readers, and for some time after the last reader has ended.
 ///
-/// A page that is loaded again therefore continues with the same messages. At other times, no delivery is
-/// observed, and no message is kept.
+/// A reader is an open page. Because the observation continues for some time, a page that is loaded again
+/// shows the same messages. At other times, the bus is not observed, and no messages are kept.
 final class Watch: Sendable {
     private struct State {
         var readers = 0
         var registration: Registration?
-        /// The number of times that readers have begun and ended, so that only the last end stops the
-        /// observation.
+        /// The number of times that readers have begun or ended.
+        ///
+        /// If this number has changed during the wait, the observation continues.
         var changes = 0
     }
 
@@ -25,7 +26,7 @@ final class Watch: Sendable {
     /// - Parameters:
     ///   - bus: the bus to observe.
     ///   - recorder: the recorder of the messages.
-    ///   - lingering: how long the bus is observed after the last reader has ended.
+    ///   - lingering: how long the observation continues after the last reader has ended.
     init(_ bus: MessageBus, _ recorder: Recorder, lingering: Duration) {
         self.bus = bus
         self.recorder = recorder
@@ -37,7 +38,9 @@ final class Watch: Sendable {
     /// Whether the bus is observed.
     var isOn: Bool { self.state.withLock { $0.registration != nil } }
 
-    /// Adds a reader, and observes the bus if it is the first one.
+    /// Adds a reader.
+    ///
+    /// The first reader starts the observation of the bus.
     func begin() {
         self.recorder.catalog.update(self.bus)
         let isOn = self.state.withLock { state in
@@ -48,7 +51,7 @@ final class Watch: Sendable {
         guard !isOn else { return }
         let recorder = self.recorder
         let registration = self.bus.observe { recorder.take($0) }
-        // Two readers may have begun at the same time.
+        // Two readers possibly began at the same time. Only one of their registrations is needed.
         let surplus = self.state.withLock { state in
             guard state.registration == nil else { return registration as Registration? }
             state.registration = registration
@@ -57,7 +60,9 @@ final class Watch: Sendable {
         surplus?.cancel()
     }
 
-    /// Removes a reader; the observation ends later if it was the last one.
+    /// Removes a reader.
+    ///
+    /// After the last reader has ended, the observation continues for some time.
     func end() {
         let change = self.state.withLock { state in
             state.readers -= 1

@@ -6,14 +6,16 @@ internal import WaybillHTTP
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Actions of the page, which the configuration has to allow. Each action is logged.
+// Actions of the page. The configuration must allow them. Each action is logged.
 extension ConsoleCore {
     /// The shortest, the default and the longest timeout of an action, in milliseconds.
     private static let (shortestTimeout, usualTimeout, longestTimeout) = (1, 5000, 60_000)
-    /// The maximum numbers of dead letters that one request sends again, and that are sent at the same time.
+    /// The maximum number of dead letters that one request sends again, and the maximum number in flight.
     private static let (replayLimit, replaysAtOnce) = (1000, 16)
 
-    /// Calls a route; the body is `{"url","parameters":{},"timeout":ms}`.
+    /// Calls a route.
+    ///
+    /// The body of the request is `{"url","parameters":{},"timeout":ms}`.
     func call(_ body: JSONText) async throws -> [UInt8] {
         guard let url = body.member(named: "url")?.string else {
             throw Problem(.badRequest, "`url` is missing")
@@ -53,13 +55,15 @@ extension ConsoleCore {
         return json.bytes
     }
 
-    /// Returns a URL without the values of hidden names.
+    /// Returns a URL in which the values of hidden names are replaced.
     func shown(_ url: String) -> Redaction.ShownURL {
         let ranges = self.bus.explain(url).parameters.map(self.recorder.catalog.pathRanges(of:)) ?? []
         return self.recorder.writer.redaction.url(url, path: ranges)
     }
 
-    /// Returns a reply as JSON, or its shape as a JSON string.
+    /// Returns a reply as JSON.
+    ///
+    /// If payloads are not shown, returns the shape of the reply as a JSON string.
     private func reply(_ value: any Sendable) -> String {
         if self.configuration.showsPayloads, let json = self.recorder.writer.json(value) { return json }
         var writer = JSONWriter()
@@ -67,7 +71,9 @@ extension ConsoleCore {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Sends dead letters again; the body is `{"ids":[..]}` or `{"code":..,"pattern":..}`.
+    /// Sends dead letters again.
+    ///
+    /// The body of the request is `{"ids":[..]}` or `{"code":..,"pattern":..}`.
     func replay(_ body: JSONText) async throws -> [UInt8] {
         let letters: [LetterBox.Letter]
         if let ids = body.member(named: "ids")?.elements {

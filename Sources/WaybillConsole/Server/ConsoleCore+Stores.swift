@@ -3,26 +3,28 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The replies of a durable store to the console, which knows them only as JSON.
+/// The replies of a durable store to the console.
+///
+/// The console does not import the types of the store, so it reads the replies as JSON.
 private struct StoreView: Sendable {
     let url: String
     var statistics = JSONText.null
     var letters: [JSONText] = []
     var schedules: [JSONText] = []
-    /// The failure of the first route that did not reply; nil if all did.
+    /// The failure of the first route that did not reply; nil if all routes replied.
     var failure: ShownFailure?
 }
 
-// The console reads the stores of the program through their routes, as any other caller does.
+// The console reads the durable stores of the program by calling their routes, like any other caller.
 extension ConsoleCore {
     private static let storeTimeout = Duration.seconds(5)
-    /// The maximum number of dead letters of a store on the page.
+    /// The maximum number of dead letters of each store that the page shows.
     private static let storeLetters = 100
     private static let storeFigures = [
         "waiting", "underway", "dead", "schedules", "oldestAge", "size", "attempts", "commits", "commitTime",
     ]
 
-    /// The figures, the dead letters and the schedules of each store.
+    /// The statistics, the dead letters and the schedules of each store, as JSON.
     var stores: [UInt8] {
         get async {
             var views: [StoreView] = []
@@ -64,7 +66,9 @@ extension ConsoleCore {
         return try JSONText(encoding: try await self.bus.perform(request).result.get())
     }
 
-    /// Writes a dead letter without its values, and with its failure as far as the configuration allows.
+    /// Writes a dead letter without its values.
+    ///
+    /// The failure is shown if the configuration allows it.
     private func write(_ letter: JSONText, to json: inout JSONFields) {
         let url = letter.member(named: "url")?.string ?? ""
         let shown = self.shown(url)

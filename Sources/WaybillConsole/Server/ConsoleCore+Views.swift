@@ -3,7 +3,7 @@ internal import Waybill
 internal import WaybillDocuments
 internal import WaybillRouting
 
-// JSON for the views of the page.
+// The JSON for the views of the page.
 extension ConsoleCore {
     var about: [UInt8] {
         var json = JSONFields()
@@ -54,7 +54,7 @@ extension ConsoleCore {
         return json.bytes
     }
 
-    /// Returns the route of a URL, and the reason for the match or the failure.
+    /// Returns the route that a URL matches and the reason, or the reason why no route matches.
     func explanation(of url: String) -> [UInt8] {
         let explanation = self.bus.explain(url)
         let shown =
@@ -113,7 +113,7 @@ extension ConsoleCore {
         return json.bytes
     }
 
-    /// The nodes of the cluster, this one first.
+    /// The nodes of the cluster, with this node first.
     var nodes: [UInt8] {
         var json = JSONFields()
         guard let cluster = self.bus.cluster else {

@@ -4,13 +4,12 @@ internal import Hummingbird
 internal import WaybillHTTP
 internal import WaybillJSON
 
-/// Decides which requests are answered, by their host, their origin, and the token or the cookie of the
-/// session.
+/// Decides which requests are permitted, by their host, their origin, and the token or the session cookie.
 struct ConsoleGate: Sendable {
     private let token: String
-    /// The value of the cookie.
+    /// The value of the session cookie.
     ///
-    /// It is created when the program starts, and does not reveal the token.
+    /// The value is created when the program starts, and does not reveal the token.
     private let session = Self.newSecret()
     private let checks: WaybillGateway.Configuration
 
@@ -32,15 +31,15 @@ struct ConsoleGate: Sendable {
         }.joined()
     }
 
-    /// Rejects a request that is addressed to another server or comes from a page of another server.
+    /// Rejects a request for another server, and a request from a page of another server.
     ///
-    /// A form has the origin `null` on a page that sends no referrer. This origin is accepted for signing in,
-    /// because a page of another server cannot sign in without the token.
+    /// If a page sends no referrer, a form on that page has the origin `null`. This origin is accepted when a
+    /// user signs in, because a page of another server cannot sign in without the token.
     func check(_ request: Request, isForm: Bool = false) throws(Problem) {
         try self.checks.check(request, acceptsNoOrigin: isForm)
     }
 
-    /// Returns whether a request has the cookie.
+    /// Returns whether a request has the session cookie.
     func admits(_ request: Request) -> Bool {
         request.headers[values: .cookie].flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }.contains {
             item in
@@ -50,11 +49,11 @@ struct ConsoleGate: Sendable {
         }
     }
 
-    /// Returns whether a text is the token.
+    /// Returns whether a text equals the token.
     func accepts(_ token: String) -> Bool { Self.isSame(token.utf8, self.token.utf8) }
 
-    /// Rejects an action, unless its request comes from a page of this server and has the content type of
-    /// JSON.
+    /// Rejects an action whose request does not come from a page of this server, or does not have the content
+    /// type of JSON.
     func checkAct(_ request: Request) throws(Problem) {
         guard request.headers[.origin] != nil else {
             throw Problem(
@@ -71,21 +70,24 @@ struct ConsoleGate: Sendable {
         }
     }
 
-    /// Returns the response that sets the cookie and redirects the browser to the page.
+    /// Returns the response that sets the session cookie and redirects the browser to the page.
     func admission(below mount: String, page: String) -> Response {
         let cookie = "\(Self.cookie)=\(self.session); Path=\(mount); HttpOnly; SameSite=Strict"
         return Response(status: .seeOther, headers: [.location: page, .setCookie: cookie])
     }
 
-    /// Returns whether two texts are equal, in a time that does not depend on where they differ.
+    /// Returns whether two texts are equal.
+    ///
+    /// The time of the comparison does not depend on where the texts differ.
     private static func isSame(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool {
         let (left, right) = (Array(left), Array(right))
         guard left.count == right.count, !left.isEmpty else { return false }
         return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// Adds the headers that protect the page: the browser loads nothing from other servers, and stores
-    /// nothing.
+    /// Adds the headers that protect the page.
+    ///
+    /// Because of these headers, the browser loads nothing from other servers, and stores nothing.
     static func protect(_ response: inout Response) {
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

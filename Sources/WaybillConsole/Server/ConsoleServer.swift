@@ -15,7 +15,9 @@ struct ConsoleServer: Sendable {
     let core: ConsoleCore
     private let streams: EventStreams
 
-    /// All HTTP methods, so that a method that a path does not support is rejected as such and not as an
+    /// All HTTP methods.
+    ///
+    /// The server registers all of them, so that an unsupported method is rejected as such and not as an
     /// unknown path.
     static var methods: [HTTPRequest.Method] {
         [.get, .post, .put, .patch, .delete, .head, .options, .trace, .connect]
@@ -34,17 +36,18 @@ struct ConsoleServer: Sendable {
         )
     }
 
-    /// Answers a request.
+    /// Returns the response to a request.
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - path: the segments of the request's path below the mount.
+    ///   - path: the segments of the request's path below the path of the console.
     /// - Returns: the response, with the headers that protect the page.
     func respond(to request: Request, _ path: [Substring]) async -> Response {
         var response: Response
         do {
             let path = path.joined(separator: "/")
-            // The console's own paths are ASCII, and so are all texts that `path` is compared with.
+            // The console's own paths are ASCII. A path with other characters is therefore rejected before it
+            // is compared with the console's paths.
             guard path.utf8.allSatisfy({ $0 < 0x80 }) else { throw Self.unknownPage }
             try self.core.gate.check(request, isForm: path == "session")
             response = try await self.answer(request, path)
@@ -83,7 +86,7 @@ struct ConsoleServer: Sendable {
     }
 
     private func page(_ request: Request) throws(Problem) -> Response {
-        // The page uses relative URLs, so its own URL has to end in a slash.
+        // The page contains relative URLs, so the URL of the page itself must end in a slash.
         let isPage = request.uri.path.hasSuffix("/")
         let page = isPage ? "./" : "\(request.uri.path.split(separator: "/").last ?? "")/"
         if let token = try Self.query(of: request)["token"] {
@@ -142,7 +145,7 @@ struct ConsoleServer: Sendable {
 
     private func flow(_ id: Substring) throws(Problem) -> [UInt8] {
         guard let number = UInt64(id, radix: 16) else {
-            throw Problem(.badRequest, "this is not the ID of a message")
+            throw Problem(.badRequest, "the text in the path is not the ID of a message")
         }
         let flow = self.core.recorder.state.withLock { $0.flow(of: CorrelationID(rawValue: number)) }
         guard let diagram = flow.flatMap({ FlowDiagram($0) }) else {
@@ -223,8 +226,9 @@ extension ConsoleServer {
         )
     }
 
-    /// Returns the path of the console: the path of the request without `path` at its end, and with a final
-    /// slash.
+    /// Returns the path of the console.
+    ///
+    /// This is the path of the request without `path` at its end, and with a final slash.
     private static func mount(of request: Request, behind path: String) -> String {
         let whole = request.uri.path
         let mount = whole.hasSuffix(path) ? whole.dropLast(path.count) : whole[...]

@@ -9,9 +9,9 @@ enum PageFiles {
     static let index = File(type: "text/html; charset=utf-8", content: PackageResources.index_html)
     static let signIn = File(type: "text/html; charset=utf-8", content: PackageResources.signin_html)
 
-    /// The files that both pages load.
+    /// The files that the page and the sign-in page load.
     ///
-    /// They are served without a token, and reveal nothing about the program.
+    /// The server serves these files without a token. The files reveal nothing about the program.
     static let assets: [String: File] = [
         "console.css": File(type: "text/css; charset=utf-8", content: PackageResources.console_css)
     ].merging(Self.scripts.map { ($0.0, File(type: "text/javascript; charset=utf-8", content: $0.1)) }) { $1 }

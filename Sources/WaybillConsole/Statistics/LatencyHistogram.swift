@@ -1,11 +1,15 @@
 #if HTTP
-/// The durations of messages, in microseconds: counts in buckets whose bounds are at most 7 % apart.
+/// The durations of messages, in microseconds, as counts in buckets.
 ///
-/// A histogram occupies two kilobytes, so each of a thousand routes can have one.
+/// The bounds of a bucket differ by at most 7 %.
+///
+/// A histogram occupies two kilobytes, so that each of a thousand routes can have a histogram.
 struct LatencyHistogram: Sendable, Equatable {
-    /// The number of bits and buckets for each power of two.
+    /// The number of bits that select a bucket within a power of two, and the number of these buckets.
     private static let (bits, steps) = (4, 16)
-    /// The number of powers of two; a duration of more than nine hours counts in the last bucket.
+    /// The number of powers of two.
+    ///
+    /// A duration of more than nine hours is counted in the last bucket.
     private static let powers = 32
 
     private var counts: [UInt32] = []
@@ -18,8 +22,8 @@ struct LatencyHistogram: Sendable, Equatable {
         self.total &+= 1
     }
 
-    /// Returns the duration, in microseconds, that a share of the messages did not exceed; nil if there are
-    /// none.
+    /// Returns the duration, in microseconds, that a share of the messages did not exceed; nil if no message
+    /// has been counted.
     func quantile(_ share: Double) -> Int? {
         guard self.total > 0 else { return nil }
         let rank = max(1, Int((share * Double(self.total)).rounded(.up)))
@@ -31,7 +35,10 @@ struct LatencyHistogram: Sendable, Equatable {
         return Self.upperBound(of: self.counts.count - 1)
     }
 
-    /// The powers of two that have counts: the longest duration of each, in microseconds, and its count.
+    /// The powers of two that have counts.
+    ///
+    /// `upper` is the longest duration of a power, in microseconds, and `count` is the number of its
+    /// messages.
     var powersOfTwo: [(upper: Int, count: Int)] {
         stride(from: 0, to: self.counts.count, by: Self.steps).compactMap { start in
             let end = min(start + Self.steps, self.counts.count)
@@ -40,10 +47,10 @@ struct LatencyHistogram: Sendable, Equatable {
         }
     }
 
-    /// Returns the bucket of a value.
+    /// Returns the index of the bucket for a value.
     ///
-    /// Each value below 16 has its own bucket. The highest five bits of a greater value, and their position,
-    /// determine its bucket.
+    /// Each value below 16 has its own bucket. For a greater value, the highest five bits and their position
+    /// determine the bucket.
     private static func index(of value: Int) -> Int {
         guard value >= Self.steps else { return max(0, value) }
         let power = Int.bitWidth - 1 - value.leadingZeroBitCount - Self.bits

@@ -3,10 +3,12 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillHTTP
 
-/// The stream that an open page receives: snapshots of the changes.
+/// The stream of events that an open page receives.
 ///
-/// A snapshot is sent when the page has received the previous one, and no more often than the configuration
-/// allows. No snapshots are queued for a slow page.
+/// Each event is a snapshot of the changes since the previous snapshot.
+///
+/// A snapshot is sent when the page has received the previous snapshot, and no more often than the
+/// configuration allows. No snapshots are queued for a slow page.
 struct SnapshotStream {
     let recorder: Recorder
     let board: StatisticsBoard
@@ -19,14 +21,15 @@ struct SnapshotStream {
 
     /// Sends snapshots until the task is cancelled.
     func run(_ sink: EventSink) async {
-        // The rows that the page has received last.
+        // The statistics of each route that the page last received.
         var known: [String: StatisticsBoard.Row] = [:]
         var (sample, sentAt) = (0, -Double.infinity)
         while !Task.isCancelled {
             let current = self.board.current
             let now = self.recorder.seconds()
             let hasChanged = self.recorder.state.withLock { $0.hasChanges(for: self.reader) }
-            // Rates fall to zero without messages, and the page has to show this.
+            // Without messages, the rates fall to zero. The page must show this, so send a snapshot at least
+            // every second.
             if hasChanged || now - sentAt >= 1 {
                 let routes = sample == current.number ? [] : current.rows.filter { known[$0.pattern] != $0 }
                 for row in routes { known[row.pattern] = row }
@@ -73,7 +76,7 @@ struct SnapshotStream {
 }
 
 extension JSONFields {
-    /// Adds the members of a message.
+    /// Adds the properties of a message as members.
     fileprivate mutating func add(_ message: RecordedMessage) {
         self.add("id", "\(message.id)")
         self.add("time", message.time)
@@ -95,7 +98,7 @@ extension JSONFields {
         }
     }
 
-    /// Adds the reason of a failure as the member `failure`.
+    /// Adds a failure as the member `failure`.
     mutating func add(_ failure: ShownFailure?) {
         guard let failure else { return self.add("failure", raw: "null") }
         self.add("failure") { json in

@@ -2,7 +2,9 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// The statistics of a bus that pages show; the sampling rate does not depend on the number of pages.
+/// The statistics of a bus that the pages show.
+///
+/// All pages share the samples, so the sampling rate does not depend on the number of pages.
 final class StatisticsBoard: Sendable {
     /// The statistics of a route at one moment.
     struct Row: Sendable, Equatable {
@@ -30,8 +32,8 @@ final class StatisticsBoard: Sendable {
     private struct State {
         var sample: Sample?
         var time = -Double.infinity
-        /// The number of messages sent on each route at some moments of the last seconds, in ascending order
-        /// of time.
+        /// The number of messages sent on each route, at several moments of the last seconds, in ascending
+        /// order of time.
         var sent: [(time: Double, counts: [String: Int])] = []
     }
 
@@ -40,7 +42,7 @@ final class StatisticsBoard: Sendable {
     private let lag: LoopLag
     private let state = Locked(State())
 
-    /// The lifetime of a sample and the time span of the rates, in seconds.
+    /// How long a sample is used, and the period from which rates are calculated, in seconds.
     private static let (lifetime, span) = (0.25, 1.0)
 
     init(_ bus: MessageBus, _ recorder: Recorder) {
@@ -49,12 +51,12 @@ final class StatisticsBoard: Sendable {
         self.lag = LoopLag(bus.eventLoops)
     }
 
-    /// The present statistics, or a sample that is not older than ``lifetime``.
+    /// The current statistics, or a recent sample.
     var current: Sample {
         let now = self.recorder.seconds()
         let known = self.state.withLock { state -> Sample? in
             if let sample = state.sample, now - state.time < Self.lifetime { return sample }
-            // In the meantime, other pages get the previous sample.
+            // While this call takes a new sample, other pages use the previous sample.
             state.time = now
             return nil
         }
@@ -69,7 +71,7 @@ final class StatisticsBoard: Sendable {
         let statistics = self.bus.statistics
         return self.state.withLock { state in
             let counts = Dictionary(routes.map { ($0.pattern, $0.counts.sent) }) { $0 + $1 }
-            // The latest entry that is a whole span old, or the oldest entry.
+            // The latest entry that is at least one period old. If there is none, the oldest entry.
             let base = state.sent.last { now - $0.time >= Self.span } ?? state.sent.first
             let rows = routes.map { route in
                 let before = base?.counts[route.pattern]
@@ -101,10 +103,10 @@ final class StatisticsBoard: Sendable {
     }
 }
 
-/// The time that work waits for each loop before it runs.
+/// Measures the lag of each loop: the time that work waits before the loop runs it.
 ///
-/// Each measurement enqueues a closure on a loop, and the next measurement returns its delay. If the closure
-/// has not run yet, the delay is at least the age of the closure.
+/// Each measurement enqueues a closure on a loop. The next measurement returns the delay of this closure. If
+/// the closure has not run yet, the delay is at least the age of the closure.
 final class LoopLag: Sendable {
     private struct Probe {
         var sentAt: ContinuousClock.Instant?

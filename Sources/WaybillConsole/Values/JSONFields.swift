@@ -1,7 +1,7 @@
 #if HTTP
 internal import WaybillJSON
 
-/// A writer for a JSON object, which adds one member at a time.
+/// Writes a JSON object, one member at a time.
 struct JSONFields {
     private var writer: JSONWriter
     private var isEmpty = true
@@ -54,7 +54,7 @@ struct JSONFields {
         self.writer.raw("]")
     }
 
-    /// Adds a member whose value is JSON already.
+    /// Adds a member whose value is already JSON.
     mutating func add(_ name: String, raw json: String) {
         self.name(name)
         self.writer.raw(json)

@@ -1,7 +1,9 @@
 #if HTTP
 internal import WaybillRouting
 
-/// Hides values by their names before they are kept: `password=hunter2` becomes `password=…`.
+/// Hides values because of their names: `password=hunter2` becomes `password=…`.
+///
+/// The console keeps only texts in which such values are hidden.
 struct Redaction: Sendable {
     /// The text that replaces a hidden value.
     static let mark = "…"
@@ -13,7 +15,7 @@ struct Redaction: Sendable {
 
     /// Creates a redaction.
     ///
-    /// - Parameter names: the names; case, `-` and `_` make no difference.
+    /// - Parameter names: the names. Case, `-` and `_` are ignored.
     init(_ names: Set<String>) { self.names = names.map { Self.plain($0) }.filter { !$0.isEmpty }.sorted() }
 
     /// Returns whether a name is or contains one of the hidden names.
@@ -30,14 +32,14 @@ struct Redaction: Sendable {
     /// A URL in the form that may be shown, and the values that were hidden in it.
     struct ShownURL: Sendable {
         let text: String
-        /// The hidden values, both as the URL contains them and as handlers read them.
+        /// The hidden values, in the spelling of the URL and in the decoded form that handlers read.
         let hidden: [String]
     }
 
     /// Returns a URL without the values of hidden names, and without the user information before the host.
     ///
-    /// Values are hidden in the path, in the query, and in the fragment, which is a URL as well. If the
-    /// fragment contains encoded delimiters, the whole fragment is hidden.
+    /// Values are hidden in the path, in the query, and in the fragment, which may be a return URL with its
+    /// own query. If the fragment contains encoded delimiters of a URL, the whole fragment is hidden.
     ///
     /// - Parameters:
     ///   - url: the URL.
@@ -66,29 +68,31 @@ struct Redaction: Sendable {
         return ShownURL(text: Self.shortened(shown), hidden: hidden)
     }
 
-    /// Returns a sentence without values that were hidden elsewhere.
+    /// Returns a sentence in which values that are hidden elsewhere are replaced.
     func sentence(_ text: String, without hidden: [String]) -> String {
-        // A short value may occur inside other words. Every occurrence is hidden, because it may be the value.
+        // A short value possibly occurs inside other words. Every occurrence is hidden, because it is
+        // possibly the value.
         hidden.reduce(text) { text, value in
             Self.spellings(of: value).reduce(text) { $1.isEmpty ? $0 : Self.replacing($1, in: $0) }
         }
     }
 
-    /// Returns the forms in which sentences may contain a value: unchanged, on one line, and cut.
+    /// Returns the forms in which sentences may contain a value: unchanged, on one line, and shortened.
     private static func spellings(of value: String) -> [String] {
         let cut = String(String.UnicodeScalarView(value.unicodeScalars.prefix(SafeText.limit)))
         return [value, SafeText.line(value), SafeText.line(cut)]
     }
 
-    /// Returns the ranges of the values of hidden names in the query and in the fragment, which may have no
-    /// `?`.
+    /// Returns the ranges of the values of hidden names in the query and in the fragment.
+    ///
+    /// A fragment may contain such values even without a `?`.
     private func items(in bytes: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for section in bytes.split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false) {
             let mark = section.firstIndex(of: UInt8(ascii: "?"))
             guard let start = mark.map({ $0 + 1 }) ?? (section.startIndex > 0 ? section.startIndex : nil)
             else { continue }
-            // The bus ends a value only at `&`, and so does this method.
+            // Only `&` ends a value, as in the bus's own reading of a query.
             for item in section[start...].split(separator: UInt8(ascii: "&")) {
                 guard let equals = item.firstIndex(of: UInt8(ascii: "=")), equals + 1 < item.endIndex,
                     self.hides(PercentEscapes.decoded(item[..<equals]))
@@ -101,7 +105,8 @@ struct Redaction: Sendable {
 
     /// Returns the range of the fragment if its path contains encoded delimiters of a URL; nil otherwise.
     ///
-    /// The fragment may be an encoded URL, which is decoded only when the return leg is sent.
+    /// The fragment may be an encoded return URL. The bus decodes the URL only when it sends the message to
+    /// the return URL.
     private static func encodedFragment(in bytes: [UInt8]) -> Range<Int>? {
         guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return nil }
         let fragment = bytes[(hash + 1)...]
@@ -115,7 +120,7 @@ struct Redaction: Sendable {
 
     private static let delimiters: Set<String> = [":", "/", "?", "#", "&", "=", "%"]
 
-    /// Returns the range of the name and the password before the host.
+    /// Returns the range of the user name and the password before the host.
     private static func userInformation(in bytes: [UInt8]) -> Range<Int>? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count > colon + 3,
             bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
@@ -136,7 +141,7 @@ struct Redaction: Sendable {
         return String(decoding: bytes[..<Self.longestURL], as: UTF8.self) + Self.mark
     }
 
-    /// Returns a text with the mark in place of a value.
+    /// Returns a text in which the mark replaces a value.
     ///
     /// The method compares bytes, because comparing characters takes quadratic time for some texts.
     private static func replacing(_ value: String, in text: String) -> String {
@@ -158,7 +163,7 @@ struct Redaction: Sendable {
 
 /// The decoding of escapes in URLs and forms.
 enum PercentEscapes {
-    /// Returns a part of a query or a form with its escapes decoded.
+    /// Returns a part of a query or a form, with its escapes decoded.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
         var decoded: [UInt8] = []
         var index = bytes.startIndex

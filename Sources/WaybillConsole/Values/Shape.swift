@@ -1,18 +1,19 @@
 #if HTTP
 internal import WaybillRouting
 
-/// The type of a value with counts and without its content.
+/// A description of a value without its content: the type of the value, and counts.
 ///
 /// Examples are `String(12)`, `[Order](3)` and `Receipt{total: Money}`.
 ///
 /// This description, the value's shape, is created when a value is recorded, so that the recorder does not
-/// retain the value. It runs no code of the program. A value with a custom mirror is shown by its type. An
-/// object is shown by its type as well, because another thread may change its properties.
+/// retain the value. To create a shape, no code of the program runs. The shape of a value with a custom
+/// mirror is only its type. The shape of an object is only its type as well, because another thread may
+/// change the object's properties.
 struct Shape {
     private let redaction: Redaction
     private var text = ""
 
-    /// The maximum depth, the maximum number of properties, and the maximum length.
+    /// The maximum depth of properties, the maximum number of properties, and the maximum length of the text.
     private static let (depth, width, length) = (2, 12, 240)
 
     private init(_ redaction: Redaction) { self.redaction = redaction }
@@ -75,7 +76,7 @@ struct Shape {
         self.text += "}"
     }
 
-    /// Adds the shape of an encoded value, as determined from its JSON.
+    /// Adds the shape of a value that is stored as JSON.
     private mutating func add(_ encoded: any EncodedValue) {
         switch encoded.plain {
         case let text as String: self.add(count: text.utf8.count, of: "String")
@@ -90,8 +91,9 @@ struct Shape {
 
 /// A quick estimate of the size of values.
 enum ValueSize {
-    /// Returns the estimated size of a value in bytes, at most `limit`; content that cannot be seen counts
-    /// little.
+    /// Returns the estimated size of a value in bytes, at most `limit`.
+    ///
+    /// Content that the method cannot read counts only a few bytes.
     static func estimate(_ value: any Sendable, upTo limit: Int) -> Int {
         var (nodes, size) = (256, 0)
         Self.add(value, size: &size, nodes: &nodes, limit: limit)
@@ -112,7 +114,7 @@ enum ValueSize {
             return
         }
         if let counted = value as? any Counted {
-            // The first elements determine the estimate for all elements.
+            // The first elements are the sample for the estimate of all elements.
             var sample = 0
             let first = counted.sample(8)
             for element in first { Self.add(element, size: &sample, nodes: &nodes, limit: limit) }
@@ -145,7 +147,7 @@ extension ContiguousArray: Counted {}
 extension Set: Counted {}
 extension Dictionary: Counted {}
 
-/// An optional behind an existential.
+/// An optional whose type is not known at compile time.
 private protocol Wrapper {
     var wrapped: Any? { get }
 }

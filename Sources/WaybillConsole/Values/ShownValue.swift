@@ -2,17 +2,17 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// Writes values in the form that may be shown.
+/// Converts values to the form that may be shown.
 ///
-/// This is the shape of the value. If the configuration allows payloads, it is short JSON without the values
-/// of hidden names.
+/// This form is the shape of the value: its type and counts. If the configuration allows payloads, the form
+/// is short JSON in which the values of hidden names are replaced.
 struct ValueWriter: Sendable {
     let redaction: Redaction
     let showsPayloads: Bool
 
-    /// The limits of JSON: depth, number of members, length, and length of strings.
+    /// The limits of the JSON: depth, number of members, length in bytes, and length of strings.
     private static let (depth, width, length, stringLength) = (6, 20, 2000, 200)
-    /// The estimated size, in bytes, from which a value is not encoded.
+    /// The estimated size, in bytes, above which a value is not encoded as JSON.
     private static let sizeLimit = 1 << 16
 
     /// Returns the text to show for a value.
@@ -82,22 +82,23 @@ struct ValueWriter: Sendable {
     }
 }
 
-/// The reason of a failure in the form that may be shown.
+/// The reason for a failure, in the form that may be shown.
 struct ShownFailure: Sendable, Equatable {
     let code: String
     let message: String
 
-    /// The number of characters of a message that are searched for hidden values.
+    /// The number of characters of an error message in which hidden values are searched for.
     private static let length = 8192
 
-    /// Creates the shown form of an error.
+    /// Creates the form of an error that may be shown.
     ///
-    /// The message of a handler may contain values of a message, so it is shown only when payloads are shown.
+    /// The error message of a handler may contain values of a message, so it is shown only when payloads are
+    /// shown.
     ///
     /// - Parameters:
     ///   - error: the error.
     ///   - writer: determines the values that may be shown.
-    ///   - hidden: the values that are hidden elsewhere.
+    ///   - hidden: the values that must not be shown.
     init(_ error: RoutingError, _ writer: ValueWriter, hiding hidden: [String]) {
         self.code = error.code.description
         guard writer.showsPayloads else {
@@ -105,7 +106,7 @@ struct ShownFailure: Sendable, Equatable {
             return
         }
         let cause = error.shownCause.map { " (\(Self.described($0)))" } ?? ""
-        // Hidden values are replaced before the text is cut to the length that is shown.
+        // Replace hidden values before the text is shortened. Otherwise, a part of a value could remain.
         let text = String((error.message + cause).prefix(Self.length))
         self.message = SafeText.line(writer.redaction.sentence(text, without: hidden), limit: 500)
     }
@@ -114,7 +115,9 @@ struct ShownFailure: Sendable, Equatable {
         (cause as? RoutingError).map { "\($0.code): \($0.message)" } ?? "\(cause)"
     }
 
-    /// Returns a sentence for a code, which contains nothing of the message.
+    /// Returns a sentence for an error code.
+    ///
+    /// The sentence contains no values of the message.
     private static func sentence(for error: RoutingError) -> String {
         let sentence =
             switch error.code {

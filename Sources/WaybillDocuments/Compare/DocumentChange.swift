@@ -1,6 +1,6 @@
 internal import Waybill
 
-/// A difference between a document and an older one.
+/// A difference between a document and an older document.
 public struct DocumentChange: Sendable, Hashable {
     /// Whether callers of the old routes fail, or receive unexpected values.
     public let isBreaking: Bool
@@ -24,7 +24,8 @@ extension BusDocument {
     ///
     /// A change breaks callers if a route is removed, accepts fewer values, is exposed for fewer operations,
     /// or requires more parameters. A change also breaks callers if a reply may have new values: a missing
-    /// value, another type, or a further case. Types that are opaque in both documents count as equal.
+    /// value, another type, or another case of an enumeration. If a type is opaque in both documents, which
+    /// means that its values are not known, the type counts as unchanged.
     ///
     /// - Parameter old: the older document.
     /// - Returns: the breaking and the compatible changes.
@@ -49,7 +50,7 @@ extension BusDocument {
 }
 
 extension BusDocument.Route {
-    /// The identity of the route across documents: its URLs without the names of their parameters.
+    /// The identity of the route across documents: the route's URLs without the names of their parameters.
     fileprivate var identity: String { self.templates.map(\.identity).joined(separator: " ") }
 }
 
@@ -88,10 +89,10 @@ private struct RouteComparison {
             self.note(difference.isBreaking, difference.message)
         }
         for name in old.exposure.names where !new.exposure.names.contains(name) {
-            self.note(true, "it is no longer exposed for \(name)")
+            self.note(true, "the route is no longer exposed for \(name)")
         }
         for name in new.exposure.names where !old.exposure.names.contains(name) {
-            self.note(false, "it is exposed for \(name) now")
+            self.note(false, "the route is now exposed for \(name)")
         }
     }
 
@@ -116,7 +117,7 @@ private struct RouteComparison {
             if let value = before.defaultValue, let now = parameter.defaultValue, value != now {
                 self.note(false, "\(place) is \(now) if it is missing, and was \(value)")
             }
-            // The message about the required parameter covers nil, so null is not compared.
+            // The message above about the required parameter also covers nil, so the comparison ignores null.
             let isNarrowed = parameter.isRequired && !before.isRequired
             let schema = isNarrowed ? before.schema.withoutNull : before.schema
             for difference in schemas.differences(schema, parameter.schema, at: place) {
@@ -128,7 +129,7 @@ private struct RouteComparison {
         }
     }
 
-    /// Compares the values that the two patterns accept.
+    /// Compares the values that the addresses of two versions of a route accept.
     private mutating func compare(
         _ old: BusDocument.Route,
         new: BusDocument.Route,

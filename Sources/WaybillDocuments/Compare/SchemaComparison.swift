@@ -1,14 +1,15 @@
 /// Compares the schemas of two documents.
 ///
 /// In a request, a schema that accepts fewer values breaks callers. In a reply, a schema that allows more
-/// values breaks them.
+/// values breaks callers.
 struct SchemaComparison {
     private let old: [String: ValueSchema]
     private let new: [String: ValueSchema]
     private let isRequest: Bool
     private var found: [Difference] = []
-    /// The pairs of types that have been compared; without them, recursive types would be compared without
-    /// end.
+    /// The pairs of types that have been compared.
+    ///
+    /// Without this set, recursive types would be compared without end.
     private var seen: Set<[String]> = []
 
     init(old: [String: ValueSchema], new: [String: ValueSchema], isRequest: Bool) {
@@ -29,12 +30,12 @@ struct SchemaComparison {
         return comparison.found
     }
 
-    /// Records that fewer values are allowed.
+    /// Records a change after which fewer values are allowed.
     private mutating func narrowed(_ message: String) {
         self.found.append(Difference(isBreaking: self.isRequest, message: message))
     }
 
-    /// Records that more values are allowed.
+    /// Records a change after which more values are allowed.
     private mutating func widened(_ message: String) {
         self.found.append(Difference(isBreaking: !self.isRequest, message: message))
     }
@@ -99,7 +100,8 @@ struct SchemaComparison {
         }
         for name in ["format", "pattern", "contentEncoding", "x-waybill-regex"]
         where before[name] != now[name] {
-            // The format of a number only tells how it is stored, and its bounds are compared elsewhere.
+            // The format of a number describes only how the number is stored. `compareBounds` compares the
+            // bounds.
             if name == "format", before["type"] != "string", now["type"] != "string" { continue }
             let words = name.replacing("x-waybill-", with: "")
             if before[name] == nil {
@@ -132,14 +134,16 @@ struct SchemaComparison {
         for (name, schema) in first.sorted(by: { $0.key < $1.key }) {
             let member = "`\(name)` of \(place)"
             guard let other = second[name] else {
-                // In a request, the removed member is ignored, but callers that send it expect an effect.
+                // In a request, the server ignores the removed member. However, callers that send the member
+                // expect an effect.
                 self.breaking("\(member) is gone")
                 continue
             }
             let (was, isNow) = (required.contains(name), requiredNow.contains(name))
             if !was, isNow { self.narrowed("\(member) is required now") }
             if was, !isNow { self.widened("\(member) may be missing now") }
-            // A member that may be missing may be null as well, which the message above covers.
+            // If a member may be missing, it may also be null. The message above covers null, so `compare`
+            // ignores null.
             let hasSaid = was != isNow
             self.compare(
                 hasSaid ? ValueSchema(schema).withoutNull.tree : schema,
@@ -158,16 +162,17 @@ struct SchemaComparison {
     }
 }
 
-/// A schema after its references are resolved, with null removed from its type.
+/// A schema whose references have been resolved, and from whose type null has been removed.
 private struct PlainSchema {
     private(set) var tree: JSONTree
     private(set) var isNullable = false
-    /// The name of the type that the schema refers to; nil without a reference.
+    /// The name of the type to which the schema refers; nil if the schema is not a reference.
     private(set) var name: String?
 
     init(_ tree: JSONTree, _ schemas: [String: ValueSchema]) {
         self.tree = tree
-        // A reference may lead to another reference; the limit ends cycles.
+        // A reference may refer to another reference. The number of steps is limited, because references may
+        // form a cycle.
         for _ in 0..<8 {
             if let name = ValueSchema(self.tree).referenced {
                 self.name = name

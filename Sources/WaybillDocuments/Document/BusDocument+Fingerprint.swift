@@ -1,9 +1,9 @@
 extension BusDocument {
-    /// A text that differs when the routes differ that peers can use.
+    /// A text that changes when the exposed routes change.
     ///
-    /// The title, the version and documentation comments do not matter, and neither do routes that are not
-    /// exposed. A generated client contains the fingerprint of its document, so that it can tell whether the
-    /// server's routes have changed.
+    /// The title, the version, documentation comments, and routes that are not exposed have no effect on the
+    /// text. A generated client contains the fingerprint of its document, so that the client can check
+    /// whether the server's routes have changed.
     package var fingerprint: String {
         let routes = self.routes.filter { !$0.exposure.isEmpty }.map { $0.withoutDocumentation }
         var used: [String: ValueSchema] = [:]
@@ -16,7 +16,7 @@ extension BusDocument {
             }
         }
         let document = BusDocument(title: "", version: "", routes: routes, schemas: used)
-        // FNV-1a with 64 bits: a change has to be noticed, but nobody has to be kept from forging one.
+        // FNV-1a with 64 bits. The hash only has to detect changes, and does not have to prevent forgery.
         let hash = document.jsonLine.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
         }
@@ -43,7 +43,7 @@ extension BusDocument.Route {
 }
 
 extension JSONTree {
-    /// The names of the schemas to which the schema refers.
+    /// The names of the schemas to which this schema refers.
     fileprivate var references: [String] {
         switch self {
         case .array(let elements): elements.flatMap(\.references)

@@ -1,14 +1,16 @@
 internal import Waybill
 
-// The document as JSON, which programs read to compare two versions or to write another format.
+// The document as JSON. Programs read the JSON to compare two versions, or to write another format.
 extension BusDocument {
-    /// The version of the format; later versions are rejected.
+    /// The version of the JSON format.
+    ///
+    /// Documents with a later version are rejected.
     private static let format = 1
 
     /// The document as JSON, which ``init(json:)`` reads.
     public var json: String { self.tree.written() }
 
-    /// The document as JSON on one line, as the messages of a protocol require.
+    /// The document as JSON on one line, for protocols in which a message is one line.
     package var jsonLine: String { self.tree.written(isPretty: false) }
 
     /// Creates a document from JSON.
@@ -36,7 +38,7 @@ extension BusDocument {
     package var schemaTree: JSONTree { .object(self.schemas.mapValues(\.tree)) }
 }
 
-/// The reason that a text is not a document.
+/// The reason why a text is not a document.
 enum DocumentError: Error, CustomStringConvertible {
     case notDocument(String)
 

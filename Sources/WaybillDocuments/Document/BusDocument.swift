@@ -3,26 +3,27 @@ internal import WaybillRouting
 
 /// A description of a bus: every route with its URLs, parameters, reply and schemas.
 ///
-/// ``Waybill/MessageBus/document(title:version:of:)`` creates a document from the registered routes; no part
-/// of it is written by hand. ``text(as:)`` writes it as AsyncAPI, OpenAPI, JSON, Markdown or a page.
-/// ``changes(since:)`` returns the changes since an older document, and which of them break callers.
+/// ``Waybill/MessageBus/document(title:version:of:)`` creates a document from the registered routes, so
+/// nobody has to write a document. ``text(as:)`` converts a document to AsyncAPI, OpenAPI, JSON, Markdown or
+/// an HTML page. ``changes(since:)`` returns the changes since an older document, and shows which of these
+/// changes break callers.
 public struct BusDocument: Sendable, Hashable {
     /// One route.
     public struct Route: Sendable, Hashable {
-        /// The pattern, as it was registered.
+        /// The pattern of the route, in the spelling of its registration.
         public let pattern: String
 
-        /// The name of the module, or nil when the handler is a closure.
+        /// The name of the module; nil when the handler is a closure.
         public let module: String?
 
-        /// The name of the method, or nil when the handler is a closure.
+        /// The name of the method; nil when the handler is a closure.
         public let action: String?
 
-        /// The documentation comment.
+        /// The documentation comment of the method.
         public let documentation: String
 
-        /// The parameters of the route: the captured values of the pattern, and the values of the query or
-        /// the call.
+        /// The parameters of the route: the values that the pattern captures from the path, and the values of
+        /// the query or of the call.
         public let parameters: [Parameter]
 
         /// The type of the reply, in Swift syntax; empty if the type is not known.
@@ -34,22 +35,24 @@ public struct BusDocument: Sendable, Hashable {
         /// The errors that the route declares for its callers.
         public let failures: [RouteDescription.Failure]
 
-        /// The operations that peers may use with every URL of the pattern.
+        /// The operations that other processes may use with every URL of the pattern.
         public let exposure: ExposedOperations
 
-        /// The forms of the pattern's URLs, the longest first.
+        /// The possible URLs of the pattern, the longest first.
+        ///
+        /// A shorter URL omits optional parts of the path.
         package let templates: [AddressTemplate]
     }
 
     /// A parameter of a route.
     public struct Parameter: Sendable, Hashable {
-        /// The name under which the handler reads the value.
+        /// The name by which the handler reads the value.
         public let name: String
 
         /// The type, in Swift syntax or in the syntax of patterns.
         public let type: String
 
-        /// The default value, in Swift syntax; nil if there is none.
+        /// The default value, in Swift syntax; nil if the parameter has no default value.
         public let defaultValue: String?
 
         /// Whether a message without the parameter fails.
@@ -59,13 +62,13 @@ public struct BusDocument: Sendable, Hashable {
         public let schema: ValueSchema
     }
 
-    /// A form of a pattern's URLs: `app://user/{uid}`.
+    /// A possible URL of a pattern, with names for values: `app://user/{uid}`.
     package struct AddressTemplate: Sendable, Hashable {
         package let scheme: String
         package let segments: [String]
         /// The names in braces, in the order of the segments.
         package let parameters: [Placeholder]
-        /// Whether each `{name}` stands for one value of one segment.
+        /// Whether each `{name}` is exactly one whole segment.
         package let isExact: Bool
 
         var address: String { "\(self.scheme)://\(self.segments.joined(separator: "/"))" }
@@ -92,7 +95,7 @@ public struct BusDocument: Sendable, Hashable {
     /// The schemas to which other schemas refer as `#/components/schemas/NAME`.
     public let schemas: [String: ValueSchema]
 
-    /// Returns the document under another title and version.
+    /// Returns the document with another title and version.
     package func named(_ title: String, version: String) -> Self {
         Self(title: title, version: version, routes: self.routes, schemas: self.schemas)
     }
@@ -107,23 +110,23 @@ public struct DocumentScope: Sendable, Hashable {
     /// Every route.
     public static let all = Self(storage: .all)
 
-    /// The routes that peers of other processes reach by calls and sends.
+    /// The routes that other processes can call, or to which they can send messages.
     public static let exposed = Self(storage: .exposed)
 }
 
 extension MessageBus {
     /// Returns a description of the routes that are registered now.
     ///
-    /// The method runs no code of the program except the `init(from:)` of parameter and reply types. It runs
-    /// them with small values to find the properties that they read. Registering a route costs nothing more
-    /// for it. A document of 1,000 routes takes some ten milliseconds. The method may be called from any
-    /// thread.
+    /// To create a document, the bus runs no code of the program except the `init(from:)` of parameter types
+    /// and reply types. The bus passes small values to these initializers, to find the properties that they
+    /// read. Until a document is created, documents have no cost. A document of 1,000 routes takes some ten
+    /// milliseconds. The method may be called from any thread.
     ///
     /// - Parameters:
     ///   - title: the name of the program.
     ///   - version: the version of the program.
     ///   - scope: the routes to describe; all by default.
-    /// - Returns: the document, which is the same for the same routes.
+    /// - Returns: the document. The document depends only on the routes and the arguments.
     public func document(
         title: String = "Waybill",
         version: String = "1.0.0",
@@ -146,7 +149,7 @@ extension MessageBus {
         return BusDocument(title: title, version: version, routes: routes, schemas: registry.named)
     }
 
-    /// Returns the operations that are exposed for all of some example URLs of a pattern.
+    /// Returns the operations that are exposed for each of some example URLs of a pattern.
     private func exposure(of pattern: RoutePattern) -> ExposedOperations {
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)
@@ -173,12 +176,14 @@ extension BusDocument.Route {
                 name: parameter.name,
                 type: parameter.type,
                 defaultValue: parameter.defaultValue,
-                // The parameters of a closure come from the pattern, and may be in an optional group.
+                // The parameters of a closure come from the pattern, and are possibly in an optional part of
+                // the pattern.
                 isRequired: parameter.isRequired && (route.action != nil || isInAll(parameter.name)),
                 schema: parameter.defaultValue == nil ? schema : schema.orNull
             )
         }
-        // A method may read values from the message that its description does not name.
+        // A method may read values of the path from the message. The description of the method does not
+        // contain these values.
         for placeholder in templates.flatMap(\.parameters).filter(\.isCaptured)
         where !parameters.contains(where: { $0.name == placeholder.name }) {
             parameters.append(

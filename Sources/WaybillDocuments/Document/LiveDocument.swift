@@ -1,21 +1,21 @@
 package import Waybill
 internal import WaybillEventLoop
 
-/// The current document of a bus, for peers.
+/// The current document of a bus, for clients in other processes.
 ///
-/// Building a document runs the `init(from:)` of the program's types, which may trap. A peer must not be able
-/// to cause this. The document is therefore built when a server creates this object, and again after the
-/// program has changed its registered or exposed routes. A peer receives the existing document, or waits for
-/// the document that is being built.
+/// To build a document, the bus runs the `init(from:)` of the program's types, which may trap. A client must
+/// not be able to cause this trap. The document is therefore not built for a request. The document is built
+/// when a server creates this object, and again after the program has changed its registered or exposed
+/// routes. A client receives the existing document, or waits for the document that is being built.
 package final class LiveDocument: Sendable {
     private let bus: MessageBus
     private let scope: DocumentScope
     private let state = Locked(State())
     private let observation = Locked<Observation?>(nil)
 
-    /// The minimum time between the beginnings of two documents.
+    /// The minimum time between the beginnings of two builds.
     ///
-    /// It limits the cost for a program that changes its routes all the time.
+    /// The interval limits the cost for a program that changes its routes often.
     private static let interval = Duration.milliseconds(100)
 
     private struct Observation {
@@ -23,11 +23,12 @@ package final class LiveDocument: Sendable {
     }
 
     private struct State {
-        /// The document that was built by the initialiser.
+        /// The document that the initializer built.
         var first: BusDocument?
-        /// The document after the latest change; nil if the routes have not changed.
+        /// The document after the latest change; nil if the routes have not changed since the initializer.
         var latest: Task<BusDocument, Never>?
-        /// Whether the latest document is being built, so that it may not include a change that happens now.
+        /// Whether the build of the latest document has begun, so that the document possibly misses a change
+        /// that happens now.
         var hasBegun = false
         var earliest = ContinuousClock.now
     }
@@ -36,7 +37,7 @@ package final class LiveDocument: Sendable {
     package init(of bus: MessageBus, scope: DocumentScope) {
         self.bus = bus
         self.scope = scope
-        // The observation begins before the document is built, so that it misses no change.
+        // Begin the observation before the document is built, so that no change is missed.
         let end = bus.observeRoutes { [weak self] in self?.noteChange() }
         self.observation.withLock { $0 = Observation(end: end) }
         let first = bus.document(of: scope)
@@ -45,7 +46,7 @@ package final class LiveDocument: Sendable {
 
     deinit { self.observation.withLock { $0.take() }?.end() }
 
-    /// The document, which includes every earlier change.
+    /// The document that includes every earlier change.
     package var current: BusDocument {
         get async {
             let (first, latest) = self.state.withLock { ($0.first, $0.latest) }
@@ -67,7 +68,7 @@ package final class LiveDocument: Sendable {
         }
     }
 
-    /// Waits until the next document may be built.
+    /// Waits until the interval since the previous build has passed.
     private func beginNext() async {
         let earliest = self.state.withLock(\.earliest)
         try? await ContinuousClock().sleep(until: earliest)

@@ -3,8 +3,9 @@ internal import WaybillJSON
 
 /// Writes a document as AsyncAPI 3.0.
 ///
-/// A route is an operation that receives. Its reply is a channel without an address and with three messages.
-/// Each message has a constant `kind`, because a reply has to be valid against exactly one of them.
+/// In AsyncAPI, a route is an operation that receives a message. The replies are a channel without an
+/// address, with three kinds of messages: the reply, progress replies, and failures. Each kind has a constant
+/// `kind` in its payload, because a message must be valid for exactly one of the three schemas.
 struct AsyncAPIWriter {
     private let document: BusDocument
 

@@ -1,6 +1,6 @@
 /// A format in which a document can be written.
 ///
-/// The text depends only on the document: it is sorted, has no dates, and is the same each time.
+/// The text depends only on the document: the text is sorted, contains no dates, and is the same each time.
 public struct DocumentFormat: Sendable, Hashable {
     enum Storage: Hashable {
         case json, markdown, asyncAPI, site
@@ -9,21 +9,25 @@ public struct DocumentFormat: Sendable, Hashable {
 
     let storage: Storage
 
-    /// JSON that ``BusDocument/init(json:)`` reads, for `waybill diff` and programs.
+    /// JSON that ``BusDocument/init(json:)`` reads, for `waybill diff` and other programs.
     public static let json = Self(storage: .json)
 
     /// Markdown for people, with a section for each module.
     public static let markdown = Self(storage: .markdown)
 
-    /// AsyncAPI 3.0, in which each route is an operation that receives, and its replies are a channel.
+    /// AsyncAPI 3.0.
+    ///
+    /// Each route is an operation that receives messages, and the replies of the route are a channel.
     public static let asyncAPI = Self(storage: .asyncAPI)
 
-    /// One HTML page with a search, which needs no network.
+    /// One HTML page with a search field.
+    ///
+    /// The page loads nothing from the network.
     public static let site = Self(storage: .site)
 
-    /// Returns the format OpenAPI 3.1, for the routes that an HTTP gateway answers.
+    /// Returns the format OpenAPI 3.1, for the routes that an HTTP gateway serves.
     ///
-    /// A gateway answers the routes that are exposed for calls.
+    /// A gateway serves the routes that are exposed for calls.
     ///
     /// - Parameter path: the path of the gateway, such as `/bus`.
     /// - Returns: the format.
@@ -31,7 +35,7 @@ public struct DocumentFormat: Sendable, Hashable {
         Self(storage: .openAPI(streams: false, path: path))
     }
 
-    /// Returns the format OpenAPI 3.2, which also describes the events of streams.
+    /// Returns the format OpenAPI 3.2, which also describes the events in event streams.
     ///
     /// - Parameter path: the path of the gateway, such as `/bus`.
     /// - Returns: the format.
@@ -61,7 +65,7 @@ extension BusDocument.Route {
             .joined(separator: " ")
     }
 
-    /// The rest of the documentation.
+    /// The documentation after the first paragraph.
     var details: String {
         let lines = self.documentation.split(separator: "\n", omittingEmptySubsequences: false)
             .drop { !$0.allSatisfy(\.isWhitespace) }
@@ -69,8 +73,9 @@ extension BusDocument.Route {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns the parameters that the address of a template does not contain, which come with the query or
-    /// the call.
+    /// Returns the parameters that the address of a template does not contain.
+    ///
+    /// A caller passes these parameters in the query or with the call.
     func parameters(besides template: BusDocument.AddressTemplate) -> [BusDocument.Parameter] {
         let names = Set(template.parameters.lazy.filter(\.isCaptured).map(\.name))
         return self.parameters.filter { !names.contains($0.name) }
@@ -78,7 +83,8 @@ extension BusDocument.Route {
 
     /// Returns the schema of a value in the address.
     ///
-    /// If the pattern captures any string, the parameter of the method has the more precise schema.
+    /// If the pattern accepts any string as the value, the method's parameter determines the schema, because
+    /// the parameter's type is more precise.
     package func schema(of placeholder: BusDocument.Placeholder) -> ValueSchema {
         let parameter = self.parameters.first { $0.name == placeholder.name && placeholder.isCaptured }
         guard let schema = parameter?.schema, placeholder.type == "string", !schema.isOpaque else {
@@ -90,7 +96,9 @@ extension BusDocument.Route {
     }
 }
 
-/// Creates the names of operations and channels: the address with dots, and a number if a name is taken.
+/// Creates the names of operations and channels: the address with dots.
+///
+/// If a name already exists, a number is appended.
 struct UniqueNames {
     private var taken: Set<String> = []
 
@@ -118,7 +126,7 @@ struct UniqueNames {
 }
 
 extension ValueSchema {
-    /// The schema without null.
+    /// The schema, from which null has been removed.
     var withoutNull: Self {
         var tree = self.tree
         if let types = tree["type"]?.elements {
@@ -146,7 +154,7 @@ extension ValueSchema {
 }
 
 extension BusDocument.Parameter {
-    /// The schema with the default value of the parameter.
+    /// The schema of the parameter, with the parameter's default value.
     var describedSchema: ValueSchema {
         guard let defaultValue, defaultValue != "nil" else { return self.schema }
         var tree = self.schema.tree
@@ -159,12 +167,12 @@ extension BusDocument.Parameter {
         return ValueSchema(tree)
     }
 
-    /// Returns a default value as JSON if it is a literal; nil for an expression.
+    /// Returns a default value as JSON; nil if the default value is not a literal.
     private func literal(_ text: String) -> JSONTree? {
         guard let tree = try? JSONTree(json: text) else { return nil }
         return switch tree {
         case .bool, .number: tree
-        // The escapes of Swift differ from the escapes of JSON.
+        // Swift and JSON have different escapes in strings.
         case .string: text.contains("\\") ? nil : tree
         case .null, .array, .object: nil
         }

@@ -41,6 +41,6 @@ extension BusDocument {
         return parts
     }
 
-    /// Returns a text in a form that does not break a table.
+    /// Returns a text without line breaks and with escaped vertical bars, for the cell of a table.
     private static func cell(_ text: String) -> String { text.onOneLine.replacing("|", with: "\\|") }
 }

@@ -1,7 +1,9 @@
 internal import Waybill
 internal import WaybillJSON
 
-/// Writes a document as OpenAPI for an HTTP gateway: version 3.1, or 3.2 with the events of streams.
+/// Writes a document as OpenAPI for an HTTP gateway.
+///
+/// Version 3.2 also describes the events in event streams.
 struct OpenAPIWriter {
     private let document: BusDocument
     private let path: String
@@ -16,7 +18,7 @@ struct OpenAPIWriter {
     var tree: JSONTree {
         var names = UniqueNames()
         var paths: [String: JSONTree] = [:]
-        // For OpenAPI, two paths are the same if they differ only in the names of their parameters.
+        // In OpenAPI, two paths are equal if they differ only in the names of their parameters.
         var shapes: [String: String] = [:]
         for route in self.document.routes where route.exposure.isSuperset(of: .calls) {
             for template in route.templates {
@@ -86,7 +88,7 @@ struct OpenAPIWriter {
         return item
     }
 
-    /// Returns parameters as items of a query; nil if a required parameter cannot be text.
+    /// Returns parameters as parameters of a query; nil if a required parameter cannot be text in a query.
     private func query(_ parameters: [BusDocument.Parameter]) -> [JSONTree]? {
         var query: [JSONTree] = []
         for parameter in parameters {
@@ -150,7 +152,7 @@ struct OpenAPIWriter {
     private func stream(_ route: BusDocument.Route) -> JSONTree {
         guard self.hasStreams else {
             return [
-                // Without a type, because some readers apply it to each event.
+                // The schema has no type, because some readers apply the type to each event.
                 "schema": [
                     "description": "Events `progress`, and then `reply` or `failure`, whose data are JSON."
                 ]
@@ -196,7 +198,7 @@ struct OpenAPIWriter {
         ]
     }
 
-    /// Returns the response for a status with which a route has declared errors.
+    /// Returns the response for an HTTP status that a route uses for its declared errors.
     private static func response(_ status: Int, _ failures: [RouteDescription.Failure]) -> JSONTree {
         let sentences = failures.map { "`\($0.name).\($0.code)`: \($0.message)." }
         let codes = RoutingError.Code.all.filter { $0.httpStatus == status && status != 500 }.map(
@@ -222,17 +224,19 @@ struct OpenAPIWriter {
         ]
     }
 
-    /// The descriptions, by HTTP status, of the errors that only the gateway produces.
+    /// The descriptions of the errors that only the gateway produces, by HTTP status.
     ///
-    /// These errors do not have a code of the bus.
+    /// These errors have no error code of the bus.
     private static let ownProblems: [Int: String] = [
         405: "The route may change something, so it must be called with POST.", 413: "The body is too large.",
         415: "The body is neither JSON nor a form, by its Content-Type.",
         421: "The `Host` header does not name a host of this server.",
     ]
 
-    /// The error responses of the document, by name: `Problem` is the default, and `Problem404` describes the
-    /// status 404 and lists the codes that have it.
+    /// The error responses of the document, by name.
+    ///
+    /// `Problem` is the default response. A name such as `Problem404` is the response with the status 404,
+    /// and lists the codes with this status.
     private static let problems: [String: JSONTree] = {
         func response(_ description: String, _ codes: [String]) -> JSONTree {
             var schema: JSONTree = ["$ref": "#/components/schemas/WaybillProblem"]

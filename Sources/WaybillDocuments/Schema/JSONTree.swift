@@ -1,6 +1,8 @@
 package import WaybillJSON
 
-/// A JSON value as a tree; it is written with sorted names, so equal values have equal texts.
+/// A JSON value as a tree.
+///
+/// The names of members are sorted in the text, so equal values have equal texts.
 package indirect enum JSONTree: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -33,7 +35,9 @@ package indirect enum JSONTree: Sendable, Hashable {
     /// Creates a tree by parsing JSON.
     package init(json: String) throws(JSONError) { self.init(try JSONText(validating: Array(json.utf8))) }
 
-    /// The value of a member, or nil if it does not exist; setting nil removes the member.
+    /// The value of a member; nil if the member does not exist.
+    ///
+    /// Setting nil removes the member.
     package subscript(name: String) -> JSONTree? {
         get {
             guard case .object(let members) = self else { return nil }
@@ -41,7 +45,7 @@ package indirect enum JSONTree: Sendable, Hashable {
         }
         set {
             guard case .object(var members) = self else { return }
-            // Releases the members first, so that the change does not copy them.
+            // Release the members first, so that the change does not copy them.
             self = .null
             members[name] = newValue
             self = .object(members)
@@ -64,7 +68,7 @@ package indirect enum JSONTree: Sendable, Hashable {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The value of a number, rounded to `Double`.
+    /// The value of a number, as the nearest `Double`.
     package var double: Double? {
         if case .number(let text) = self { Double(text) } else { nil }
     }
@@ -87,7 +91,9 @@ extension JSONTree: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Exp
 }
 
 extension JSONTree {
-    /// Returns the value as text: on one line, or with a line for each member and element.
+    /// Returns the value as text.
+    ///
+    /// The text is on one line, or has a line for each member and element.
     package func written(isPretty: Bool = true) -> String {
         var writer = JSONWriter(capacity: 1024)
         self.write(into: &writer, indent: isPretty ? 0 : nil)

@@ -35,7 +35,8 @@ extension SchemaRegistry {
         )
     }
 
-    /// Returns the schema of a value that a pattern captures; nil if patterns do not have the type.
+    /// Returns the schema of a value that a pattern captures; nil if the type is not a type of the pattern
+    /// syntax.
     static func pattern(type: String, expression: String?) -> ValueSchema? {
         switch type {
         case "int": .integer(Int.self)
@@ -58,7 +59,7 @@ extension SchemaRegistry {
     }
 }
 
-/// An array whose type of elements is not known at compile time.
+/// An array whose element type is not known at compile time.
 private protocol ArrayOfValues {
     static var elementType: any Any.Type { get }
 }

@@ -3,15 +3,16 @@ internal import WaybillRouting
 /// A decoder without data, which records the values that a type decodes.
 ///
 /// The probe returns a value for each request, so that the type's `init(from:)` runs to its end. The value is
-/// a literal, or a value that its own type has created. If a type creates no value, the types around it are
-/// known only up to that property. Conditions on values and cases with associated values are opaque.
+/// a literal, or a value that its type has decoded with another probe. If a type's value cannot be created,
+/// the types that contain this type are known only up to that property. Schemas do not describe conditions on
+/// values, and enumerations with associated values are opaque.
 final class SchemaProbe {
-    /// The schemas of the decoded types; they outlive the probe.
+    /// The schemas of all decoded types, which remain after the probe is released.
     fileprivate var registry: SchemaRegistry
     fileprivate var shape = Shape.nothing
-    /// The reason that the type is opaque; nil if the type is not opaque.
+    /// The reason why the type is opaque; nil if the type is not opaque.
     fileprivate var obstacle: String?
-    /// Whether the probe returns empty texts and collections, and 0 for numbers.
+    /// Whether the probe returns the number 0, empty texts and empty collections.
     private let isEmpty: Bool
 
     /// The form in which a type decodes itself.
@@ -26,20 +27,22 @@ final class SchemaProbe {
         self.isEmpty = isEmpty
     }
 
-    /// The result for a type.
+    /// The schema that the probe has found for a type.
     struct Finding {
         let schema: ValueSchema
-        /// Whether the schema deserves a name.
+        /// Whether the schema is stored under a name, so that other schemas refer to it.
         let isNamed: Bool
     }
 
     /// Makes a type decode itself.
     ///
-    /// - Returns: the schema of the type, and a value; the value is nil if none could be created.
+    /// - Returns: the schema of the type, and a value of the type; the value is nil if it could not be
+    ///   created.
     static func look(into type: any Decodable.Type, _ registry: inout SchemaRegistry) -> (Finding, Any?) {
         var finding: Finding?
-        // A type may reject the first values because it checks them. Empty values come second, because some
-        // types trap on them; the same types would trap on the values of a peer.
+        // A type may check values and reject the values of the first attempt. The second attempt uses empty
+        // values. Empty values are not used first, because some types trap on them. These types would also
+        // trap on empty values from a client.
         for isEmpty in [false, true] {
             let probe = SchemaProbe(registry, isEmpty: isEmpty)
             defer { registry = probe.registry }
@@ -56,8 +59,8 @@ final class SchemaProbe {
         return (finding ?? Finding(schema: .opaque(TypeName.of(type), "unknown"), isNamed: false), nil)
     }
 
-    /// Returns the schema of an enumeration with raw values that does not list its cases; nil for other raw
-    /// types.
+    /// Returns the schema of an enumeration with raw values that is not `CaseIterable`; nil if the raw values
+    /// are neither texts nor whole numbers.
     private static func raw<Raw: RawRepresentable>(
         _ type: Raw.Type,
         _ registry: inout SchemaRegistry
@@ -89,7 +92,7 @@ final class SchemaProbe {
         return finding
     }
 
-    /// Returns a value of a type that is decoded, and its schema.
+    /// Returns a value of a type, and the schema of the type.
     ///
     /// - Throws: an error if no value can be created.
     fileprivate func value<Value: Decodable>(_ type: Value.Type) throws -> (schema: ValueSchema, value: Value)
@@ -106,13 +109,15 @@ final class SchemaProbe {
     }
 }
 
-/// The reason that an `init(from:)` could not run to its end.
+/// The reason why an `init(from:)` could not run to its end.
 private enum ProbeError: Error {
     case noSample(String)
     case notSupported
 }
 
-/// The properties that a type decodes; nested containers share the object with the decoder that creates them.
+/// The properties that a type decodes.
+///
+/// A decoder and its containers share this object.
 private final class ObjectShape {
     var properties: [String: ValueSchema] = [:]
     var optional: Set<String> = []
@@ -132,7 +137,7 @@ private final class ObjectShape {
 
 private struct ProbingDecoder: Decoder {
     let probe: SchemaProbe
-    /// The nested object to decode; nil for the object of the type itself.
+    /// The nested object to decode; nil to decode the object of the type itself.
     let object: ObjectShape?
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -160,8 +165,9 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: ObjectShape
     let codingPath: [any CodingKey] = []
 
-    /// The first key, so that an enumeration with associated values can be created; empty if `Key` does not
-    /// list its keys.
+    /// The first key; empty if `Key` does not list its keys.
+    ///
+    /// With the first key, an enumeration with associated values can create a value.
     var allKeys: [Key] {
         self.probe.obstacle = "its init(from:) reads different members for different keys"
         return (EnumerationValues.first(of: Key.self) as? Key).map { [$0] } ?? []
@@ -172,7 +178,7 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return true
     }
 
-    // An `Optional` of a standard library type calls this method, and not `decodeIfPresent` below.
+    // For an optional of a standard library type, `init(from:)` calls this method and not `decodeIfPresent`.
     func decodeNil(forKey key: Key) -> Bool {
         self.object.optional.insert(key.stringValue)
         self.object.nullable.insert(key.stringValue)

@@ -2,21 +2,24 @@ internal import FoundationEssentials
 internal import Waybill
 internal import WaybillRouting
 
-/// The schemas of the types of one document; a type of the program has a name and occurs once.
+/// The schemas of the types in one document.
+///
+/// Each type of the program has a name, and occurs once.
 struct SchemaRegistry {
     /// The schemas to which other schemas refer, by name.
     private(set) var named: [String: ValueSchema] = [:]
     private var known: [ObjectIdentifier: KnownType] = [:]
-    /// The names of the types that are being probed.
+    /// The names of the types for which a schema probe is running.
     private var begun: [ObjectIdentifier: String] = [:]
-    /// The types to which other types referred while they were being probed.
+    /// The types to which other types referred while a schema probe was running for them.
     private var isReferred: Set<ObjectIdentifier> = []
-    /// The types that state their schema and have been asked for a value.
+    /// The types that declare their own schema and for which a value has already been requested.
     private var sampled: Set<ObjectIdentifier> = []
 
-    /// The schema of a type, and a value from which other types can create theirs.
+    /// The schema of a type, and a value with which other types can create their values.
     ///
-    /// Values of compound types, and of types that state their schema, are created only when they are needed.
+    /// Values of compound types, and of types that declare their own schema, are created only when they are
+    /// needed.
     private struct KnownType {
         let schema: ValueSchema
         let sample: Any?
@@ -25,7 +28,7 @@ struct SchemaRegistry {
     /// Returns the schema of values of a type as JSON.
     mutating func schema(of type: any Any.Type) -> ValueSchema { self.look(into: type).schema }
 
-    /// Returns the schema of a type, and a value; the value is nil if none could be created.
+    /// Returns the schema of a type, and a value; the value is nil if it could not be created.
     mutating func sample<Value>(of type: Value.Type) -> (schema: ValueSchema, value: Value?) {
         let known = self.look(into: type)
         if let compound = type as? any CompoundSchema.Type {
@@ -35,9 +38,9 @@ struct SchemaRegistry {
         return (known.schema, sample as? Value)
     }
 
-    /// Returns a value of a type that states its schema; nil if none could be created.
+    /// Returns a value of a type that declares its own schema; nil if the value could not be created.
     ///
-    /// The type's `init(from:)` runs only when a type around it needs a value.
+    /// The type's `init(from:)` runs only when a type that contains this type needs a value.
     private mutating func sampleOfStated(_ type: any Any.Type, _ schema: ValueSchema) -> Any? {
         let id = ObjectIdentifier(type)
         guard type is any DocumentedValue.Type, let decodable = type as? any Decodable.Type,
@@ -82,14 +85,14 @@ struct SchemaRegistry {
         return self.probe(decodable, name: name, id: id)
     }
 
-    /// Probes a type by making it decode itself without data.
+    /// Finds the schema of a type by running the type's `init(from:)` without data.
     private mutating func probe(
         _ type: any Decodable.Type,
         name: String,
         id: ObjectIdentifier
     ) -> KnownType {
         self.begun[id] = name
-        // Reserves the name, so that a nested type does not get it.
+        // Reserve the name, so that a nested type does not use the name.
         self.named[name] = self.named[name] ?? .opaque(name, "")
         let (found, made) = SchemaProbe.look(into: type, &self)
         let sample = made ?? EnumerationValues.first(of: type)
@@ -103,7 +106,9 @@ struct SchemaRegistry {
         return KnownType(schema: .reference(name), sample: sample)
     }
 
-    /// Returns the name of a type with the characters that formats allow, and a number if the name is taken.
+    /// Returns the name of a type with the characters that all formats allow.
+    ///
+    /// If the name already exists, a number is appended.
     private func freeName(for type: any Any.Type) -> String {
         var name = ""
         for character in "\(type)" {
@@ -121,7 +126,7 @@ struct SchemaRegistry {
         return "\(name)_\(number)"
     }
 
-    /// The types of the standard library and of Foundation that are a single JSON value.
+    /// The types of the standard library and of Foundation whose values are encoded as single JSON values.
     private static let plain: [ObjectIdentifier: (schema: ValueSchema, sample: any Sendable)] = {
         var plain: [ObjectIdentifier: (schema: ValueSchema, sample: any Sendable)] = [:]
         func add<Value: Sendable>(_ sample: Value, _ schema: ValueSchema) {
@@ -159,14 +164,14 @@ struct SchemaRegistry {
 private protocol CompoundSchema {
     static func schema(in registry: inout SchemaRegistry) -> ValueSchema
 
-    /// Returns a value, which has an element if one could be created.
+    /// Returns a value. The value contains an element if an element could be created.
     static func sample(in registry: inout SchemaRegistry) -> Any
 
     /// A value without elements.
     static var empty: Any { get }
 }
 
-/// Empty values, which a type may accept when it rejects other values.
+/// Empty values, for a second attempt when a type has rejected other values.
 enum EmptyValue {
     /// Returns the empty text, 0 or the empty collection; nil for other types.
     static func of(_ type: any Any.Type) -> Any? {
@@ -258,10 +263,11 @@ struct EnumerationValues {
     let schema: ValueSchema
     let first: Any?
 
-    /// The maximum number of values: a type that is `CaseIterable` may have any number of them.
+    /// The maximum number of values, because a `CaseIterable` type may have any number of values.
     private static let limit = 1000
 
-    /// Returns the values of a type; nil unless each case has a raw value that is text or a whole number.
+    /// Returns the values of a type; nil if a case has no raw value, or has a raw value that is neither text
+    /// nor a whole number.
     static func all<Enumeration: CaseIterable>(of type: Enumeration.Type) -> Self? {
         guard type is any RawRepresentable.Type, type is any Decodable.Type || Self.isText(type) else {
             return nil
@@ -279,7 +285,7 @@ struct EnumerationValues {
         return Self(schema: ValueSchema(tree), first: type.allCases.first)
     }
 
-    /// Returns the first value of a type that lists its values; nil for other types.
+    /// Returns the first value of a type; nil if the type is not `CaseIterable`.
     static func first(of type: any Any.Type) -> Any? {
         func first<Enumeration: CaseIterable>(of type: Enumeration.Type) -> Any? { type.allCases.first }
         return (type as? any CaseIterable.Type).flatMap { first(of: $0) }

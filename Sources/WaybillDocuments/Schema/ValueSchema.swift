@@ -1,21 +1,26 @@
 /// A JSON Schema of the values of a type.
 ///
-/// Documents create schemas from the types of parameters and replies. A structure is described by its
-/// properties, and an enumeration by its cases if it is `CaseIterable`. Types of the standard library and
-/// Foundation have fixed schemas. A type is opaque if its `init(from:)` hides the values that it reads. To
-/// describe an opaque type, conform it to ``DocumentedValue``.
+/// Documents create schemas from the types of parameters and replies. The schema of a structure contains the
+/// structure's properties. The schema of an enumeration contains its cases if the enumeration is
+/// `CaseIterable`. Types of the standard library and Foundation have fixed schemas. A type is opaque if its
+/// values cannot be determined from its `init(from:)`. To describe an opaque type, conform the type to
+/// ``DocumentedValue``.
 public struct ValueSchema: Sendable, Hashable {
-    /// The schema; types of a program are references to `#/components/schemas/`.
+    /// The schema as a tree.
+    ///
+    /// Types of a program are references to `#/components/schemas/`.
     package let tree: JSONTree
 
     init(_ tree: JSONTree) { self.tree = tree }
 
-    /// Creates a schema from the text of a program; the schema is opaque if the text is not a JSON object.
+    /// Creates a schema from a text in a program.
+    ///
+    /// If the text is not a JSON object, the schema is opaque.
     init(stated json: String, of type: String) {
         if let tree = try? JSONTree(json: json), case .object = tree {
             self.tree = tree
         } else {
-            self = .opaque(type, "the type states a schema that is not a JSON object")
+            self = .opaque(type, "the type declares a schema that is not a JSON object")
         }
     }
 
@@ -23,9 +28,9 @@ public struct ValueSchema: Sendable, Hashable {
     public var json: String { self.tree.written(isPretty: false) }
 }
 
-/// A type that states its schema itself.
+/// A type that declares its own schema.
 ///
-/// Conform a type when documents cannot find out which values its `init(from:)` accepts:
+/// Conform a type to this protocol when documents cannot determine which values its `init(from:)` accepts:
 ///
 /// ```swift
 /// import WaybillDocuments
@@ -39,13 +44,13 @@ public struct ValueSchema: Sendable, Hashable {
 public protocol DocumentedValue {
     /// The schema of the type's values, as the text of a JSON Schema of version 2020-12.
     ///
-    /// If the text is not a JSON object, documents describe the type as opaque.
+    /// If the text is not a JSON object, documents describe the type as opaque: its values are not known.
     static var documentedSchema: String { get }
 }
 
 extension ValueSchema {
-    /// Returns a schema that allows any value, with the name of the type and the reason that its values are
-    /// not known.
+    /// Returns a schema that allows any value, with the name of a type and the reason why the type's values
+    /// are not known.
     static func opaque(_ type: String, _ reason: String) -> Self {
         Self(["description": .string("\(type): \(reason)"), "x-waybill-opaque": .string(type)])
     }
@@ -75,13 +80,13 @@ extension ValueSchema {
 
     static func reference(_ name: String) -> Self { Self(["$ref": .string(Self.referencePrefix + name)]) }
 
-    /// The name of the schema to which this schema refers; nil if it is not a reference.
+    /// The name of the schema to which this schema refers; nil if this schema is not a reference.
     var referenced: String? {
         guard let text = self.tree["$ref"]?.text, text.hasPrefix(Self.referencePrefix) else { return nil }
         return String(text.dropFirst(Self.referencePrefix.count))
     }
 
-    /// The schema with null as a further value.
+    /// A schema that also permits null.
     var orNull: Self {
         if case .string(let type) = self.tree["type"] {
             if type == "null" { return self }

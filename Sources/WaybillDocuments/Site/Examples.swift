@@ -6,7 +6,9 @@ struct ExampleValues {
 
     init(_ schemas: [String: ValueSchema]) { self.schemas = schemas }
 
-    /// Returns a value; `depth` limits the values of recursive types.
+    /// Returns an example value.
+    ///
+    /// `depth` is the maximum nesting of recursive types.
     func value(of schema: JSONTree, depth: Int = 4) -> JSONTree {
         if let name = ValueSchema(schema).referenced {
             return depth > 0 ? self.value(of: self.schemas[name]?.tree ?? [:], depth: depth - 1) : .null
@@ -38,9 +40,11 @@ struct ExampleValues {
     }
 }
 
-/// Calls of a route, which readers of the page can copy.
+/// Examples of calls of a route.
+///
+/// Readers of the page can copy the examples.
 struct RouteExamples {
-    /// The URL, with the required parameters that a query can contain.
+    /// The URL with the required parameters that can be passed in a query.
     let url: String
     /// The other required parameters, as members of an object.
     let others: [String: JSONTree]
@@ -83,7 +87,7 @@ struct RouteExamples {
         }
     }
 
-    /// The call in Swift.
+    /// The call in Swift code.
     var swift: String {
         let names = self.others.keys.sorted().map { "\"\($0)\": \($0)" }
         let parameters = names.isEmpty ? "" : ", parameters: [\(names.joined(separator: ", "))]"
@@ -92,14 +96,14 @@ struct RouteExamples {
         return "let reply: \(self.route.replyType) = \(call)"
     }
 
-    /// The call with the command line, to a server on a socket.
+    /// The call as a command in a shell, to a server on a Unix socket.
     var command: String {
         let json =
             self.others.isEmpty ? "" : " --json '\(JSONTree.object(self.others).written(isPretty: false))'"
         return "waybill call '\(self.url)'\(json) --connect SOCKET"
     }
 
-    /// The call over HTTP, to a gateway at `/bus`; nil if the route is not exposed for calls.
+    /// The call as a `curl` command, to an HTTP gateway at `/bus`; nil if the route is not exposed for calls.
     var curl: String? {
         guard self.route.exposure.isSuperset(of: .calls), let scheme = self.url.range(of: "://") else {
             return nil

@@ -1,7 +1,9 @@
 internal import Waybill
 
 extension BusDocument {
-    /// The document as one HTML page, which loads nothing and sends nothing.
+    /// The document as one HTML page.
+    ///
+    /// The page loads and sends nothing over the network.
     var site: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
         let names = modules.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
@@ -84,7 +86,7 @@ extension BusDocument {
 }
 
 extension String {
-    /// The text as HTML, for use between tags or in quotation marks.
+    /// The text as HTML, for use between tags or in an attribute.
     fileprivate var html: String {
         var html = ""
         for scalar in self.unicodeScalars {

@@ -1,4 +1,5 @@
-/// The page around the routes, with its style and the script for the search and the buttons.
+/// The HTML page into which the routes are inserted, with the style sheet and a script for the search field
+/// and the buttons.
 enum SitePage {
     static let html = #"""
         <!doctype html>

@@ -3,22 +3,23 @@ internal import Logging
 internal import Waybill
 internal import WaybillRouting
 
-/// The transaction of the file in which the engine performs all work that has arrived.
+/// A transaction of the file, in which the engine performs all work that has arrived.
 ///
-/// A batch exists on the thread of the engine, from BEGIN to COMMIT. Its changes to the lanes and to the
-/// numbers of messages take effect when the transaction has been committed.
+/// A batch exists on the thread of the engine, from BEGIN to COMMIT. The batch contains copies of the lanes
+/// (the queues of messages) and of the message numbers. The engine takes over the changed copies after the
+/// commit.
 final class Batch {
     let tables: StoreTables
     /// The time of the store's clock at which the batch began.
     let now: Int
     let settings: StoreSettings
-    /// The figures of the store before this batch.
+    /// The statistics of the store before this batch.
     let figures: StoreFigures
     private(set) var lanes: Lanes
     private(set) var numbers: MessageNumbers
-    /// The messages whose attempts begin when the transaction has been committed.
+    /// The messages whose attempts begin after the transaction has been committed.
     private(set) var begun: [BegunMessage] = []
-    /// The failure that makes the whole batch fail; nil if there is none.
+    /// The failure because of which the whole batch fails; nil if no such failure has occurred.
     private(set) var failure: DurableError?
     /// Whether the batch has declared or removed a schedule.
     var schedulesChanged = false
@@ -38,18 +39,21 @@ final class Batch {
         self.numbers = numbers
         self.figures = figures
         self.now = now
-        // A commit that failed has reported its failure already.
+        // If the previous commit failed, its failure has already been reported, so discard it.
         _ = tables.database.takeFailure()
     }
 
-    /// Runs work, and records a failure that concerns the whole batch.
+    /// Runs work.
+    ///
+    /// Records a failure that concerns the whole batch.
     func attempt<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let result = Result { try body() }
         if let failure = self.tables.database.takeFailure() { self.failure = failure }
         return result
     }
 
-    /// Runs code of the program in a savepoint, so that its failure affects no other work of the batch.
+    /// Runs code of the program in a savepoint, so that a failure of the code affects no other work of the
+    /// batch.
     func attemptProgram<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         self.attempt {
             try self.tables.beginProgram()
@@ -57,7 +61,7 @@ final class Batch {
             do {
                 let limit = self.settings.configuration.transactionLimit
                 let value = try self.tables.database.withProgramAccess(limit: limit, body)
-                // The closure may have ignored the failure of a statement.
+                // The closure possibly caught and ignored the failure of a statement, so check again.
                 try self.checkTransaction()
                 try self.tables.endProgram()
                 return value
@@ -69,32 +73,37 @@ final class Batch {
         }
     }
 
-    /// Whether a statement of the work has rolled the whole batch back, so that the rest must run again.
+    /// Whether a statement has rolled the whole batch back.
+    ///
+    /// The engine must then run the other work again.
     var isRolledBack: Bool { self.failure == nil && !self.tables.database.isInTransaction }
 
-    /// Throws when a statement has rolled the transaction back, so that nothing may be written any more.
+    /// Throws an error if a statement has rolled the transaction back, because nothing more may be written.
     func checkTransaction() throws(DurableError) {
         guard self.tables.database.isInTransaction else {
             throw DurableError(
                 .statementFailed,
-                message: "a statement rolled the transaction back, so that nothing of it was written"
+                message: "a statement rolled the transaction back, so nothing was written"
             )
         }
     }
 
-    /// Changes the lanes.
+    /// Changes the copy of the lanes.
     func updateLanes(_ body: (inout Lanes) -> Void) { body(&self.lanes) }
 }
 
-// The life of a message: sent, begun, and completed, retried or dead.
+// The life of a message: it is sent, an attempt begins, and the message is completed, retried or a dead
+// letter.
 extension Batch {
-    /// Writes a message, and begins its first attempt if it is due and its lane has a free slot.
+    /// Writes a message.
+    ///
+    /// If the message is due and its lane permits another attempt, the first attempt begins.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - isFollowUp: Whether the message follows from one that the store has accepted, so that the limit on
-    ///     the size of the file does not apply.
-    /// - Returns: The number of the message, or of the message that was sent with the same key.
+    ///   - isFollowUp: Whether a message that the store has already accepted causes this message. The limit
+    ///     on the size of the file does not apply to such messages.
+    /// - Returns: The number of the message, or the number of the earlier message with the same key.
     /// - Throws: `sizeLimitReached`, or a failure of the file.
     func send(_ message: NewMessage, isFollowUp: Bool = false) throws(DurableError) -> DurableReceipt {
         let lane = message.lane
@@ -115,7 +124,8 @@ extension Batch {
         do throws(DurableError) {
             try self.tables.insert(message, as: state, id: id, at: self.now)
         } catch {
-            // The program may catch the error and commit the rest of its transaction.
+            // The program may catch the error and commit the other parts of its transaction, so undo the
+            // change of the lane.
             if state == .begun { self.lanes.freeSlot(in: lane) }
             throw error
         }
@@ -143,9 +153,9 @@ extension Batch {
         return DurableReceipt(id: id, isDuplicate: false)
     }
 
-    /// Deletes a message that has been handled, and sends the value for its return URL.
+    /// Deletes a message that has been handled, and sends the value of the reply to the return URL.
     ///
-    /// - Returns: Whether the attempt was underway. If it was not, nothing is written.
+    /// - Returns: Whether the attempt was still underway. If it was not, the method writes nothing.
     func complete(_ message: BegunMessage, returning value: NewMessage?) throws(DurableError) -> Bool {
         guard try self.tables.delete(message.id, attempt: message.attempts) else { return false }
         try self.follow(message.order)
@@ -153,7 +163,9 @@ extension Batch {
         return true
     }
 
-    /// Ends an attempt that failed: the message waits for the next attempt, or becomes a dead letter.
+    /// Ends an attempt that failed.
+    ///
+    /// The message waits for the next attempt, or becomes a dead letter.
     func fail(
         _ message: BegunMessage,
         with error: RoutingError,
@@ -165,7 +177,8 @@ extension Batch {
             try self.kill(message, with: error)
             return
         }
-        // The process has survived the attempt, so a message from the lane of interrupted ones goes back to its own.
+        // The process did not end during the attempt, so the message returns from the lane for interrupted
+        // messages to the lane of its policy.
         let lane = self.settings.policies.lane(ofStored: message.url)
         let attempts = message.attempts
         if try self.tables.retry(message, in: lane, at: due, attempts: attempts, failure: error.line) {
@@ -174,7 +187,9 @@ extension Batch {
         }
     }
 
-    /// Ends an attempt without counting it, because the bus has shut down, and stops delivery.
+    /// Ends an attempt because the bus has shut down.
+    ///
+    /// The attempt does not count, and no further attempts begin.
     func release(_ message: BegunMessage) throws(DurableError) {
         let attempts = message.attempts - 1
         _ = try self.tables.retry(message, in: message.lane, at: self.now, attempts: attempts, failure: nil)
@@ -198,18 +213,19 @@ extension Batch {
     private func follow(_ order: String?) throws(DurableError) {
         guard let order, let lane = try self.tables.follow(order) else { return }
         self.addLane(lane)
-        // The message may be delayed, so the lane reads its time from the file.
+        // The next message of the order possibly has a delay, so read the next time of the lane from the
+        // file.
         self.lanes.wait(in: lane, until: try self.tables.nextDue(of: lane) ?? self.now)
     }
 
-    /// Begins the attempts that are due, as far as the lanes have free slots.
+    /// Begins the attempts that are due, as many as the limits of the lanes permit.
     func beginDue() throws(DurableError) {
         for (lane, slots) in self.lanes.ready(at: self.now) {
             let messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
             var begun = 0
             for var message in messages {
                 let isExpired = message.expires.map { $0 <= self.now } ?? false
-                // The attempt of an expired message does not take place, so it does not count.
+                // An expired message is not attempted, so the attempt does not count.
                 if isExpired { message.attempts -= 1 }
                 try self.tables.begin(message.id, attempt: message.attempts)
                 if isExpired {
@@ -236,7 +252,8 @@ extension Batch {
         if self.isFull == nil {
             var isFull = try self.hasReachedLimit()
             if isFull {
-                // Sends with a key delete two expired keys each, and a full store has no such sends.
+                // Each send with a key deletes two expired keys. A full store accepts no sends, so delete
+                // expired keys here.
                 try self.tables.dropKeys(at: self.now, limit: 1_000)
                 isFull = try self.hasReachedLimit()
             }
@@ -253,7 +270,7 @@ extension Batch {
     }
 }
 
-/// The work of a store since it was opened.
+/// The statistics of a store since it was opened.
 struct StoreFigures {
     private(set) var attempts = 0
     private(set) var commits = 0
@@ -272,14 +289,17 @@ struct StoreFigures {
     }
 }
 
-/// The numbers of messages, which are never used twice.
+/// The numbers of messages.
 ///
-/// The file holds the end of the reserved numbers, so that most messages need no write for their number.
+/// No number is used twice.
+///
+/// The file contains the end of a range of reserved numbers, so that most messages need no write for their
+/// number.
 struct MessageNumbers {
     private var following: Int
     private var reserved: Int
 
-    /// Creates numbers that begin where the reservation in the file ends.
+    /// Creates numbers that begin after the numbers that the file has reserved.
     init(after reserved: Int) {
         self.following = reserved
         self.reserved = reserved
@@ -296,10 +316,10 @@ struct MessageNumbers {
 }
 
 extension RoutingError {
-    /// The error as one line, with its root cause.
+    /// The error with its root cause, on one line.
     var line: String { "\(self)" }
 
-    /// Whether another attempt would fail in the same way, unless the program changes.
+    /// Whether another attempt would fail in the same way, unless the program is changed.
     var isPermanent: Bool {
         let code = self.rootCause.code
         return [.invalidURL, .missingParameter, .invalidParameter, .typeMismatch, .notTransferable].contains(

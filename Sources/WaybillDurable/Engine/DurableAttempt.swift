@@ -8,12 +8,12 @@ internal import WaybillRouting
 final class DurableAttempt: MessageSource {
     let message: BegunMessage
     let engine: StoreEngine
-    /// The number of the message for other processes.
+    /// The text that identifies the message in other processes.
     private let number: String
     private let state = Locked(State())
 
     private struct State {
-        /// The value for the return URL, encoded; nil when no value was returned.
+        /// The encoded message to the return URL; nil when no value was returned.
         var returned: Result<NewMessage, RoutingError>?
         /// Whether the handler has completed the message in a transaction.
         var isCompleted = false
@@ -52,7 +52,8 @@ final class DurableAttempt: MessageSource {
         let lifetime = self.message.expires.map { max(0, $0 - StoreClock.wallTime) }
         if let lifetime { limit = min(limit, .milliseconds(lifetime)) }
         var headers = details.headers
-        // The value for a return URL comes from the handler, so such a message is not kept by another store.
+        // The value for a return URL comes from the handler. The store of another process must therefore not
+        // accept a message with a return URL, so such a message has no number.
         if !self.message.url.utf8.contains(UInt8(ascii: "#")) {
             headers[DurableReceiver.header] = self.number
             headers[DurableReceiver.orderHeader] = self.message.order
@@ -110,13 +111,16 @@ final class DurableAttempt: MessageSource {
         self.end { batch in try batch.fail(self.message, with: error, by: policy) }
     }
 
-    /// Ends the attempt without counting it, because the bus has been shut down.
+    /// Ends the attempt because the bus has been shut down.
+    ///
+    /// The attempt does not count.
     private func release() {
         self.end { batch in try batch.release(self.message) }
     }
 
-    /// Frees the slot of the attempt, after a closure has written the outcome of a message that no transaction
-    /// has completed.
+    /// Ends the attempt in the lane, and writes the outcome with a closure.
+    ///
+    /// If a transaction has already completed the message, the closure is not called.
     private func end(_ write: @escaping @Sendable (Batch) throws -> Void) {
         let isCompleted = self.isCompleted
         self.engine.enqueue(
@@ -131,7 +135,8 @@ final class DurableAttempt: MessageSource {
                     )
                 }
             } reject: { _ in
-                // The file still contains the message, and the next process handles it again.
+                // Nothing to report: the file still contains the message, and the next process handles the
+                // message again.
             }
         )
     }

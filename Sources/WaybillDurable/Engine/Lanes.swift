@@ -2,35 +2,35 @@
 /// The decisions about when an attempt may begin.
 ///
 /// A lane is a queue of messages that share a limit on concurrent attempts. Each policy has one lane, and
-/// messages without a policy share a lane. Messages that were underway when two processes ended share another
-/// lane. The value performs no I/O: the engine copies it for each batch, and keeps the copy when the
-/// batch has been committed.
+/// messages without a policy share a lane. Messages that were being handled both times when a process ended
+/// share another lane. The value performs no I/O: the engine copies it for each batch, and keeps the copy
+/// after the batch has been committed.
 struct Lanes {
     private var lanes: [String: Lane] = [:]
-    /// Whether attempts may begin at all: a bus is attached, and the store is not closing.
+    /// Whether attempts may begin: a bus is attached, and the store is not closing.
     var isDelivering = false
 
     private struct Lane {
         var limit: Int
         var inFlight = 0
-        /// The time at which the first waiting message is due; nil when none waits.
+        /// The time at which the first waiting message is due; nil when no message waits.
         var nextDue: Int?
     }
 
     /// The number of attempts that are underway in all lanes.
     var inFlight: Int { self.lanes.values.reduce(0) { $0 + $1.inFlight } }
 
-    /// Sets the number of attempts that a lane may run at the same time.
+    /// Sets the maximum number of concurrent attempts in a lane.
     mutating func setLimit(_ limit: Int, of lane: String) {
         self.lanes[lane, default: Lane(limit: limit)].limit = max(1, limit)
     }
 
     func hasLane(_ lane: String) -> Bool { self.lanes[lane] != nil }
 
-    /// Takes a slot for a message that is sent and due now.
+    /// Reserves an attempt for a message that is sent and due now.
     ///
-    /// Returns false when the message has to wait, because the lane has no free slot, or because other
-    /// messages wait in it.
+    /// Returns false when the message must wait, because the lane has reached its limit, or because earlier
+    /// messages wait in the lane.
     mutating func takeSlot(in lane: String, at now: Int) -> Bool {
         guard self.isDelivering, var state = self.lanes[lane], state.inFlight < state.limit,
             state.nextDue.map({ $0 > now }) ?? true
@@ -47,10 +47,11 @@ struct Lanes {
         self.lanes[lane] = state
     }
 
-    /// Records that an attempt has ended.
+    /// Records that an attempt in a lane has ended.
     mutating func freeSlot(in lane: String) { self.lanes[lane]?.inFlight -= 1 }
 
-    /// The lanes that have a free slot and a message that is due, each with the number of its free slots.
+    /// The lanes that permit another attempt and have a message that is due, each with the number of
+    /// permitted attempts.
     func ready(at now: Int) -> [(lane: String, slots: Int)] {
         guard self.isDelivering else { return [] }
         return self.lanes.compactMap { lane, state in
@@ -59,13 +60,14 @@ struct Lanes {
         }
     }
 
-    /// Records the attempts that begin in a lane, and the time at which its next message is due.
+    /// Records the attempts that begin in a lane, and the time at which the lane's next message is due.
     mutating func begin(_ count: Int, in lane: String, nextDue: Int?) {
         self.lanes[lane]?.inFlight += count
         self.lanes[lane]?.nextDue = nextDue
     }
 
-    /// The first time at which an attempt can begin without another one ending; nil if there is none.
+    /// The first time at which an attempt can begin without the end of another attempt; nil if there is no
+    /// such time.
     var wakeTime: Int? {
         guard self.isDelivering else { return nil }
         return self.lanes.values.compactMap { $0.inFlight < $0.limit ? $0.nextDue : nil }.min()

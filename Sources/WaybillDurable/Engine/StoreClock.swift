@@ -3,8 +3,9 @@ internal import WaybillJSON
 
 /// The clock of a store, in milliseconds since 1970.
 ///
-/// The clock follows the wall clock, so that a delay continues while the process does not run. It never goes
-/// back: when the wall clock is set back, the store's clock continues with the speed of the monotonic clock.
+/// The clock follows the wall clock, so that the delay of a message also passes while the process does not
+/// run. The clock never goes back: when the wall clock is set back, the store's clock continues with the
+/// speed of the monotonic clock.
 struct StoreClock {
     private var last: Int
     private var lastInstant = ContinuousClock.now
@@ -12,11 +13,12 @@ struct StoreClock {
     /// Creates a clock that does not begin before a time.
     init(notBefore earliest: Int) { self.last = max(earliest, Self.wallTime) }
 
-    /// Returns the present time.
+    /// Returns the current time.
     mutating func now() -> Int {
         let instant = ContinuousClock.now
         let elapsed = Self.milliseconds(self.lastInstant.duration(to: instant))
-        // The instant moves only with whole milliseconds, so that frequent calls do not stop the clock.
+        // Add only whole milliseconds to the instant. Otherwise, frequent calls would lose fractions and stop
+        // the clock.
         self.lastInstant += .milliseconds(elapsed)
         self.last = max(self.last + elapsed, Self.wallTime)
         return self.last
@@ -24,9 +26,9 @@ struct StoreClock {
 
     static var wallTime: Int { Int(Timestamp.now * 1_000) }
 
-    /// Returns a time after a delay.
+    /// Returns the time after a delay.
     ///
-    /// The sum saturates, and a negative delay counts as 0.
+    /// The delay has an upper limit, so the sum does not overflow. A negative delay counts as 0.
     static func adding(_ delay: Duration, to time: Int) -> Int {
         delay <= .zero ? time : time + min(Self.milliseconds(delay), 1 << 52)
     }

@@ -6,9 +6,9 @@ internal import WaybillRouting
 
 /// The actor that owns the file of a store, on an event loop with its own thread.
 ///
-/// Senders, transactions and ended attempts put ``StoreWork`` into the inbox. The engine takes all of it and
-/// performs it in one transaction, so that one synchronization of the disk serves all work that has arrived
-/// during the previous one:
+/// Sends, transactions and outcomes of attempts put ``StoreWork`` into the inbox. The engine takes all work
+/// from the inbox and performs it in one transaction. All work that arrives during one synchronization of the
+/// disk therefore shares the next synchronization:
 ///
 /// ```
 /// send, transaction, complete --> inbox --> Batch: BEGIN, work ..., due messages begin, COMMIT
@@ -21,7 +21,7 @@ actor StoreEngine: LoopBound {
     private nonisolated let inbox: StoreInbox
     private var tables: StoreTables?
     private var lock: StoreLock?
-    /// The number of the file, which other processes know it by.
+    /// The ID of the file, by which other processes know the store.
     private var id = ""
     private var lanes = Lanes()
     private var numbers = MessageNumbers(after: 0)
@@ -29,15 +29,17 @@ actor StoreEngine: LoopBound {
     private var schedules = ScheduleTable()
     private var figures = StoreFigures()
     private var timer: ScheduledTimer?
-    /// Whether no further attempts may begin.
+    /// Whether the store is closing, so that no further attempts may begin.
     private var isClosing = false
     private var drainWaiters: [() -> Void] = []
 
     init(settings: SharedSettings) {
-        // The watchdog would report each synchronization of a slow disk.
+        // The engine's loop blocks while the disk synchronizes, and the watchdog would report each of these
+        // blocks.
         var configuration = EventLoop.Configuration()
         configuration.watchdogThreshold = nil
-        // A sender that sends again is faster than a thread that has to be woken.
+        // Waking a thread takes longer than many senders need before they send again, so the loop spins for a
+        // short time.
         configuration.idlePolicy = .spin(for: .microseconds(50))
         self.eventLoop = EventLoop(name: "waybill-store", configuration: configuration)
         self.settings = settings
@@ -47,11 +49,12 @@ actor StoreEngine: LoopBound {
     /// Opens the file.
     func open(_ path: String) throws(DurableError) {
         let configuration = self.settings.value.configuration
-        // A test's file system has no folder for a lock. If opening fails, this value releases the lock.
+        // A test's file system has no folder for a lock file. If opening fails, `lock` is released, which
+        // unlocks the file.
         let lock = configuration.vfs == nil ? try StoreLock(path) : nil
         let database = try Database(path, vfs: configuration.vfs)
-        // Set the exclusive mode before WAL mode: SQLite then keeps the index of the write-ahead log in memory,
-        // and no other process can write.
+        // Set the exclusive mode before WAL mode. SQLite then keeps the index of the write-ahead log in
+        // memory, and no other process can write.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         let mode = try database.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) } ?? nil
         guard mode == "wal" else {
@@ -60,7 +63,7 @@ actor StoreEngine: LoopBound {
                 message: "\(path) cannot have a write-ahead log; choose the path of a file on a local disk"
             )
         }
-        // A program's large query would otherwise need a folder for temporary files.
+        // Without this setting, a large query of the program would need a folder for temporary files.
         try database.execute("PRAGMA temp_store = MEMORY")
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
         try database.execute("BEGIN IMMEDIATE")
@@ -76,7 +79,7 @@ actor StoreEngine: LoopBound {
         self.lock = lock
     }
 
-    /// The reason why the store accepts no work; nil while it does.
+    /// The reason why the store accepts no work; nil while the store accepts work.
     nonisolated var closingError: DurableError? { self.inbox.closingError }
 
     /// Puts work into the inbox.
@@ -98,14 +101,15 @@ actor StoreEngine: LoopBound {
     private func runBatch() {
         guard let tables = self.tables else { return }
         var works = self.inbox.takeAll()
-        // Work of the program can roll the whole batch back. The rest then runs again without it.
+        // A transaction of the program can roll the whole batch back. The other work then runs again without
+        // this transaction.
         while let culprit = self.commit(works, to: tables) { works.remove(at: culprit) }
     }
 
     /// Performs work in one transaction.
     ///
-    /// - Returns: The index of the work that has rolled the transaction back, and has been rejected; nil when
-    ///   the batch has ended.
+    /// - Returns: The index of the work that has rolled the transaction back and has been rejected; nil when
+    ///   the batch is over.
     private func commit(_ works: [StoreWork], to tables: StoreTables) -> Int? {
         let batch = Batch(
             tables,
@@ -124,7 +128,7 @@ actor StoreEngine: LoopBound {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
                 if batch.isRolledBack {
-                    // Work that must succeed is tried again, with the rest of the batch.
+                    // Work that must succeed is tried again later, together with the other work of the batch.
                     if work.mustSucceed {
                         throw DurableError(.statementFailed, message: "SQLite rolled the transaction back")
                     }
@@ -132,7 +136,8 @@ actor StoreEngine: LoopBound {
                     return index
                 }
             }
-            // The inbox of a store that is closed at once may still contain the beginning of delivery.
+            // If a store is closed soon after it was attached to a bus, the work that begins delivery is
+            // possibly still in the inbox.
             if self.isClosing { batch.updateLanes { $0.isDelivering = false } }
             try schedules.fire(in: batch)
             try batch.beginDue()
@@ -153,10 +158,10 @@ actor StoreEngine: LoopBound {
         return nil
     }
 
-    /// Ends a batch that could not be committed.
+    /// Handles a batch that could not be committed.
     ///
-    /// When the disk is full, ended attempts stay in the inbox until they can be written, and other work
-    /// fails. After a failure that leaves the state of the file uncertain, the store stops.
+    /// When the disk is full, the outcomes of attempts stay in the inbox until they can be written, and other
+    /// work fails. After a failure that leaves the state of the file uncertain, the store stops.
     private func fail(_ works: [StoreWork], with error: DurableError) {
         if let database = self.tables?.database, database.isInTransaction {
             try? database.execute("ROLLBACK")
@@ -175,11 +180,11 @@ actor StoreEngine: LoopBound {
         let message = "the store has stopped because of \(error); remove the cause and open the file again"
         self.stop(with: DurableError(.stopped, message: message, cause: error))
         for work in works { work.reject(error) }
-        // The functions that called this one still hold the connection.
+        // The calling functions still use the connection, so release the lock after they have returned.
         self.eventLoop.execute { self.assumeOnLoop { $0.lock = nil } }
     }
 
-    /// The pause before work is tried again that could not be written.
+    /// The wait before work that could not be written is tried again.
     private static let retryPause = Duration.milliseconds(500)
 
     private func retryLater() {
@@ -193,7 +198,8 @@ actor StoreEngine: LoopBound {
         self.timer = nil
         guard self.lanes.isDelivering else { return }
         guard let due = [self.lanes.wakeTime, self.schedules.next].compactMap(\.self).min() else { return }
-        // The clock of the store is the wall clock, which may be set forward while the timer waits.
+        // The store's clock is the wall clock, which somebody may set forward while the timer waits. Wait for
+        // a minute at most.
         let pause = min(max(0, due - self.clock.now()), 60_000)
         let deadline = Deadline(after: .milliseconds(pause), by: self.eventLoop.time)
         self.timer = self.eventLoop.schedule(at: deadline) { [weak self] in
@@ -217,8 +223,10 @@ actor StoreEngine: LoopBound {
 
 // The beginning and the end of delivery.
 extension StoreEngine {
-    /// Begins to deliver messages to a bus, after the messages that were underway in an earlier process have
-    /// been recovered.
+    /// Begins to deliver messages to a bus.
+    ///
+    /// Before that, the messages whose attempts were underway in an earlier process become ready for an
+    /// attempt again.
     func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
         if let error = self.closingError { throw error }
         guard self.settings.bus == nil else {
@@ -243,11 +251,11 @@ extension StoreEngine {
         )
     }
 
-    /// Begins no further attempts, waits for the attempts that are underway, and closes the file.
+    /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     func close(drainingFor limit: Duration) async {
         self.isClosing = true
         self.lanes.isDelivering = false
-        // The timer stays, since it may be the one that writes ended attempts when the disk has space again.
+        // Keep the timer. When the disk was full, the timer tries again to write the outcomes of attempts.
         if self.lanes.inFlight > 0, self.tables != nil {
             await withCheckedContinuation { continuation in
                 let waiter = Once { continuation.resume() }
@@ -261,14 +269,15 @@ extension StoreEngine {
         self.lock = nil
     }
 
-    /// Closes the file, and rejects all work from now on.
+    /// Closes the file, and rejects all further work.
     private func stop(with error: DurableError) {
         self.timer?.cancel()
         self.lanes.isDelivering = false
         if let tables, error.code == .closed {
             try? StoreTables.set("clock", to: self.clock.now(), in: tables.database)
         }
-        // The log is still there. If the process ends before the file is closed, the next one reads the log.
+        // The write-ahead log still exists. If the process ends before the file is closed, the next process
+        // reads the log.
         if error.code == .closed { self.lock?.mark(.closed) }
         self.tables = nil
         self.settings.bus = nil
@@ -284,10 +293,11 @@ extension StoreEngine {
 }
 
 extension Batch {
-    /// Ends the attempts that were underway when an earlier process ended, and begins delivery.
+    /// Makes messages ready whose attempts were underway when an earlier process ended, and begins delivery.
     ///
-    /// A message that was interrupted once is attempted again at once. A message that was interrupted again
-    /// may be the one that ends the process: it waits, and is attempted alone, so that the others complete.
+    /// A message that was interrupted once is attempted again at once. A message that was interrupted more
+    /// than once is possibly the reason why the process ended. This message waits, and is attempted alone,
+    /// so that other messages can be completed.
     func recover() throws {
         let database = self.tables.database
         var interrupted: [(message: BegunMessage, interruptions: Int)] = []
@@ -334,7 +344,7 @@ extension Batch {
 
     /// Adds each lane in which messages wait.
     ///
-    /// The query jumps from one lane to the next in the index.
+    /// The query jumps from one lane to the next lane in the index.
     private func findLanes() throws {
         let next = try self.tables.database.prepare(
             "SELECT min(lane) FROM waybill_messages WHERE state = 0 AND lane > ?"
@@ -355,12 +365,12 @@ extension Batch {
 }
 
 extension RoutingError {
-    /// The failure of a message whose process ended during its last attempt.
+    /// The failure of a message when the process ended during the message's last attempt.
     static func interrupted(_ url: String) -> RoutingError {
         RoutingError(
             .handlerFailed,
             url: url,
-            message: "the process ended while the message was being handled, in the last of its attempts"
+            message: "the process ended while the message was being handled, in its last attempt"
         )
     }
 }

@@ -1,18 +1,19 @@
 #if Durable
 internal import WaybillEventLoop
 
-/// Work for the transaction of the file: a send, a transaction of the program, or the end of an attempt.
+/// Work for the next transaction of the file: a send, a transaction of the program, or the outcome of an
+/// attempt.
 struct StoreWork: Sendable {
-    /// Reports the result to its caller, when the transaction has been committed.
+    /// Reports the result to the caller of the work, after the transaction has been committed.
     typealias Completion = () -> Void
 
     /// Whether the work is tried again when the disk is full.
     ///
-    /// Otherwise its caller receives the failure.
+    /// If the property is false, the caller of the work receives the failure.
     var mustSucceed = false
     /// Performs the work in a batch, on the thread of the engine.
     let perform: @Sendable (Batch) -> Completion
-    /// Reports the failure of the whole batch to the caller.
+    /// Reports the failure of the whole batch to the caller of the work.
     let reject: @Sendable (DurableError) -> Void
 
     init(
@@ -30,9 +31,9 @@ struct StoreWork: Sendable {
 final class StoreInbox: Sendable {
     private struct State {
         var works: [StoreWork] = []
-        /// Whether the engine is going to take the work.
+        /// Whether the engine has been scheduled to take the work.
         var isScheduled = false
-        /// The reason why the store accepts no work; nil while it does.
+        /// The reason why the store accepts no work; nil while the store accepts work.
         var error: DurableError?
     }
 
@@ -45,7 +46,7 @@ final class StoreInbox: Sendable {
         case rejected(DurableError)
     }
 
-    /// The reason why the store accepts no work; nil while it does.
+    /// The reason why the store accepts no work; nil while the store accepts work.
     var closingError: DurableError? { self.state.withLock { $0.error } }
 
     func add(_ work: StoreWork) -> Answer {
@@ -67,12 +68,12 @@ final class StoreInbox: Sendable {
         }
     }
 
-    /// Puts work that could not be written in front of the work that has arrived since.
+    /// Puts work that could not be written before the work that has arrived in the meantime.
     func putBack(_ works: [StoreWork]) {
         self.state.withLock { $0.works = works + $0.works }
     }
 
-    /// Rejects work from now on, and returns the work that nobody has taken.
+    /// Rejects all further work, and returns the work that the engine has not taken.
     func close(with error: DurableError) -> [StoreWork] {
         self.state.withLock { state in
             if state.error == nil { state.error = error }

@@ -5,14 +5,15 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The lock that keeps a second process, or a second store of this process, away from the file.
+/// A lock that prevents a second process, or a second store of this process, from opening the file.
 ///
-/// The lock file is named after the store's file with `-lock` at the end. It contains the ID of the process
-/// and whether the store was closed. The system releases the lock when the process ends, however it ends.
+/// The name of the lock file is the name of the store's file with `-lock` at the end. The lock file contains
+/// the ID of the process, and whether the store was closed. The system releases the lock when the process
+/// ends for any reason.
 final class StoreLock {
     private let path: String
     private let descriptor: CInt
-    /// The state that this process has written; nil until it holds the lock.
+    /// The state that this process has written into the lock file; nil until the process has the lock.
     private var state: State?
 
     /// Locks a file.
@@ -38,14 +39,14 @@ final class StoreLock {
             let name = owner.isEmpty ? "another process" : "process \(owner)"
             throw DurableError(
                 .inUse,
-                message: "\(path) is in use by \(name); stop it, or choose another file"
+                message: "\(path) is in use by \(name); stop that process, or choose another file"
             )
         }
         let wasOpen = Self.content(of: descriptor).hasSuffix("open")
         if wasOpen, unsafe access(path, F_OK) == 0, unsafe access("\(path)-wal", F_OK) != 0 {
             throw DurableError(
                 .corrupt,
-                message: "\(path)-wal is missing, although the store was not closed, so that messages are "
+                message: "\(path)-wal is missing, although the store was not closed, so messages are "
                     + "missing too; restore that file, or delete \(file) to continue without them"
             )
         }
@@ -53,13 +54,14 @@ final class StoreLock {
     }
 
     deinit {
-        // SQLite deletes the log when it has copied all of it, also after a failure of the store.
+        // SQLite deletes the write-ahead log when the file contains all changes, also after a failure of the
+        // store.
         if self.state == .open, unsafe access("\(self.path)-wal", F_OK) != 0 { self.mark(.closed) }
         close(self.descriptor)
     }
 
     enum State: String {
-        /// The file may need its write-ahead log, which exists.
+        /// The store is possibly incomplete without its write-ahead log, which exists.
         case open
         case closed
     }
@@ -68,7 +70,7 @@ final class StoreLock {
     func mark(_ state: State) {
         self.state = state
         let text = "\(getpid()) \(state)"
-        // The content is for people and for the check above; a store works without it.
+        // A store works without this content. The content is for people, and for the check in `init`.
         _ = ftruncate(self.descriptor, 0)
         _ = unsafe text.withCString { unsafe pwrite(self.descriptor, $0, strlen($0), 0) }
     }

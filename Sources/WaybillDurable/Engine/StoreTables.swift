@@ -1,10 +1,12 @@
 #if Durable
 /// The statements on the tables of a store.
 ///
-/// The tables have the prefix `waybill_`; a program can have other tables in the same file.
+/// The names of the tables begin with `waybill_`. A program can have other tables in the same file.
 final class StoreTables {
     static let schema = 1
-    /// The size of a page of the file in bytes; a program that created the file may have chosen it.
+    /// The size of a page of the file, in bytes.
+    ///
+    /// If the program created the file, the program has chosen the size.
     private let pageSize: Int
 
     let database: Database
@@ -92,17 +94,17 @@ final class StoreTables {
 
     func endProgram() throws(DurableError) { try self.releaseStatement.run() }
 
-    /// Undoes a transaction of the program, and ends its savepoint.
+    /// Undoes a transaction of the program, and ends the savepoint of the transaction.
     func undoProgram() throws(DurableError) {
         try self.rollbackStatement.run()
         try self.releaseStatement.run()
     }
 
-    /// The states of a message that has not ended.
+    /// The states of a message that is neither completed nor a dead letter.
     enum State: Int64 {
         case waiting = 0
         case begun = 1
-        /// An earlier message of the same order has not ended.
+        /// The message waits until an earlier message of the same order is completed or is a dead letter.
         case behind = 2
     }
 
@@ -128,7 +130,7 @@ final class StoreTables {
 
     /// Deletes a message whose attempt is underway.
     ///
-    /// - Returns: Whether the attempt was underway.
+    /// - Returns: Whether the attempt was still underway.
     func delete(_ id: Int, attempt: Int) throws(DurableError) -> Bool {
         try self.deleteStatement.run(id.sqlValue, attempt.sqlValue)
         return self.database.changes == 1
@@ -138,9 +140,9 @@ final class StoreTables {
         try self.beginStatement.run(attempt.sqlValue, id.sqlValue)
     }
 
-    /// Ends an attempt, and makes the message wait for the next one.
+    /// Ends an attempt, so that the message waits for the next attempt.
     ///
-    /// - Returns: Whether the attempt was underway.
+    /// - Returns: Whether the attempt was still underway.
     func retry(
         _ message: BegunMessage,
         in lane: String,
@@ -159,7 +161,7 @@ final class StoreTables {
         return self.database.changes == 1
     }
 
-    /// Copies a message whose attempt is underway to the dead letters.
+    /// Copies a message whose attempt is underway to the table of dead letters.
     func bury(_ message: BegunMessage, code: String, failure: String, at now: Int) throws(DurableError) {
         try self.buryStatement.run(
             now.sqlValue,
@@ -170,9 +172,11 @@ final class StoreTables {
         )
     }
 
-    /// Makes the first message of an order ready for an attempt, because its predecessor has ended.
+    /// Makes the first remaining message of an order ready for an attempt.
     ///
-    /// - Returns: The lane of that message; nil if the order has none.
+    /// The previous message of the order has been completed or is a dead letter.
+    ///
+    /// - Returns: The lane of that message; nil if the order has no more messages.
     func follow(_ order: String) throws(DurableError) -> String? {
         try self.followStatement.first(.text(order)) { $0.text(0) } ?? nil
     }
@@ -181,25 +185,26 @@ final class StoreTables {
         try self.orderStatement.first(.text(order)) { _ in true } ?? false
     }
 
-    /// Returns the message that was sent with a key; nil if there was none, or if the key has expired.
+    /// Returns the number of the message that was sent with a key; nil if no message has the key, or if the
+    /// key has expired.
     func message(withKey key: String, at now: Int) throws(DurableError) -> Int? {
         try self.keyStatement.first(.text(key), now.sqlValue) { $0.int(0) }
     }
 
-    /// Keeps the key of a message until a time, and deletes two keys that have expired.
+    /// Keeps the key of a message until a given time, and deletes at most two expired keys.
     func keep(_ key: String, of id: Int, until expiry: Int, at now: Int) throws(DurableError) {
         try self.keepKeyStatement.run(.text(key), id.sqlValue, expiry.sqlValue)
         try self.dropKeys(at: now, limit: 2)
     }
 
-    /// Deletes keys that have expired.
+    /// Deletes expired keys, at most `limit`.
     func dropKeys(at now: Int, limit: Int) throws(DurableError) {
         try self.dropKeysStatement.run(now.sqlValue, limit.sqlValue)
     }
 
     /// Returns the waiting messages of a lane that are due.
     ///
-    /// Their number of attempts includes the attempt that is going to begin.
+    /// The number of attempts of each message includes the attempt that is going to begin.
     func dueMessages(of lane: String, at now: Int, limit: Int) throws(DurableError) -> [BegunMessage] {
         var messages: [BegunMessage] = []
         try self.dueStatement.forEachRow([.text(lane), now.sqlValue, limit.sqlValue]) {
@@ -220,7 +225,7 @@ final class StoreTables {
         return messages
     }
 
-    /// Returns the time at which the first waiting message of a lane is due; nil if none waits.
+    /// Returns the time at which the first waiting message of a lane is due; nil if no message waits.
     func nextDue(of lane: String) throws(DurableError) -> Int? {
         try self.nextDueStatement.first(.text(lane)) { $0.optionalInt(0) } ?? nil
     }
@@ -233,9 +238,9 @@ final class StoreTables {
 }
 
 extension StoreTables {
-    /// Creates the tables, unless the file has them.
+    /// Creates the tables if the file does not have them.
     ///
-    /// - Throws: `newerSchema` if a later version has written the file.
+    /// - Throws: `newerSchema` if a later version of Waybill has written the file.
     static func prepare(_ database: Database) throws(DurableError) {
         let known = try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
         if try known.first(of: { _ in true }) == nil {
@@ -274,7 +279,8 @@ extension StoreTables {
             due INTEGER NOT NULL, sent INTEGER NOT NULL, attempts INTEGER NOT NULL,
             interruptions INTEGER NOT NULL DEFAULT 0, expires INTEGER, order_key TEXT, details TEXT, failure TEXT)
         """,
-        // Partial indexes: a message that begins in the commit of its send is in the small second one only.
+        // These two indexes are partial. A message whose attempt begins in the commit of its send is only in
+        // the second index, which is small.
         "CREATE INDEX waybill_waiting ON waybill_messages (lane, due, id) WHERE state = 0",
         "CREATE INDEX waybill_begun ON waybill_messages (id) WHERE state = 1",
         "CREATE INDEX waybill_orders ON waybill_messages (order_key, id) WHERE order_key IS NOT NULL",

@@ -5,19 +5,19 @@ internal import WaybillRouting
 /// The connection to the store's file.
 ///
 /// A database and its statements belong to the thread of the store's engine. They are not `Sendable`, so the
-/// compiler keeps them there.
+/// compiler ensures that only this thread uses them.
 @safe
 final class Database {
     let path: String
     private let connection: OpaquePointer
     private let observer: ConnectionObserver
 
-    /// Opens a file, and creates it if it is missing.
+    /// Opens a file, and creates it if it does not exist.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - vfs: The name of the file system of SQLite; nil for the file system of the operating system.
-    /// - Throws: The error for the result of SQLite.
+    ///   - vfs: The name of a file system for SQLite; nil for the file system of the operating system.
+    /// - Throws: The error for the result code of SQLite.
     init(_ path: String, vfs: String?) throws(DurableError) {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -30,10 +30,11 @@ final class Database {
         unsafe self.connection = connection
         self.path = path
         self.observer = ConnectionObserver()
-        // The connection is closed in `deinit`, before the observer is released.
+        // The observer lives longer than the connection, which is closed in `deinit`.
         let context = unsafe Unmanaged.passUnretained(self.observer).toOpaque()
         unsafe sqlite3_set_authorizer(connection, ConnectionObserver.authorize, context)
-        // This hook replaces the one with which SQLite copies the log, and ignores failures of that.
+        // This hook replaces the hook by which SQLite copies the write-ahead log. That hook would ignore
+        // failures.
         unsafe sqlite3_wal_hook(connection, ConnectionObserver.noteCommit, context)
         unsafe sqlite3_progress_handler(connection, 10_000, ConnectionObserver.interrupt, context)
     }
@@ -47,7 +48,8 @@ final class Database {
 
     /// Compiles a statement.
     ///
-    /// - Throws: `invalidStatement` if the text is not one statement, or if the program may not run it.
+    /// - Throws: `invalidStatement` if the text is not exactly one statement, or if the program is not
+    ///   allowed to run it.
     func prepare(_ sql: String) throws(DurableError) -> Statement {
         var handle: OpaquePointer?
         var rest = 0
@@ -86,22 +88,23 @@ final class Database {
     /// The number of rows that statements have changed since the file was opened.
     var totalChanges: Int { unsafe Int(sqlite3_total_changes64(self.connection)) }
 
-    /// The number of rows that the last statement that writes has changed.
+    /// The number of rows that the last writing statement has changed.
     var changes: Int { unsafe Int(sqlite3_changes64(self.connection)) }
 
     /// Whether a transaction is open.
     ///
-    /// SQLite ends a transaction itself after some failures.
+    /// After some failures, SQLite ends a transaction itself.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.connection) == 0 }
 
     /// The number of pages in the write-ahead log after the last commit.
     var logPages: Int { self.observer.logPages }
 
-    /// Runs code of the program, whose statements may neither end the transaction nor change the store's
-    /// tables.
+    /// Runs code of the program.
+    ///
+    /// The statements of this code may neither end the transaction nor change the store's tables.
     ///
     /// - Parameters:
-    ///   - limit: How long the code may take. A statement that runs then is interrupted.
+    ///   - limit: How long the code may take. A statement that still runs after this time is interrupted.
     ///   - body: The code.
     /// - Returns: The result of the code.
     func withProgramAccess<Result>(limit: Duration, _ body: () throws -> Result) rethrows -> Result {
@@ -110,16 +113,18 @@ final class Database {
         defer {
             self.observer.isProgram = false
             self.observer.deadline = nil
-            // A program that prepares statements through the connection sees the refusal itself.
+            // If the program prepared a statement through the connection, the program itself has received the
+            // refusal.
             _ = self.observer.takeDenial()
         }
         return try body()
     }
 
-    /// Returns the last failure that concerns the whole transaction, and forgets it.
+    /// Returns the last failure that concerns the whole transaction, and removes it.
     func takeFailure() -> DurableError? { self.observer.failure.take() }
 
-    /// Runs code of the store inside of ``withProgramAccess(limit:_:)``.
+    /// Runs code of the store inside the closure of ``withProgramAccess(limit:_:)``, without the
+    /// restrictions.
     func withStoreAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = self.observer.isProgram
         self.observer.isProgram = false
@@ -127,7 +132,7 @@ final class Database {
         return try body()
     }
 
-    /// Copies the pages of the write-ahead log into the file, and synchronizes the file.
+    /// Copies the pages of the write-ahead log into the file, and synchronizes the file with the disk.
     func checkpoint() throws(DurableError) {
         let status = unsafe sqlite3_wal_checkpoint_v2(
             self.connection,
@@ -140,7 +145,7 @@ final class Database {
         self.observer.logPages = 0
     }
 
-    /// Calls a closure with the connection.
+    /// Calls a closure with the connection of SQLite.
     @unsafe
     func withConnection<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
         try unsafe body(self.connection)
@@ -157,11 +162,11 @@ final class Database {
     }
 }
 
-/// The state that the callbacks of a connection use.
+/// The state that the callbacks of a connection read and write.
 private final class ConnectionObserver {
-    /// Whether statements of the program are being compiled.
+    /// Whether the statements that SQLite compiles come from the program, so that they are restricted.
     var isProgram = false
-    /// The time at which a statement of the program is interrupted; nil for no limit.
+    /// The time after which a statement of the program is interrupted; nil for no limit.
     var deadline: ContinuousClock.Instant?
     /// The last failure that concerns the whole transaction.
     var failure: DurableError?
@@ -170,13 +175,13 @@ private final class ConnectionObserver {
 
     func takeDenial() -> String? { self.denial.take() }
 
-    /// Returns the observer that SQLite passes to a callback.
+    /// Returns the observer from the context that SQLite passes to a callback.
     private static func observer(_ context: UnsafeMutableRawPointer?) -> ConnectionObserver? {
         // The context is the observer, which lives longer than the connection.
         unsafe context.map { unsafe Unmanaged<ConnectionObserver>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Refuses statements of the program that would break the store.
+    /// Rejects statements of the program that would damage the store.
     static let authorize:
         @convention(c) (
             UnsafeMutableRawPointer?, CInt, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
@@ -191,7 +196,8 @@ private final class ConnectionObserver {
             case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
                 observer.denial = "the store begins and ends the transaction, so remove this statement"
             case SQLITE_ALTER_TABLE where unsafe first.map { unsafe String(cString: $0) } == "temp":
-                // The new name of the table, which might hide a table of the store, is not known here.
+                // SQLite does not tell the new name of the table here. The new name possibly hides a table of
+                // the store.
                 observer.denial = "a transaction of the store cannot alter a temporary table"
             case SQLITE_ATTACH, SQLITE_DETACH:
                 observer.denial = "a transaction of the store cannot attach or detach a database"
@@ -202,7 +208,7 @@ private final class ConnectionObserver {
                 }
                 observer.denial = "a transaction of the store cannot change settings of SQLite"
             default:
-                // The second text of an update is a column.
+                // For an update, the second text is the name of a column, and not of a table.
                 let texts = unsafe action == SQLITE_UPDATE ? [first] : [first, second]
                 let names = unsafe texts.compactMap { unsafe $0.map { unsafe String(cString: $0) } }
                 guard names.contains(where: { $0.lowercased().hasPrefix("waybill_") }) else {
@@ -213,7 +219,8 @@ private final class ConnectionObserver {
             return SQLITE_DENY
         }
 
-    /// The pragmas that may have an argument, because they read the schema or belong to the program.
+    /// The pragmas that may have an argument, because they only read the schema, or set values that belong to
+    /// the program.
     ///
     /// A pragma without an argument only reads.
     private static let harmlessPragmas: Set<String> = [
@@ -254,7 +261,8 @@ extension DurableError {
                 (.unavailable, "the file cannot be opened; check that its folder exists and can be written")
             case SQLITE_FULL: (.diskFull, "the disk is full; free some space")
             case SQLITE_IOERR: (.inputOutput, "the system could not read or write the file; check the disk")
-            // The extended code for a damaged virtual table, which concerns only the statement, is SQLITE_CORRUPT_VTAB.
+            // SQLITE_CORRUPT_VTAB, the extended code for a damaged virtual table, concerns only the
+            // statement.
             case SQLITE_CORRUPT where status != SQLITE_CORRUPT | 1 << 8:
                 (.corrupt, "the file is damaged; restore a backup, or export what can be read")
             case SQLITE_ERROR: (.invalidStatement, "correct the SQL statement")

@@ -15,7 +15,9 @@ extension SQLValue {
         return nil
     }
 
-    /// The number, converted to a `Double` if it is whole; nil for a value of another kind.
+    /// The number as a `Double`; nil for a value of another kind.
+    ///
+    /// A whole number is converted.
     public var double: Double? {
         switch self {
         case .double(let value): value
@@ -87,10 +89,10 @@ extension Optional: SQLBindable where Wrapped: SQLBindable {
 public struct SQLRow: Sendable {
     /// The names of the columns, in the order of the statement.
     public let columns: [String]
-    /// The values of the columns, in the same order.
+    /// The values of the columns, in the order of ``columns``.
     public let values: [SQLValue]
 
-    /// The value of the column with a name; nil if the result has no column with this name.
+    /// The value of the column with a given name; nil if the result has no such column.
     public subscript(column: String) -> SQLValue? {
         self.columns.firstIndex(of: column).map { self.values[$0] }
     }

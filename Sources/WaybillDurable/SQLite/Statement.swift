@@ -33,8 +33,9 @@ final class Statement {
         return try self.step() ? column(self) : nil
     }
 
-    /// Runs the statement, and calls a closure for each row until there are no more rows, or a condition is
-    /// false.
+    /// Runs the statement, and calls a closure for each row.
+    ///
+    /// The method returns when there are no more rows, or when a condition is false.
     func forEachRow(
         _ values: [SQLValue],
         while isContinued: @autoclosure () -> Bool = true,
@@ -46,7 +47,7 @@ final class Statement {
     }
 
     private func reset() {
-        // The result repeats the failure of the last step, which has been reported.
+        // `sqlite3_reset` returns the failure of the last step again, which has already been reported.
         unsafe sqlite3_reset(self.handle)
     }
 
@@ -81,9 +82,9 @@ final class Statement {
         case .int(let value): return unsafe sqlite3_bind_int64(self.handle, index, value)
         case .double(let value): return unsafe sqlite3_bind_double(self.handle, index, value)
         case .text(var text):
-            // The count is passed, so that a text may contain the byte 0.
+            // Pass the length, because a text may contain zero bytes.
             return text.withUTF8 { bytes in
-                // SQLite reads a null pointer, which an empty buffer may have, as NULL.
+                // An empty buffer may have no address, and SQLite treats a null pointer as the value NULL.
                 guard let start = bytes.baseAddress else {
                     return unsafe sqlite3_bind_text(self.handle, index, "", 0, copied)
                 }

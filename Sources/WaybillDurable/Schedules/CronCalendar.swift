@@ -5,7 +5,7 @@ struct CivilDate: Equatable {
 
     /// The number of days since 1970-01-01.
     var daysSince1970: Int {
-        // Years begin in March, so that the leap day is the last day of its year.
+        // Count years from March, so that the leap day is the last day of a year.
         let year = self.month <= 2 ? self.year - 1 : self.year
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400
@@ -33,18 +33,22 @@ struct CivilDate: Equatable {
 ///
 /// All times are seconds since 1970.
 struct CronCalendar {
-    /// Returns the seconds by which local time is ahead of UTC at a time.
+    /// Returns the offset of the local time from UTC at a time, in seconds.
     let offset: (Int) -> Int
 
     private static let secondsPerDay = 86_400
-    /// The number of days that are searched: a leap day on a given weekday comes within 40 years.
+    /// The number of days that are searched.
+    ///
+    /// A leap day on a given weekday occurs at least once in 40 years.
     private static let horizon = 40 * 366
 
-    /// Returns the first time of an expression after a time; nil if there is none in the next 40 years.
+    /// Returns the first time of an expression after a given time; nil if the next 40 years contain no such
+    /// time.
     func next(of expression: CronExpression, after time: Int) -> Int? {
         let local = time + self.offset(time)
         let firstDay = Int((Double(local) / Double(Self.secondsPerDay)).rounded(.down))
-        // The day before counts too: an offset that changed may move one of its times behind `time`.
+        // Begin with the previous day: if the offset has changed, a time of that day is possibly later than
+        // `time`.
         for day in firstDay - 1...firstDay + Self.horizon
         where expression.matches(CivilDate(daysSince1970: day)) {
             if let found = self.times(of: expression, onDay: day).first(where: { $0 > time }) { return found }
@@ -52,7 +56,7 @@ struct CronCalendar {
         return nil
     }
 
-    /// Returns the times of an expression on a day, in their order, each at most once.
+    /// Returns the times of an expression on a day, in ascending order and without duplicates.
     private func times(of expression: CronExpression, onDay day: Int) -> [Int] {
         var times: Set<Int> = []
         for hour in expression.hours {
@@ -63,14 +67,16 @@ struct CronCalendar {
         return times.sorted()
     }
 
-    /// Returns the first time that has a local time, or the end of the gap that contains the local time.
+    /// Returns the first time at which clocks show a local time.
+    ///
+    /// If clocks skip the local time, returns the end of the gap.
     private func time(ofLocal local: Int) -> Int {
-        // These are the offsets before and after a change of the clock near the local time.
+        // The offsets before and after a possible change of the clock near the local time.
         let before = self.offset(local - Self.secondsPerDay)
         let after = self.offset(local + Self.secondsPerDay)
         let candidates = [local - max(before, after), local - min(before, after)]
         if let time = candidates.first(where: { $0 + self.offset($0) == local }) { return time }
-        // The clock was set forward over the local time. Find the change between the candidates.
+        // Clocks skip the local time. Find the time of the change between the two candidates.
         var (low, high) = (candidates[0], candidates[1])
         while low < high {
             let middle = low + (high - low) / 2

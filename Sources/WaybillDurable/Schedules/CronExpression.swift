@@ -3,12 +3,14 @@
 struct CronExpression: Sendable, Equatable {
     let text: String
     let minutes, hours, days, months, weekdays: Set<Int>
-    /// Whether a day has to match only one of the fields for days, because both are restricted.
+    /// Whether a date matches if either its day of the month or its weekday matches.
+    ///
+    /// This rule of cron applies if both fields are restricted.
     let matchesEitherDay: Bool
 
     /// Parses an expression.
     ///
-    /// - Throws: `invalidArgument` with the field that is wrong.
+    /// - Throws: `invalidArgument` with the invalid field.
     init(_ text: String) throws(DurableError) {
         let fields = text.split(whereSeparator: \.isWhitespace)
         guard fields.count == 5 else {
@@ -26,7 +28,7 @@ struct CronExpression: Sendable, Equatable {
         self.months = try Field.month.values(of: fields[3])
         let weekdays = try Field.weekday.values(of: fields[4])
         self.weekdays = Set(weekdays.map { $0 % 7 })
-        // A field that begins with `*` restricts no days in cron, even with a step.
+        // In cron, a field that begins with `*` counts as unrestricted, even if it has a step.
         self.matchesEitherDay = !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
     }
 
@@ -81,7 +83,7 @@ struct CronExpression: Sendable, Equatable {
             }
             guard parts.count == 2 else { return Set(range) }
             guard let step = Int(parts[1]), step > 0, !parts[1].hasPrefix("+") else {
-                throw self.error(item, "the step has to be a positive number")
+                throw self.error(item, "the step must be a positive number")
             }
             return Set(stride(from: range.lowerBound, through: range.upperBound, by: step))
         }

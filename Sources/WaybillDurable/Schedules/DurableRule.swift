@@ -1,7 +1,7 @@
 #if Durable
 internal import Foundation
 
-/// When a schedule sends its message.
+/// The times at which a schedule sends its message.
 public struct DurableRule: Sendable {
     enum Kind: Sendable {
         case every(milliseconds: Int)
@@ -9,7 +9,9 @@ public struct DurableRule: Sendable {
     }
 
     let kind: Kind
-    /// The rule as text, by which the file tells whether it has changed.
+    /// The rule as text.
+    ///
+    /// The store compares it with the text in the file to find out whether the rule has changed.
     let text: String
     let zone: String
 
@@ -29,15 +31,16 @@ public struct DurableRule: Sendable {
     /// A rule with the five fields of cron: minute, hour, day of the month, month, day of the week.
     ///
     /// A field is `*`, a number, a range `1-5`, or a list `1,15`. A `*` or a range can have a step: `*/10`.
-    /// Months and days have English names of three letters as well; 0 and 7 are Sunday. When both days are
-    /// restricted, a day that matches either of them counts, as in cron.
+    /// Months and weekdays can also be English names of three letters. 0 and 7 are Sunday. When both the day
+    /// of the month and the weekday are restricted, a date that matches either of them matches, as in cron.
     ///
-    /// When a clock is set forward, a time that the day does not have counts as the first instant after the
-    /// gap. When a clock is set back, a time that the day has twice counts once, at its first occurrence.
+    /// When clocks are set forward, a time that does not exist on that day is replaced by the first instant
+    /// after the gap. When clocks are set back, a time that occurs twice on that day applies only at its
+    /// first occurrence.
     ///
     /// - Parameters:
     ///   - expression: The five fields, separated by spaces.
-    ///   - zone: The name of the time zone, as `Europe/Oslo`.
+    ///   - zone: The name of the time zone, such as `Europe/Oslo`.
     /// - Returns: The rule.
     /// - Throws: `invalidArgument` if a field or the time zone is invalid, or if no date matches.
     public static func cron(_ expression: String, in zone: String = "UTC") throws(DurableError) -> DurableRule
@@ -57,7 +60,7 @@ public struct DurableRule: Sendable {
         return rule
     }
 
-    /// Returns the first time of the rule after a time, both in milliseconds since 1970.
+    /// Returns the first time of the rule after a given time, both in milliseconds since 1970.
     ///
     /// Returns nil if the rule matches no time in the next 40 years.
     func next(after time: Int) -> Int? {

@@ -5,7 +5,7 @@ internal import WaybillRouting
 public struct DurableSchedule: Sendable, Codable {
     /// The name.
     public let name: String
-    /// The destination of its messages.
+    /// The URL to which the schedule's messages are sent.
     public let url: String
     /// The rule, as text.
     public let rule: String
@@ -16,16 +16,17 @@ public struct DurableSchedule: Sendable, Codable {
 extension DurableStore {
     /// Declares a schedule, which sends a durable message at each time of a rule.
     ///
-    /// A program declares its schedules at each start. A schedule that the file has already, with the same
-    /// rule, keeps its next time, so that a restart neither doubles nor loses a message. The message and the
-    /// next time are written in one commit. The schedules of a store send messages while it is attached to a
-    /// bus.
+    /// A program declares its schedules each time it starts. If the file already contains a schedule with
+    /// this name and rule, the schedule keeps its next time. A restart therefore neither duplicates nor loses
+    /// a message. The message and the next time are written in one commit. The schedules of a store send
+    /// messages only while the store is attached to a bus.
     ///
     /// - Parameters:
     ///   - name: The name of the schedule.
-    ///   - url: The destination.
-    ///   - rule: The times.
-    ///   - parameters: More parameters of the messages. A value must be `Encodable`.
+    ///   - url: The URL to which the messages are sent.
+    ///   - rule: The times at which messages are sent.
+    ///   - parameters: Parameters of the messages in addition to the parameters in the URL. A value must be
+    ///     `Encodable`.
     ///   - misfire: The policy for times that passed while the process did not run.
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``.
     public func schedule(

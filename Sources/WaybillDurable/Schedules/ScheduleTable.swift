@@ -2,11 +2,12 @@
 internal import Logging
 internal import WaybillRouting
 
-/// The schedules of a store, with the time of the next one.
+/// The schedules of a store, and the next time at which one of them sends a message.
 ///
-/// The engine copies the value for each batch, and keeps the copy when the batch has been committed.
+/// The engine copies this value for each batch, and keeps the copy when the batch has been committed. A batch
+/// is a transaction of the file in which the engine performs all work that has arrived.
 struct ScheduleTable {
-    /// The first time at which a schedule sends a message; nil without schedules.
+    /// The first time at which a schedule sends a message; nil if the store has no schedules.
     private(set) var next: Int?
 
     init() {}
@@ -25,9 +26,10 @@ struct ScheduleTable {
         let next: Int
     }
 
-    /// Sends the messages of the schedules that are due, and writes their next times in the same transaction.
+    /// Sends the messages of the schedules that are due, and writes the next times of these schedules in the
+    /// same transaction.
     ///
-    /// While the store is not attached to a bus, this method only records the changes of the batch.
+    /// While the store is not attached to a bus, no messages are sent.
     mutating func fire(in batch: Batch) throws(DurableError) {
         if batch.schedulesChanged { try self.readNext(batch.tables.database) }
         guard batch.lanes.isDelivering, let next, next <= batch.now else { return }
@@ -52,7 +54,8 @@ struct ScheduleTable {
         let update = try database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")
         let remove = try database.prepare("DELETE FROM waybill_schedules WHERE name = ?")
         for entry in due {
-            // A rule wrote the text, but this system may not know its time zone, or somebody edited the file.
+            // The text was written by a rule, but this system possibly does not know the time zone, or
+            // somebody edited the file.
             guard let rule = DurableRule(storedAs: entry.rule, in: entry.zone) else {
                 batch.settings.configuration.logger.error(
                     "a schedule is dropped because its rule cannot be read; declare it again",
@@ -76,12 +79,13 @@ struct ScheduleTable {
 }
 
 extension DurableRule {
-    /// How late a message of a schedule with the policy `skip` may be sent, in milliseconds.
+    /// The maximum delay after which a schedule with the policy `skip` still sends a message, in
+    /// milliseconds.
     private static let grace = 60_000
-    /// The most messages that a schedule sends for missed times.
+    /// The maximum number of messages that a schedule sends for times that have passed.
     private static let mostMissed = 1_000
 
-    /// Creates a rule from its columns; nil if they are not valid.
+    /// Creates a rule from the columns of a stored schedule; nil if the columns are not valid.
     init?(storedAs text: String, in zone: String) {
         let words = text.split(separator: " ")
         if words.count == 3, words[0] == "every", let milliseconds = Int(words[1]), milliseconds > 0 {
@@ -93,16 +97,17 @@ extension DurableRule {
         }
     }
 
-    /// Returns the times for which a message is sent, and the time of the next one.
+    /// Returns the times for which a message is sent now, and the next time after that.
     ///
     /// - Parameters:
     ///   - first: The first time that has passed.
-    ///   - now: The present time.
+    ///   - now: The current time.
     ///   - misfire: The policy for times that have passed.
-    /// - Returns: The times, and the first time after now; nil if the rule has none.
+    /// - Returns: The times, and the first time after the current time; nil if the rule has no such time.
     func ticks(from first: Int, to now: Int, misfire: DurableMisfire) -> (ticks: [Int], following: Int?) {
         if case .every(let interval) = self.kind {
-            // The interval may be far shorter than the time that has passed.
+            // The time that has passed may contain many intervals, so the times are calculated and not
+            // enumerated.
             let count = (now - first) / interval + 1
             let last = first + (count - 1) * interval
             return (self.select(last: last, count: count, misfire: misfire, now: now), last + interval)

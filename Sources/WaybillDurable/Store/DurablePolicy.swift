@@ -3,11 +3,11 @@ internal import WaybillEventLoop
 public import Waybill
 internal import WaybillRouting
 
-/// How a store delivers the messages of some URLs.
+/// The way in which a store delivers the messages of some URLs: attempts, waits, and limits.
 public struct DurablePolicy: Sendable {
     /// The number of attempts, including the first, after which a message becomes a dead letter.
     ///
-    /// An attempt counts when it has begun. With 1, a message is handled at most once.
+    /// An attempt counts when it begins. If the number is 1, a message is handled at most once.
     public var attempts: Int
 
     /// The wait between two attempts.
@@ -15,14 +15,17 @@ public struct DurablePolicy: Sendable {
 
     /// The number of messages that are handled at the same time.
     ///
-    /// A module that handles one message at a time needs a number below ``timeout`` divided by the time that
-    /// it takes for a message, because the timeout includes the time in the module's mailbox.
+    /// If a module handles one message at a time, choose a number below ``timeout`` divided by the time that
+    /// the module needs for one message. The timeout includes the time during which a message waits in the
+    /// module's mailbox.
     public var concurrency: Int
 
-    /// How long a handler may run; its task is then cancelled, and the attempt has failed.
+    /// How long a handler may run.
+    ///
+    /// After this time, the handler's task is cancelled, and the attempt has failed.
     public var timeout: Duration
 
-    /// Creates a policy in which every value has a default.
+    /// Creates a policy from arguments that all have defaults.
     public init(
         attempts: Int = 10,
         backoff: Backoff = Backoff(first: .seconds(1), longest: .seconds(600)),
@@ -38,11 +41,11 @@ public struct DurablePolicy: Sendable {
 
 /// The policies of a store.
 struct DurablePolicies: Sendable {
-    /// The name of the lane for messages without a policy.
+    /// The name of the lane (the queue) for messages without a policy.
     static let commonLane = ""
-    /// The lane for messages whose process ended twice while they were handled.
+    /// The name of the lane for messages that were being handled both times when a process ended.
     ///
-    /// The lane of a policy begins with `policy:`, so no policy has this name.
+    /// The lane of a policy has a name that begins with `policy:`, so no policy has this lane.
     static let interruptedLane = "interrupted"
 
     private var table: RouteTable<Entry>
@@ -65,21 +68,25 @@ struct DurablePolicies: Sendable {
         self.entries.append(entry)
     }
 
-    /// Returns the policies for a bus, whose conventions may differ.
+    /// Returns the same policies for a bus, whose routing conventions may differ.
     func with(_ configuration: MessageBus.Configuration) throws(RoutingError) -> DurablePolicies {
         var policies = DurablePolicies(of: configuration)
         for entry in self.entries { try policies.add(entry.policy, for: entry.pattern) }
         return policies
     }
 
-    /// Returns the lane of a URL, which is the lane of its policy.
+    /// Returns the lane of a URL.
+    ///
+    /// Each policy has its own lane.
     ///
     /// - Throws: `invalidURL` if the text is not a URL.
     func lane(of url: String) throws(RoutingError) -> String {
         try self.entry(of: url)?.lane ?? Self.commonLane
     }
 
-    /// Returns the lane of a URL in the file, which another version of the program may have sent.
+    /// Returns the lane of a URL in the file.
+    ///
+    /// Another version of the program may have written the URL.
     func lane(ofStored url: String) -> String { (try? self.lane(of: url)) ?? Self.commonLane }
 
     func policy(of url: String) -> DurablePolicy { (try? self.entry(of: url)?.policy) ?? DurablePolicy() }
@@ -91,7 +98,7 @@ struct DurablePolicies: Sendable {
         return entry?.policy.concurrency ?? DurablePolicy().concurrency
     }
 
-    /// Returns a table with one pattern, to test which URLs match it.
+    /// Returns a table with one pattern, to test which URLs match the pattern.
     func scope(of pattern: String) throws(RoutingError) -> RouteTable<Void> {
         var table = RouteTable<Void>(
             conventions: self.table.conventions,

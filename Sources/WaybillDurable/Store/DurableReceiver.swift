@@ -2,28 +2,31 @@
 public import Waybill
 internal import WaybillRouting
 
-/// A middleware that keeps the durable messages of other processes in the store of this process.
+/// A middleware that stores the durable messages of other processes in the store of this process.
 ///
 /// ```swift
 /// try bus.use(DurableReceiver(store), for: "app://billing/**")
 /// ```
 ///
-/// The sender's store keeps its message until this store has committed it, and then this store delivers it. A
-/// message that arrives again, because the reply was lost, is recognized by the number of the sender's store
-/// and the number of the message, so that it is handled once. Without a receiver, a durable message of
-/// another process is a call, and the reply of the handler completes it.
+/// The sender's store keeps its message until the store of this process has committed the message. After
+/// that, the store of this process delivers the message. A message possibly arrives again because the reply
+/// was lost. The receiver recognizes such a message by the number of the sender's store and the number of the
+/// message, so that the message is handled once. Without a receiver, a durable message of another process is
+/// a normal call, and the reply of the handler completes the message.
 ///
-/// Any program can send a durable message to this process: the request needs the header `waybill-durable`
-/// with a text that the program uses for one message only, and the reply means that the message is on disk.
+/// Any program can send a durable message to this process. The request needs the header `waybill-durable`
+/// with a text that the program uses for only one message. The reply means that the message is on disk.
 ///
-/// A durable message with a return URL is always a call, because its sender waits for the value. The routes
-/// must be exposed to the sender for calls, as for other messages.
+/// A durable message with a return URL is always a normal call, because its sender waits for the value. The
+/// program must expose the routes for calls, as for other messages from other processes.
 public struct DurableReceiver: Middleware {
-    /// The header that names the sender's store and the message.
+    /// The header that identifies the sender's store and the message.
     ///
-    /// A store sets it, and the other headers.
+    /// A store sets this header and the two headers below.
     static let header = "waybill-durable"
-    /// The header with the name of the order that the message belongs to.
+    /// The header with the name of the message's order.
+    ///
+    /// Messages of one order are handled one after the other.
     static let orderHeader = "waybill-durable-order"
     /// The header with the time in milliseconds for which the message is still valid.
     static let lifetimeHeader = "waybill-durable-lifetime"
@@ -34,15 +37,17 @@ public struct DurableReceiver: Middleware {
     /// Creates a middleware.
     ///
     /// - Parameters:
-    ///   - store: The store that keeps the messages. Attach it to the bus of the middleware.
-    ///   - memory: How long the store recognizes a message that arrives again; 30 days by default. It has to
-    ///     be longer than a sender may be unable to reach this process.
+    ///   - store: The store that keeps the messages. Attach the store to the bus of the middleware.
+    ///   - memory: How long the store recognizes a message that arrives again; 30 days by default. Choose a
+    ///     time that is longer than any time for which a sender cannot reach this process.
     public init(_ store: DurableStore, memory: Duration = .seconds(30 * 86_400)) {
         self.store = store
         self.memory = memory
     }
 
-    /// Commits a durable message of another process, or passes any other message on.
+    /// Commits a durable message of another process.
+    ///
+    /// Passes any other message to the next middleware or the handler.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

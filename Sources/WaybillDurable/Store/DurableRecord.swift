@@ -7,36 +7,44 @@ public struct DurableRecord: Sendable, Codable {
     public enum State: String, Sendable, Codable {
         /// The message waits for an attempt.
         case waiting
-        /// An attempt is underway, or was when the process ended.
+        /// An attempt is underway, or was underway when the process ended.
         case underway
-        /// The message waits for an earlier message of its order.
+        /// The message waits until an earlier message of the same order has been completed or is a dead
+        /// letter.
         case behind
-        /// The store no longer tries to deliver the message.
+        /// The message is a dead letter: the store no longer tries to deliver it.
         case dead
 
-        /// The states in the order of their numbers in the file.
+        /// The states.
+        ///
+        /// The index of a state is the state's number in the file.
         static let numbered: [State] = [.waiting, .underway, .behind, .dead]
     }
 
     /// The number of the message.
     public let id: Int
-    /// The destination.
+    /// The URL to which the message is sent.
     public let url: String
     /// The state.
     public let state: State
     /// The number of attempts that have begun.
     public let attempts: Int
-    /// The time of the send, in milliseconds since 1970.
+    /// The time at which the message was sent, in milliseconds since 1970.
     public let sent: Int
-    /// The time of the next attempt, or the time of the death of a dead letter, in milliseconds since 1970.
+    /// The time of the next attempt, in milliseconds since 1970.
+    ///
+    /// For a dead letter, this is the time at which the message became a dead letter.
     public let time: Int
-    /// The order that the message belongs to; nil for none.
+    /// The name of the message's order; nil if the message has none.
+    ///
+    /// Messages of one order are handled one after the other.
     public let order: String?
-    /// The code of a dead letter's failure, as ``/WaybillRouting/RoutingError/Code`` prints it.
+    /// The code of the error that made the message a dead letter, as ``/WaybillRouting/RoutingError/Code``
+    /// prints it.
     public let code: String?
-    /// The last failure, in one line; nil if no attempt has failed.
+    /// The last failure, on one line; nil if no attempt has failed.
     public let failure: String?
-    /// The parameters, headers and payload as a JSON object; nil if the message has none.
+    /// The parameters, headers and payload as a JSON object; nil if the message has none of them.
     public let details: String?
 
     /// Creates a record, for tests of code that shows records.
@@ -66,14 +74,14 @@ public struct DurableRecord: Sendable, Codable {
 }
 
 extension DurableStore {
-    /// Returns messages of the file, in the order in which they were sent.
+    /// Returns messages in the file, in the order in which they were sent.
     ///
     /// - Parameters:
-    ///   - state: Their state; nil for all.
-    ///   - pattern: The pattern of their URLs; nil for all.
-    ///   - id: The number of one message; nil for all.
+    ///   - state: The state of the messages; nil for all states.
+    ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
+    ///   - id: The number of one message; nil for all messages.
     ///   - previous: The number of the message after which the result begins; 0 for the first message.
-    ///   - limit: The most messages to return.
+    ///   - limit: The maximum number of messages to return.
     /// - Returns: The messages.
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func messages(
@@ -92,8 +100,8 @@ extension DurableStore {
     /// Returns dead letters, in the order in which they were sent.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of their URLs; nil for all.
-    ///   - limit: The most dead letters to return.
+    ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
+    ///   - limit: The maximum number of dead letters to return.
     /// - Returns: The dead letters.
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func deadLetters(
@@ -103,7 +111,7 @@ extension DurableStore {
         try await self.messages(in: .dead, matching: pattern, limit: limit)
     }
 
-    /// Returns a table with a pattern, to test which URLs match it; nil without a pattern.
+    /// Returns a table with a pattern, to test which URLs match the pattern; nil if the pattern is nil.
     func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
         guard let pattern else { return nil }
         return try self.engine.settings.value.policies.scope(of: pattern)
@@ -119,7 +127,8 @@ extension StoreTables {
         after previous: Int = 0,
         limit: Int = .max
     ) throws(DurableError) -> [DurableRecord] {
-        // A condition that does not depend on the rows leaves one table out without reading it.
+        // SQLite evaluates a condition that does not depend on rows first, and does not read a table that the
+        // condition excludes.
         let statement = try self.database.prepare(
             """
             SELECT id, url, state, attempts, sent, due, order_key, NULL, failure, details FROM waybill_messages

@@ -1,7 +1,7 @@
 #if Durable
 internal import WaybillRouting
 
-/// The figures of a store.
+/// The statistics of a store.
 public struct DurableStatistics: Sendable, Equatable, Codable {
     /// The number of messages that wait for an attempt.
     public var waiting = 0
@@ -11,7 +11,8 @@ public struct DurableStatistics: Sendable, Equatable, Codable {
     public var dead = 0
     /// The number of schedules.
     public var schedules = 0
-    /// The age of the oldest message that has not ended, in milliseconds; nil if there is none.
+    /// The age of the oldest message that is neither completed nor a dead letter, in milliseconds; nil if
+    /// there is none.
     public var oldestAge: Int?
     /// The number of bytes of the file that contain data.
     public var size = 0
@@ -19,18 +20,20 @@ public struct DurableStatistics: Sendable, Equatable, Codable {
     public var attempts = 0
     /// The number of commits since the store was opened.
     ///
-    /// A commit writes the work that has arrived during the previous one, and synchronizes the disk.
+    /// A commit writes all work that has arrived during the previous commit, and synchronizes the disk.
     public var commits = 0
-    /// The total duration of these commits, in microseconds.
+    /// The total duration of the commits since the store was opened, in microseconds.
     public var commitTime = 0
 }
 
 extension DurableStore {
-    /// Sends dead letters again, with their attempts counted from the beginning.
+    /// Sends dead letters again.
+    ///
+    /// Each dead letter gets the full number of attempts again.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of their URLs; nil for all.
-    ///   - id: The number of one message; nil for all.
+    ///   - pattern: The pattern of the dead letters' URLs; nil for all URLs.
+    ///   - id: The number of one message; nil for all messages.
     /// - Returns: The number of messages that were sent again.
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
@@ -43,8 +46,8 @@ extension DurableStore {
     /// Deletes dead letters.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of their URLs; nil for all.
-    ///   - id: The number of one message; nil for all.
+    ///   - pattern: The pattern of the dead letters' URLs; nil for all URLs.
+    ///   - id: The number of one message; nil for all messages.
     /// - Returns: The number of messages that were deleted.
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
@@ -54,9 +57,10 @@ extension DurableStore {
         }
     }
 
-    /// Returns the figures of the store.
+    /// Returns the statistics of the store.
     ///
-    /// The messages and dead letters are counted in the file, which takes a time that grows with their number.
+    /// The method counts the messages and dead letters in the file. The time for this grows with their
+    /// number.
     ///
     /// - Throws: ``DurableError``.
     public func statistics() async throws -> DurableStatistics {
@@ -67,9 +71,9 @@ extension DurableStore {
 
     /// Checks the whole file for damage.
     ///
-    /// Sends wait meanwhile, for a time that grows with the file.
+    /// During the check, sends wait. The time for the check grows with the size of the file.
     ///
-    /// - Returns: The problems, each in one line; empty if there are none.
+    /// - Returns: The problems, each on one line; empty if the file has no problems.
     public func check() async throws -> [String] {
         try await self.engine.perform { batch in
             var problems: [String] = []
@@ -79,7 +83,7 @@ extension DurableStore {
         }
     }
 
-    /// Calls a closure for each dead letter, all in one commit, and returns their number.
+    /// Calls a closure for each dead letter, all in one commit, and returns the number of dead letters.
     private func forEachDeadLetter(
         matching pattern: String?,
         id: Int?,
@@ -95,7 +99,9 @@ extension DurableStore {
 }
 
 extension Batch {
-    /// Makes a dead letter wait for its first attempt, with its number.
+    /// Moves a dead letter back to the waiting messages.
+    ///
+    /// The message keeps its number, and its attempts begin again.
     fileprivate func revive(_ letter: DurableRecord) throws(DurableError) {
         let lane = self.settings.policies.lane(ofStored: letter.url)
         self.addLane(lane)
@@ -111,7 +117,7 @@ extension StoreTables {
 
     /// Moves a dead letter back to the messages.
     ///
-    /// - Returns: Whether it waits behind another message of its order.
+    /// - Returns: Whether the message waits for an earlier message of the same order.
     fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
         let order =
             try self.database.prepare("SELECT order_key FROM waybill_dead WHERE id = ?")

@@ -5,15 +5,15 @@ internal import WaybillRouting
 
 /// The number of a message in its store.
 public struct DurableReceipt: Sendable, Hashable {
-    /// The number, which the store uses once.
+    /// The number, which the store uses for only one message.
     public let id: Int
 
-    /// Whether a message was sent with the same key before, so that this send had no effect.
+    /// Whether a message was sent with the same key before, so that this send has stored nothing.
     ///
-    /// ``id`` is then the number of that message.
+    /// If the property is true, ``id`` is the number of the earlier message.
     public let isDuplicate: Bool
 
-    /// Creates a receipt, for tests of code that sends.
+    /// Creates a receipt, for tests of code that sends messages.
     public init(id: Int, isDuplicate: Bool) {
         self.id = id
         self.isDuplicate = isDuplicate
@@ -21,22 +21,25 @@ public struct DurableReceipt: Sendable, Hashable {
 }
 
 extension DurableStore {
-    /// Sends a message, and returns when it is on disk.
+    /// Sends a message, and returns when the message is on disk.
     ///
-    /// The store handles messages in the order in which they were sent, but a message that is tried again, or
-    /// that waits for a slot of its policy, may be overtaken. Messages of one `order` are not overtaken.
+    /// The store handles messages in the order in which they were sent, with two exceptions. Other messages
+    /// may overtake a message that is attempted again, and a message that waits because of its policy's limit
+    /// on concurrent attempts. Messages of one `order` never overtake each other.
     ///
     /// - Parameters:
-    ///   - url: The destination. The fragment can be a return URL: the value of the reply is sent to it as a
-    ///     durable message, in the commit that completes this one.
-    ///   - parameters: More parameters. A value must be `Encodable`; it is stored as JSON.
-    ///   - headers: Text for the infrastructure. Middlewares of the bus to which the store is attached add
-    ///     theirs, so that the trace of the sender continues.
-    ///   - key: A text that makes a repeated send have no effect for
-    ///     ``DurableStore/Configuration/keyLifetime``.
+    ///   - url: The URL to which the message is sent. The fragment can be a return URL. The value of the
+    ///     reply is sent to the return URL as a durable message, in the same commit that completes the
+    ///     original message.
+    ///   - parameters: Parameters in addition to the parameters in the URL. A value must be `Encodable`, and
+    ///     is stored as JSON.
+    ///   - headers: Text for middlewares and other infrastructure. The middlewares of the bus to which the
+    ///     store is attached add their headers, so that the trace of the sender continues.
+    ///   - key: A text that identifies the message. For ``DurableStore/Configuration/keyLifetime``, a second
+    ///     send with the same key stores nothing.
     ///   - after: How long to wait before the first attempt.
-    ///   - order: A name. Messages with the same name are handled one after the other.
-    ///   - lifetime: How long the message is valid. It then becomes a dead letter.
+    ///   - order: A name. The store handles messages with the same name one after the other.
+    ///   - lifetime: How long the message is valid. After this time, the message becomes a dead letter.
     /// - Returns: The number of the message.
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``
     ///   with `sizeLimitReached`, `diskFull`, `stopped` or `closed`.
@@ -71,15 +74,17 @@ extension DurableStore {
         try await self.engine.perform { batch in try batch.send(message) }
     }
 
-    /// Runs a transaction on the store's file: its writes and its messages take effect together, or not at
-    /// all.
+    /// Runs a transaction on the store's file.
     ///
-    /// The closure runs on the thread of the store, and other sends wait meanwhile. Keep it short, and do not
-    /// block in it. It may run again when another transaction of the same moment fails, so it must have no
-    /// effects beside the transaction.
+    /// The rows that the closure writes and the messages that it sends take effect together, or not at all.
     ///
-    /// - Parameter body: A closure that writes and sends. If it throws, nothing of it takes effect.
-    /// - Returns: The result of the closure, when the transaction is on disk.
+    /// The closure runs on the thread of the store, and other sends wait until the closure returns. Keep the
+    /// closure short, and do not block in it. The store may run the closure again when another transaction of
+    /// the same commit fails, so the closure must have no effects outside of the transaction.
+    ///
+    /// - Parameter body: A closure that writes rows and sends messages. If the closure throws, nothing takes
+    ///   effect.
+    /// - Returns: The result of the closure, after the transaction is on disk.
     /// - Throws: The error of the closure; ``DurableError`` with `diskFull`, `stopped` or `closed`.
     @discardableResult
     public func transaction<Value: Sendable>(
@@ -88,13 +93,14 @@ extension DurableStore {
         try await self.engine.performTransaction { transaction, _ in try body(transaction) }
     }
 
-    /// Sets how messages of some URLs are delivered.
+    /// Sets the policy by which messages of some URLs are delivered.
     ///
     /// The limit on concurrent attempts applies to messages that are sent after the policy was set.
     ///
     /// - Parameters:
     ///   - policy: The policy.
-    ///   - pattern: The pattern of the URLs. The most specific pattern that matches a URL counts.
+    ///   - pattern: The pattern of the URLs. If several patterns match a URL, the most specific pattern
+    ///     applies.
     /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy of the store matches the
     ///   same URLs.
     public func setPolicy(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
@@ -107,14 +113,14 @@ extension DurableStore {
 }
 
 extension StoreEngine {
-    /// Performs work of the store in a batch, and waits until it is on disk.
+    /// Performs work of the store in a batch, and waits until the work is on disk.
     nonisolated func perform<Value: Sendable>(
         _ work: @escaping @Sendable (Batch) throws -> Value
     ) async throws -> Value {
         try await self.result { batch in batch.attempt { try work(batch) } }
     }
 
-    /// Performs work in a batch, and waits until its result is on disk.
+    /// Performs work in a batch, and waits until the result of the work is on disk.
     private nonisolated func result<Value: Sendable>(
         of work: @escaping @Sendable (Batch) -> Result<Value, any Error>
     ) async throws -> Value {
@@ -130,11 +136,12 @@ extension StoreEngine {
         }
     }
 
-    /// Runs a transaction of the program in a savepoint of a batch.
+    /// Runs a transaction of the program in a savepoint of a batch, so that a failure of the transaction does
+    /// not affect other work.
     nonisolated func performTransaction<Value: Sendable>(
         _ body: @escaping @Sendable (DurableTransaction, Batch) throws -> Value
     ) async throws -> Value {
-        // The closure runs in no task, so the headers of the calling task are read here.
+        // The closure does not run in a task, so read the headers of the calling task here.
         let headers = self.settings.senderHeaders
         return try await self.result { batch in
             let transaction = DurableTransaction(batch, senderHeaders: headers)

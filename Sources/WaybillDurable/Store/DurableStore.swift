@@ -4,7 +4,7 @@ public import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A file that keeps messages until they have been handled, even if the process ends.
+/// A file that stores messages until they have been handled, even if the process ends before that.
 ///
 /// ```swift
 /// let store = try await DurableStore("shop.db")
@@ -12,23 +12,24 @@ internal import WaybillRouting
 /// try await store.send("app://mail/receipt?order=7")
 /// ```
 ///
-/// The file is an SQLite database. A send returns when its message is on disk. Any route can be the
-/// destination. A handler that returns completes its message; a handler that throws is called again,
-/// according to the policy of the URL, until the message becomes a dead letter in the file.
+/// The file is an SQLite database. A send returns when its message is on disk. A message can be sent to any
+/// route. When the handler returns, its message is completed. When the handler throws, the store calls the
+/// handler again, as the policy of the URL defines, until the message becomes a dead letter in the file.
 ///
-/// A handler may be called more than once for a message: the process may end after the handler has returned,
-/// and before the completion is on disk. Rows that the handler writes with `message.complete` are written
-/// exactly once, together with the completion.
+/// A handler may be called more than once for a message, because the process may end after the handler has
+/// returned and before the completion is on disk. Rows that the handler writes with `message.complete` are
+/// written exactly once, together with the completion.
 ///
-/// Only one store can open a file, in one process. All methods can be called from any isolation. They wait
-/// without blocking a thread; the store has its own thread for the file.
+/// Only one store at a time can open a file. All methods can be called from any isolation. They wait without
+/// blocking a thread, because the store has its own thread for the file.
 public final class DurableStore: Sendable {
     let engine: StoreEngine
 
-    /// Opens a store, and creates its file if it is missing.
+    /// Opens a store, and creates the file if it does not exist.
     ///
-    /// The file can be a database of the program, with other tables. The store's tables have the prefix
-    /// `waybill_`. Beside the file there are two files with its name and `-wal` or `-lock` at the end.
+    /// The file can be a database of the program with other tables. The names of the store's tables begin
+    /// with `waybill_`. The store creates two more files in the same folder, whose names are the file's name
+    /// with `-wal` or `-lock` at the end.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
@@ -45,11 +46,11 @@ public final class DurableStore: Sendable {
         Task { await engine.close(drainingFor: .seconds(10)) }
     }
 
-    /// Begins no further attempts, waits for the attempts that are underway, and closes the file.
+    /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     ///
-    /// The next process handles the messages that have not completed. Later calls of the store fail with
-    /// `closed`. A handler of one of the store's messages must not await this method, because the method waits
-    /// for that handler, until the limit.
+    /// The next process that opens the file handles the messages that have not been completed. Later calls of
+    /// the store fail with `closed`. A handler of a durable message must not await this method, because the
+    /// method waits for the handler, for at most the limit.
     ///
     /// - Parameter limit: How long to wait for attempts that are underway.
     public func close(drainingFor limit: Duration = .seconds(10)) async {
@@ -63,10 +64,10 @@ extension DurableStore {
         /// The size of the file in bytes at which sends fail with `sizeLimitReached`; 10 GB by default.
         public var sizeLimit = 10_000_000_000
 
-        /// How long a key makes a repeated send have no effect; one day by default.
+        /// How long a second send with the same key stores nothing; one day by default.
         public var keyLifetime = Duration.seconds(86_400)
 
-        /// The duration from which on a transaction of the program is logged as slow; 20 milliseconds by
+        /// The duration above which a transaction of the program is logged as slow; 20 milliseconds by
         /// default.
         ///
         /// Sends wait while a transaction runs.
@@ -74,38 +75,38 @@ extension DurableStore {
 
         /// How long a transaction of the program may take; 5 seconds by default.
         ///
-        /// A statement that runs at that time is interrupted, and the transaction fails.
+        /// A statement that still runs after this time is interrupted, and the transaction fails.
         public var transactionLimit = Duration.seconds(5)
 
         /// The logger for dead letters, slow transactions, and failures of the file.
         public var logger = Logger(label: "waybill.durable")
 
-        /// The pages that the write-ahead log may have before they are copied into the file.
+        /// The number of pages that the write-ahead log may have before the store copies them into the file.
         package var logLimit = 1_000
 
-        /// The file system of SQLite; nil for the file system of the operating system.
+        /// The name of a file system for SQLite; nil for the file system of the operating system.
         ///
-        /// Tests simulate faults with it.
+        /// Tests use other file systems to simulate faults.
         package var vfs: String?
 
-        /// The setting of SQLite for the synchronization of the disk.
+        /// The value of the SQLite setting `synchronous`, which determines when data is on disk.
         ///
         /// Tests show that only FULL is safe.
         package var synchronous = "FULL"
 
-        /// Creates a configuration with the defaults.
+        /// Creates a configuration with the default values.
         public init() {}
     }
 }
 
 extension MessageBus {
-    /// Begins to deliver the messages of a store, including those of an earlier process.
+    /// Begins to deliver the messages of a store to this bus, including the messages of an earlier process.
     ///
-    /// Declare the policies of the store before. A store delivers to one bus. The bus retains the store until
-    /// it ends, so that the program does not have to.
+    /// Set the policies of the store before this call. A store delivers messages to one bus. The bus retains
+    /// the store, so the program does not have to retain it.
     ///
     /// - Parameter store: The store.
-    /// - Throws: ``DurableError`` with `alreadyAttached` if the store delivers to a bus already, or
+    /// - Throws: ``DurableError`` with `alreadyAttached` if the store already delivers to a bus, or
     ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid on the bus.
     public func attach(_ store: DurableStore) async throws {
         try await store.engine.attach(self.unowned, configuration: self.configuration)
@@ -117,9 +118,11 @@ extension MessageBus {
 private final class AttachedStores: Sendable {
     private let stores = Locked<[DurableStore]>([])
 
-    /// Adds a store, and releases the stores that were closed in the meantime, with their threads.
+    /// Adds a store.
+    ///
+    /// The method also releases stores that have been closed, together with the threads of these stores.
     func append(_ store: DurableStore) {
-        // The old array is released outside of the lock.
+        // The old array is released outside of the lock, because the release of a store runs code.
         let old = self.stores.withLock { stores in
             defer { stores = stores.filter { $0.engine.closingError == nil } + [store] }
             return stores
@@ -128,7 +131,7 @@ private final class AttachedStores: Sendable {
     }
 }
 
-/// The settings that the callers of a store and its engine share.
+/// The settings that a store's engine shares with the callers of the store.
 final class SharedSettings: Sendable {
     private let settings: Locked<StoreSettings>
     private let attachedBus = Locked<MessageBus?>(nil)
@@ -141,16 +144,16 @@ final class SharedSettings: Sendable {
 
     /// The headers that the middlewares of the bus write into each message that the calling task sends.
     ///
-    /// A trace continues through them.
+    /// Because of these headers, the trace of the calling task continues in the message.
     var senderHeaders: [String: String] { self.bus?.senderHeaders ?? [:] }
 
     /// The bus that handles the messages; nil while no bus is attached.
     ///
-    /// Only the engine sets it.
+    /// Only the engine sets this property.
     var bus: MessageBus? {
         get { self.attachedBus.withLock { $0 } }
         set {
-            // The old value is released outside of the lock.
+            // The old value is released outside of the lock, because the release of a bus runs code.
             let old = self.attachedBus.withLock { bus in
                 defer { bus = newValue }
                 return bus
@@ -159,7 +162,7 @@ final class SharedSettings: Sendable {
         }
     }
 
-    /// Replaces the policies by the result of a closure.
+    /// Replaces the policies with the result of a closure.
     func updatePolicies(
         _ body: (DurablePolicies) throws(RoutingError) -> DurablePolicies
     ) throws(RoutingError) {
@@ -175,9 +178,10 @@ final class SharedSettings: Sendable {
     }
 }
 
-/// The settings at one moment.
+/// The settings of a store at one moment.
 ///
-/// Each message reads them, so they are behind one reference.
+/// The settings are read for each message. The settings are an object, so that a reader copies only a
+/// reference.
 final class StoreSettings: Sendable {
     let configuration: DurableStore.Configuration
     let policies: DurablePolicies

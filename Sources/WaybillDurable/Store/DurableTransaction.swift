@@ -1,10 +1,12 @@
 #if Durable
 internal import WaybillRouting
 
-/// A transaction on the file of a store, for the time of its closure.
+/// A transaction on the file of a store.
+///
+/// The transaction is valid until the closure that received it returns.
 public final class DurableTransaction {
     private var batch: Batch?
-    /// The headers that each message has beside its own.
+    /// The headers that each message receives in addition to its own headers.
     private let senderHeaders: [String: String]
 
     init(_ batch: Batch, senderHeaders: [String: String]) {
@@ -27,12 +29,12 @@ public final class DurableTransaction {
 
     /// Runs an SQL statement.
     ///
-    /// The statement can use all tables of the file, but it cannot change tables with the prefix `waybill_`.
-    /// It cannot end the transaction, attach a database, or change settings.
+    /// The statement can use all tables of the file, but it cannot change tables whose names begin with
+    /// `waybill_`. It cannot end the transaction, attach a database, or change settings.
     ///
     /// - Parameters:
-    ///   - sql: One statement, with a `?` for each value.
-    ///   - values: The values.
+    ///   - sql: One SQL statement, with a `?` for each value.
+    ///   - values: The values, in the order of the question marks.
     /// - Returns: The number of rows that were inserted, changed or deleted.
     /// - Throws: ``DurableError`` with `invalidStatement` or `statementFailed`.
     @discardableResult
@@ -46,8 +48,8 @@ public final class DurableTransaction {
     /// Runs an SQL query.
     ///
     /// - Parameters:
-    ///   - sql: One statement, with a `?` for each value.
-    ///   - values: The values.
+    ///   - sql: One SQL statement, with a `?` for each value.
+    ///   - values: The values, in the order of the question marks.
     /// - Returns: The rows of the result.
     /// - Throws: ``DurableError`` with `invalidStatement` or `statementFailed`.
     public func query(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> [SQLRow] {
@@ -61,13 +63,15 @@ public final class DurableTransaction {
     /// Sends a message in the transaction.
     ///
     /// - Parameters:
-    ///   - url: The destination; its fragment can be a return URL.
-    ///   - parameters: More parameters. A value must be `Encodable`; it is stored as JSON.
-    ///   - headers: Text for the infrastructure, beside the headers of the bus's middlewares.
-    ///   - key: A text that makes a repeated send have no effect.
+    ///   - url: The URL to which the message is sent. The URL's fragment can be a return URL.
+    ///   - parameters: Parameters in addition to the parameters in the URL. A value must be `Encodable`, and
+    ///     is stored as JSON.
+    ///   - headers: Text for middlewares and other infrastructure, in addition to the headers of the bus's
+    ///     middlewares.
+    ///   - key: A text that identifies the message. A second send with the same key stores nothing.
     ///   - after: How long to wait before the first attempt.
-    ///   - order: A name. Messages with the same name are handled one after the other.
-    ///   - lifetime: How long the message is valid.
+    ///   - order: A name. The store handles messages with the same name one after the other.
+    ///   - lifetime: How long the message is valid. After this time, the message becomes a dead letter.
     /// - Returns: The number of the message.
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``
     ///   with `sizeLimitReached`.
@@ -99,10 +103,10 @@ public final class DurableTransaction {
 
     /// Calls a closure with the connection of SQLite, for a library such as GRDB.
     ///
-    /// The connection is valid within the closure. The code must neither end the transaction nor close the
-    /// connection, nor keep it.
+    /// The connection is valid until the closure returns. The closure must not end the transaction, close the
+    /// connection, or keep a reference to it.
     ///
-    /// - Parameter body: A closure that receives the `sqlite3 *`.
+    /// - Parameter body: A closure that receives the connection, a `sqlite3 *`.
     /// - Returns: The result of the closure.
     /// - Throws: `transactionEnded`, and the error of the closure.
     @unsafe

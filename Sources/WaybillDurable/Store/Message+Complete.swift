@@ -3,17 +3,18 @@ public import Waybill
 internal import WaybillRouting
 
 extension Message {
-    /// The number of attempts to handle this message that have begun, including this one; nil for a message
-    /// that no store delivers.
+    /// The number of attempts to handle this message that have begun, including the current attempt; nil if
+    /// no store delivers the message.
     public var attempt: Int? { (self.source as? DurableAttempt)?.message.attempts }
 
-    /// The number of this message in its store; nil for a message that no store delivers.
+    /// The number of this message in its store; nil if no store delivers the message.
     public var durableID: Int? { (self.source as? DurableAttempt)?.message.id }
 
-    /// Completes a durable message in one commit with writes and further messages.
+    /// Completes a durable message in one commit, together with rows that a closure writes and messages that
+    /// it sends.
     ///
-    /// The writes take effect exactly once, however often the handler is called: either the commit is on
-    /// disk, and the message is never delivered again, or nothing of it is.
+    /// The writes take effect exactly once, however often the handler is called. If the commit is on disk,
+    /// the message is never delivered again. If the commit is not on disk, no part of it takes effect.
     ///
     /// ```swift
     /// @Route func ship(order: Int, message: Message) async throws {
@@ -25,15 +26,16 @@ extension Message {
     /// }
     /// ```
     ///
-    /// If the message has a return URL, the result of the closure is sent to it in the same commit, and the
-    /// value that the handler returns later is not.
+    /// If the message has a return URL, the result of the closure is sent to the return URL in the same
+    /// commit. The value that the handler returns later is not sent.
     ///
-    /// - Parameter body: A closure that writes and sends. It runs on the thread of the store, and other sends
-    ///   wait meanwhile. If it throws, nothing of it takes effect, and the message is not completed.
+    /// - Parameter body: A closure that writes rows and sends messages. The closure runs on the thread of the
+    ///   store, and other sends wait until the closure returns. If the closure throws, nothing takes effect,
+    ///   and the message is not completed.
     /// - Returns: The result of the closure.
-    /// - Throws: ``DurableError`` with `notDurable` if no store delivers the message, and `attemptEnded` if
-    ///   the message is completed, or its timeout has passed; the error of the closure; the errors of
-    ///   ``DurableStore/transaction(_:)``.
+    /// - Throws: ``DurableError`` with `notDurable` if no store delivers the message. `attemptEnded` if the
+    ///   message has already been completed, or the timeout of its policy has passed. The error of the
+    ///   closure. The errors of ``DurableStore/transaction(_:)``.
     @discardableResult
     public func complete<Value: Sendable>(
         _ body: @escaping @Sendable (DurableTransaction) throws -> Value

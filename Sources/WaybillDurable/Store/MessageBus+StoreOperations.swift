@@ -3,7 +3,8 @@ public import Waybill
 public import WaybillRouting
 
 extension MessageBus {
-    /// Registers routes that look into a store, retry and drop its dead letters, while the program runs.
+    /// Registers routes for operators, who can read a store, and retry and drop its dead letters while the
+    /// program runs.
     ///
     /// ```swift
     /// try bus.registerOperations(of: store, at: "app://store")
@@ -19,25 +20,27 @@ extension MessageBus {
     /// | `app://store/retry` | `matching`, `id` | number of messages |
     /// | `app://store/drop` | `matching`, `id` | number of messages |
     ///
-    /// Each route calls the method of ``DurableStore`` with its name, and has the parameters of that method.
-    /// `limit` is 100 unless the message sets it, and at most 1,000. A failure of the store is `refused`, with
-    /// the sentence of the store.
+    /// Each route calls the method of ``DurableStore`` with the route's name, and has the parameters of that
+    /// method. `limit` is 100 unless the message sets it, and at most 1,000. If the store fails, the route
+    /// fails with `refused` and the error message of the store.
     ///
-    /// Peers reach these routes only if the program exposes them. A record contains the values of its message,
-    /// so expose the routes to operators only. To let operators look without acting, expose
-    /// `app://store/statistics`, `app://store/messages` and `app://store/schedules` one by one. The command
-    /// `waybill store --connect` calls the exposed routes.
+    /// Other processes reach these routes only if the program exposes the routes. A record contains the
+    /// values of its message, so expose the routes only to operators. To let operators read the store without
+    /// changing it, expose only `app://store/statistics`, `app://store/messages` and `app://store/schedules`.
+    /// The command `waybill store --connect` calls the exposed routes.
     ///
     /// The bus retains the store while the routes are registered. This method can be called from any thread,
-    /// before and after `attach(_:)`.
+    /// before or after `attach(_:)`.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - url: The URL of which the routes are children. Two stores of a bus need two URLs.
+    ///   - url: The URL below which the routes are registered. If a bus has two stores, the stores need
+    ///     different URLs.
     ///   - fileID: The source file of the registration, for the message of a conflict.
     ///   - line: The source line of the registration, for the message of a conflict.
     /// - Returns: The registrations of the routes.
-    /// - Throws: `invalidPattern`, `conflict` or `shutDown`. No route is then registered.
+    /// - Throws: `invalidPattern`, `conflict` or `shutDown`. After an error, none of the routes is
+    ///   registered.
     @discardableResult
     public func registerOperations(
         of store: DurableStore,
@@ -88,7 +91,10 @@ extension MessageBus {
     }
 }
 
-/// Runs an operation, and refuses its message with the sentence of a failure, which a peer then receives.
+/// Runs an operation.
+///
+/// If the operation fails, the function throws `refused` with the error message. Callers in other processes
+/// then receive this message.
 private func refusing<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
     do {
         return try await operation()

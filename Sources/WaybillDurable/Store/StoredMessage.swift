@@ -2,22 +2,23 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A message before it is written to the file.
+/// A message that has not been written to the file yet.
 struct NewMessage: Sendable {
     let url: String
-    /// The encoded details; nil when there are none.
+    /// The encoded details; nil when the message has no details.
     let details: String?
-    /// The lane of the URL.
+    /// The lane of the URL: the queue in which the message waits.
     let lane: String
-    /// The text that makes a repeated send have no effect; nil for none.
+    /// A text that identifies the message, so that a second send with the same key stores nothing; nil for no
+    /// key.
     var key: String?
-    /// How long the key has this effect; nil for the setting of the store.
+    /// How long the store recognizes the key; nil for the setting of the store.
     var keyLifetime: Duration?
     /// How long the store waits before the first attempt.
     var delay = Duration.zero
-    /// The name of the order that the message belongs to; nil for none.
+    /// The name of the message's order; nil if the message has none.
     var order: String?
-    /// How long the message stays valid; nil without a limit.
+    /// How long the message is valid; nil if the message has no limit.
     var lifetime: Duration?
 }
 
@@ -48,15 +49,18 @@ extension NewMessage {
     }
 }
 
-/// The parts of a message beside its URL, as a column of the file.
+/// The parts of a message other than its URL.
+///
+/// These parts are one column of the file.
 struct MessageDetails: Sendable {
     var parameters: [String: any Sendable] = [:]
     var headers: [String: String] = [:]
     var payload: (any Sendable)?
-    /// The number of the message that this message answers; nil for a message that is not an answer.
+    /// The number of the message whose reply this message contains; nil if this message is not sent to a
+    /// return URL.
     var answers: Int?
 
-    /// Encodes the details as a JSON object; nil when there are none.
+    /// Encodes the details as a JSON object; nil when all of them are empty.
     ///
     /// - Throws: `notTransferable` with the name of the value that cannot be encoded.
     func encoded(for url: String) throws(RoutingError) -> String? {
@@ -95,7 +99,8 @@ struct MessageDetails: Sendable {
         to writer: inout JSONWriter
     ) throws(RoutingError) {
         do throws(RoutingError) {
-            // The name of the type follows the value, so that a later program can report both types.
+            // The text contains the name of the value's type, so that a later program can report both types
+            // in an error.
             let text = try JSONText(notingTypeOf: value)
             writer.raw(text)
         } catch {
@@ -104,7 +109,7 @@ struct MessageDetails: Sendable {
         }
     }
 
-    /// Decodes the column of a message.
+    /// Decodes the details from the column of a message.
     ///
     /// - Throws: `corrupt` if the text is not the JSON object that ``encoded(for:)`` writes.
     init(decoding text: String?) throws(DurableError) {
@@ -137,20 +142,20 @@ struct MessageDetails: Sendable {
     }
 }
 
-/// A message whose attempt has begun in the file.
+/// A message for which an attempt has begun, as written in the file.
 struct BegunMessage: Sendable {
     let id: Int
     let url: String
     let lane: String
     let order: String?
     let details: String?
-    /// The number of attempts that have begun, including this one.
+    /// The number of attempts that have begun, including the current attempt.
     var attempts: Int
     /// The time, in milliseconds of the store's clock, at which the message expires.
     let expires: Int?
-    /// The time of the send.
+    /// The time at which the message was sent.
     ///
-    /// Together with the number it is unique, even if a backup is restored, whose numbers are used again.
+    /// The number and this time together are unique, even if a restored backup uses the same numbers again.
     let sent: Int
 }
 #endif

@@ -2,9 +2,9 @@
 
 internal import SwiftDiagnostics
 
-/// A diagnostic about the code to which a macro is attached.
+/// A diagnostic about an invalid use of a macro.
 ///
-/// Its message contains the remedy.
+/// The diagnostic's message also describes the correction.
 struct Misuse: DiagnosticMessage, FixItMessage, NoteMessage {
     let message: String
     let severity: DiagnosticSeverity

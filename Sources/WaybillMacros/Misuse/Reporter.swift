@@ -6,7 +6,8 @@ internal import SwiftSyntaxMacros
 
 /// Reports diagnostics to the compiler.
 ///
-/// A silent reporter is for a role of a macro whose other role reports them.
+/// A silent reporter reports nothing. Two expansions of one macro read the same declaration, and only one of
+/// them reports its problems.
 struct Reporter {
     private let context: (any MacroExpansionContext)?
 
@@ -37,8 +38,8 @@ struct Reporter {
 }
 
 extension Reporter {
-    /// Returns the source line of a type whose values cross between loops, or nil if it is known to be
-    /// `Sendable`.
+    /// Returns the source line of a type whose values are passed between event loops; nil if the type is
+    /// known to be `Sendable`.
     func line(ofCrossing type: TypeSyntax) -> SourceLine? {
         guard !ValueType.isKnownSendable(type) else { return nil }
         return self.line(of: type)
@@ -53,7 +54,7 @@ extension Reporter {
 }
 
 extension FixIt {
-    /// Returns a fix that removes a modifier.
+    /// Returns a change that removes a modifier.
     static func remove(_ modifier: DeclModifierSyntax, from function: FunctionDeclSyntax) -> FixIt {
         .replace(
             function,
@@ -62,7 +63,7 @@ extension FixIt {
         )
     }
 
-    /// Returns a fix that replaces a piece of code and keeps the trivia around it.
+    /// Returns a change that replaces a piece of code and keeps the white space and the comments around it.
     static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt
     {
         let change = Change.replace(

@@ -7,9 +7,9 @@ internal import WaybillRouting
 
 /// The URL in the attribute of a module or a service, to which the paths of its routes are appended.
 struct BaseURL {
-    /// The word for the declaration that has the attribute, used in diagnostics.
+    /// The word for the declaration that has the attribute: `module` or `service`.
     let owner: String
-    /// The word for the members of the declaration, used in diagnostics.
+    /// The word for the members of the declaration: `routes` or `methods`.
     let contents: String
     /// The name of the attribute.
     let attribute: String
@@ -21,7 +21,8 @@ struct BaseURL {
     ///
     /// - Parameters:
     ///   - attribute: The attribute, which should contain the URL.
-    ///   - name: The name of the attributed type, from which a missing URL is suggested.
+    ///   - name: The name of the type that has the attribute. If the URL is missing, a URL is suggested from
+    ///     this name.
     ///   - reporter: The reporter for problems.
     /// - Returns: The pattern of the URL and its argument. If the URL is invalid, the method reports the
     ///   problem and returns nil.
@@ -33,7 +34,7 @@ struct BaseURL {
         guard let argument = attribute.firstArgument else {
             let written = "@\(self.attribute)(\"app://\(self.path(of: name))\")"
             reporter.report(
-                "give the base URL of the \(self.owner)'s \(self.contents): \(written)",
+                "write the base URL of the \(self.owner)'s \(self.contents): \(written)",
                 at: attribute,
                 fix: .replace(attribute, with: AttributeSyntax(stringLiteral: written), "write `\(written)`")
             )

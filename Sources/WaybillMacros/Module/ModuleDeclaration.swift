@@ -39,17 +39,17 @@ struct ModuleDeclaration {
 
     var availability: [String] { self.actor.attributes.availability }
 
-    /// The source of the property `context`, which binds the actor to its loop.
+    /// Who declares the property `context`, which binds the actor to its loop.
     enum Context {
         /// The macro generates the property.
         case written
         /// The actor declares the property.
         case declared
-        /// The actor uses the name for another property.
+        /// The actor uses the name `context` for an unrelated property.
         case taken
     }
 
-    /// The source of the property `context`.
+    /// Who declares the property `context`.
     var context: Context {
         let property = self.actor.memberBlock.members.lazy.compactMap { $0.decl.as(VariableDeclSyntax.self) }
             .first { $0.names.contains("context") }

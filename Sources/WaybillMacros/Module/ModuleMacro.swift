@@ -6,7 +6,8 @@ public import SwiftSyntaxMacros
 
 /// The macro `@Module("app://user")` for actors.
 ///
-/// It generates the context, the routes, the URL builders and the conformance of a module.
+/// For a module, the macro generates the context, the routes, the functions that build URLs, and the
+/// conformance.
 open class ModuleMacro: MemberMacro, ExtensionMacro {
     /// Generates the members.
     public static func expansion(
@@ -38,8 +39,8 @@ open class ModuleMacro: MemberMacro, ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        // Do not generate a conformance that the source declares. The expansion of the members reports the
-        // problems.
+        // If the source declares the conformance, `protocols` is empty, and the macro generates nothing. The
+        // expansion that generates the members reports the problems of the declaration.
         guard !protocols.isEmpty,
             let module = ModuleDeclaration(
                 declaration,

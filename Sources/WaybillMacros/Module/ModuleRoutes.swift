@@ -2,9 +2,9 @@
 
 internal import SwiftSyntax
 
-/// The routes of a module in the order of the source, inside of their `#if` conditions.
+/// The routes of a module in the order of the source, within the `#if` conditions that surround them.
 struct ModuleRoutes {
-    /// A route, or the clauses of an `#if`.
+    /// A route, or an `#if` with its clauses.
     enum Item {
         case route(RouteMethod)
         case conditional([Clause])
@@ -19,7 +19,7 @@ struct ModuleRoutes {
 
     let items: [Item]
 
-    /// Whether at least one route exists under all build conditions.
+    /// Whether at least one route is outside of all `#if` conditions.
     var hasUnconditional: Bool {
         self.items.contains { item in
             if case .route = item { true } else { false }
@@ -95,7 +95,7 @@ struct ModuleRoutes {
         for member in members {
             if let name = self.reservedName(member.decl) {
                 reporter.report(
-                    "`@Module` generates a member `\(name.text)`: give this one another name",
+                    "`@Module` generates a member `\(name.text)`: rename this declaration",
                     at: name
                 )
             }

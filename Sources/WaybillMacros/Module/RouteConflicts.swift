@@ -25,14 +25,14 @@ struct RouteConflicts {
 
     /// Adds a route.
     ///
-    /// Returns false and reports the conflict when it conflicts with another route.
+    /// If the route conflicts with another route, the method reports the conflict and returns false.
     mutating func add(_ method: RouteMethod, _ branches: [Branch]) -> Bool {
         let entry = Entry(method: method, branches: branches)
         if let rival = self.entries.first(where: { Self.haveOneBuilder($0, entry) }) {
             self.reporter.report(
-                "its typed URL would be the same as that of another `\(method.name)`: give it another name",
+                "this method would have the same typed URL as another `\(method.name)`: rename one of them",
                 at: method.function.name,
-                notes: [Note(node: Syntax(rival.method.function.name), message: Misuse("the other is here"))]
+                notes: [Note(node: Syntax(rival.method.function.name), message: Misuse("the other method"))]
             )
             return false
         }
@@ -61,15 +61,17 @@ struct RouteConflicts {
         }
     }
 
-    /// Returns whether two routes are in different clauses of one `#if`, so that no build contains both.
+    /// Returns whether two routes are in different clauses of the same `#if`, so that no build contains both.
     private static func exclude(_ one: Entry, _ other: Entry) -> Bool {
         one.branches.contains { branch in
             other.branches.contains { $0.condition == branch.condition && $0.clause != branch.clause }
         }
     }
 
-    /// Returns whether two methods have the same URL builder, because they differ only in their message
-    /// parameters.
+    /// Returns whether two methods would have the same URL builder.
+    ///
+    /// A URL builder has no parameter for the message, so two methods that differ only in such parameters
+    /// have the same URL builder.
     private static func haveOneBuilder(_ one: Entry, _ other: Entry) -> Bool {
         guard one.method.name == other.method.name, !self.exclude(one, other) else { return false }
         return URLBuilder(one.method).signature == URLBuilder(other.method).signature

@@ -4,10 +4,10 @@ internal import SwiftParser
 internal import SwiftSyntax
 
 extension AttributeSyntax {
-    /// The first argument of the attribute; nil if it has none.
+    /// The first argument of the attribute; nil if the attribute has no arguments.
     var firstArgument: ExprSyntax? { self.arguments?.as(LabeledExprListSyntax.self)?.first?.expression }
 
-    /// The name without a module qualifier.
+    /// The name of the attribute without the name of a module before it.
     var plainName: String {
         self.attributeName.as(MemberTypeSyntax.self)?.name.text ?? self.attributeName.trimmedDescription
     }
@@ -45,12 +45,14 @@ extension String {
             ? String(self.dropFirst().dropLast()) : self
     }
 
-    /// The name in the form for an expression: in backticks if it is a keyword there.
+    /// The name for use in an expression.
+    ///
+    /// A name that is a keyword there is in backticks.
     var asIdentifier: String { self.isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
 
-    /// The name in the form for an argument label.
+    /// The name for use as an argument label.
     ///
-    /// Few labels need backticks, and the compiler warns about needless ones.
+    /// Few labels need backticks, and the compiler warns about backticks that are not needed.
     var asLabel: String {
         let name = self.withoutBackticks
         return name.isValidSwiftIdentifier(for: .memberAccess) ? name : "`\(name)`"

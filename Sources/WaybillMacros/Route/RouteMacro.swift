@@ -4,9 +4,9 @@ internal import SwiftDiagnostics
 public import SwiftSyntax
 public import SwiftSyntaxMacros
 
-/// The macro `@Route`, which marks a method for `@Module`.
+/// The macro `@Route`, which marks a method as a route.
 ///
-/// Its own expansion only reports invalid uses.
+/// `@Module` generates the code for the route. `@Route` itself only reports invalid uses.
 open class RouteMacro: PeerMacro {
     /// Reports an invalid use of the attribute, and generates nothing.
     public static func expansion(

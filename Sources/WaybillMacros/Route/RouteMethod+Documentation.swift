@@ -32,8 +32,8 @@ extension RouteMethod {
         return content.isEmpty ? [] : Array(content[...end])
     }
 
-    /// The versions in which the method is available, in the form of `#available`; empty if it is always
-    /// available.
+    /// The versions in which the method is available, in the form of `#available`; empty if the method is
+    /// always available.
     var versions: String {
         for attribute in self.function.attributes {
             guard let attribute = attribute.as(AttributeSyntax.self), attribute.plainName == "available",

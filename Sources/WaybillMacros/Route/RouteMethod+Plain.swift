@@ -4,11 +4,11 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension RouteMethod {
-    /// Returns whether a message can call the method, without regard to its parameters.
+    /// Returns whether a message can call the method, apart from the types of its parameters.
     static func checkPlain(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         if let modifier = function.modifiers.first(where: { ["static", "class"].contains($0.name.text) }) {
             reporter.report(
-                "a route must be an instance method of the module, not a static one",
+                "a route must be an instance method of the module, not a static method",
                 at: modifier,
                 fix: .remove(modifier, from: function)
             )
@@ -25,7 +25,7 @@ extension RouteMethod {
         }
         if let generics = function.genericParameterClause {
             reporter.report(
-                "a route cannot be generic: a URL cannot name the type",
+                "a route cannot be generic: a URL cannot contain the type argument",
                 at: generics
             )
             return false
@@ -55,7 +55,7 @@ extension RouteMethod {
             if words?.contains(where: { $0.hasPrefix("deprecated") }) == true {
                 reporter.report(
                     "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
-                        + "write it in the documentation comment",
+                        + "write in the documentation comment that the route is deprecated",
                     at: attribute
                 )
                 return false

@@ -13,7 +13,7 @@ struct RouteMethod {
     let reply: String
     /// The source line of the return type; nil if the type is known to be `Sendable`.
     let replyLine: SourceLine?
-    /// The type of a typed error that modules can declare; nil if there is none.
+    /// The error type in the method's `throws` clause, if a module can declare this type; otherwise nil.
     let failure: String?
     let pattern: RoutePattern
     /// The source of the pattern, for diagnostics.
@@ -48,14 +48,15 @@ struct RouteMethod {
         guard isPlain, self.parameters.count == list.count, self.checkPath(reporter) else { return nil }
     }
 
-    /// The error types that are not declared errors of a module.
+    /// The error types in a `throws` clause that do not count as errors that a module declares.
     private static let undeclared: Set = ["Never", "any Error", "any Swift.Error", "RoutingError"]
 
-    /// The name in source code, with backticks if it has them.
+    /// The name in source code, with the backticks that the source code has.
     var identifier: String { self.function.name.text }
     var name: String { self.identifier.withoutBackticks }
 
-    /// Whether the module's own code must await the method, because it is isolated to a global actor.
+    /// Whether the module must await the method even if it is not async, because the method is isolated to a
+    /// global actor.
     var isElsewhere: Bool {
         self.function.attributes.contains {
             $0.as(AttributeSyntax.self)?.plainName.hasSuffix("Actor") == true
@@ -64,10 +65,10 @@ struct RouteMethod {
 
     var takesMessage: Bool { self.parameters.contains { $0.isMessage } }
 
-    /// The path parameters that the method reads only through the message.
+    /// The parameters of the path whose values the method does not receive as arguments.
     var unread: [RoutePattern.Parameter] {
         let names = Set(self.parameters.lazy.filter { !$0.isMessage }.map(\.name))
-        // The value of `**` has no name that a parameter could have.
+        // The value of `**` has no name, so no parameter of a method can have the same name.
         return self.pattern.parameters.filter { $0.name != "**" && !names.contains($0.name) }
     }
 

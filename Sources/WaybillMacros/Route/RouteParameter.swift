@@ -4,31 +4,35 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// A validated parameter of a method.
+/// A validated parameter of a method that has the attribute `@Route` or belongs to a service.
 struct RouteParameter {
-    /// The label of the argument; nil if it has none.
+    /// The label of the argument; nil if the argument has no label.
     let label: String?
-    /// The name inside the method, in the form for an expression.
+    /// The name inside the method, for use in an expression.
     let identifier: String
     /// The type of the value, without specifiers and `@escaping`.
     let type: TypeSyntax
     let defaultValue: ExprSyntax?
-    /// Whether the type is written with `@escaping`, which an alias of a closure type requires.
+    /// Whether the type is written with `@escaping`.
+    ///
+    /// If the type is an alias of a closure type, only `@escaping` shows that it is a closure.
     let isEscaping: Bool
     /// The source line of the type; nil if the type is known to be `Sendable`.
     let line: SourceLine?
 
     /// The name of the value in a URL.
     ///
-    /// If the parameter has two names, it is the second: `of uid` reads well in code, and `?uid=7` in a URL.
+    /// If the parameter has two names, this is the second name: `of uid` reads well in code, and `?uid=7` in
+    /// a URL.
     var name: String { self.identifier.withoutBackticks }
 
     /// Whether the parameter is the message itself, and not a value in the message.
     var isMessage: Bool { ["Message", "Waybill.Message"].contains(self.type.trimmedDescription) }
 
-    /// Whether the parameter is an Optional or an array whose default value is not nil or empty.
+    /// Whether the parameter is an Optional or an array with a default value other than nil or an empty
+    /// array.
     ///
-    /// A passed nil or empty array then differs from a missing value.
+    /// For these parameters, a passed nil or empty array is different from a missing value.
     var isDefaultedCollection: Bool {
         guard let value = self.defaultValue else { return false }
         if ValueType.isOptional(self.type) { return !value.is(NilLiteralExprSyntax.self) }
@@ -100,7 +104,7 @@ struct RouteParameter {
         return Self.checkClosure(parameter.type, reporter)
     }
 
-    /// Checks that a closure is `@Sendable`, because it crosses from its caller to the module.
+    /// Checks that a closure is `@Sendable`, because the caller and the module may run on different loops.
     private static func checkClosure(_ type: TypeSyntax, _ reporter: Reporter) -> Bool {
         guard let function = ValueType.function(type), !ValueType.isSendable(type) else { return true }
         let attributed = type.as(AttributedTypeSyntax.self)

@@ -6,14 +6,16 @@ internal import WaybillRouting
 enum RoutePath {
     /// Returns a URL without its trailing slashes.
     ///
-    /// The slashes after a scheme are kept.
+    /// The slashes directly after a scheme are kept.
     static func trimmed(_ url: String) -> String {
         var url = url[...]
         while url.hasSuffix("/"), !url.hasSuffix("://"), url.count > 1 { url = url.dropLast() }
         return String(url)
     }
 
-    /// Returns the pattern of a route: its path below the module's URL, or the path if it is a whole URL.
+    /// Returns the pattern of a route.
+    ///
+    /// A path is appended to the module's URL, and a complete URL is returned unchanged.
     static func pattern(_ path: String, below url: String) -> String {
         if self.isWhole(path) { return path }
         let path = path.drop { $0 == "/" }
@@ -21,9 +23,10 @@ enum RoutePath {
         return url.hasSuffix("/") ? url + path : "\(url)/\(path)"
     }
 
-    /// Returns the path of a method without a declared path.
+    /// Returns the path for a method whose attribute contains no path.
     ///
-    /// Special characters in the name are literal.
+    /// Special characters in the method's name are escaped, so that they have no special meaning in a
+    /// pattern.
     static func path(ofMethod name: String) -> String { "/\(Address.encode(name))" }
 
     /// Returns whether a path begins with a scheme and is therefore a URL, such as `app://other/x`.

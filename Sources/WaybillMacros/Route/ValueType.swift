@@ -2,9 +2,9 @@
 
 internal import SwiftSyntax
 
-/// Conversions of types in source code to types of values that are read, passed or returned.
+/// Conversions of types in source code to the types that the generated code uses for values.
 enum ValueType {
-    /// Returns a type without specifiers and `@escaping`, and with the name of the actor for `Self`.
+    /// Returns a type without specifiers and `@escaping`, in which the actor's name replaces `Self`.
     static func plain(_ type: TypeSyntax, in owner: String) -> TypeSyntax {
         var type = self.withoutSpecifiers(type).trimmed
         if let attributed = type.as(AttributedTypeSyntax.self) {
@@ -27,12 +27,13 @@ enum ValueType {
         return TypeSyntax(attributed.with(\.specifiers, []))
     }
 
-    /// Returns code with the name of the actor for `Self`, which is another type inside of `urls`.
+    /// Returns code in which the actor's name replaces `Self`, because `Self` is a different type inside
+    /// `urls`.
     static func withoutSelf<Node: SyntaxProtocol>(_ node: Node, _ owner: String) -> Node {
         SelfRewriter(owner: owner).rewrite(node).cast(Node.self)
     }
 
-    /// Returns the type of a value that may be missing.
+    /// Returns the optional type for a value that may be missing.
     static func optional(_ type: TypeSyntax) -> String {
         let text = type.trimmedDescription
         if self.isOptional(type) { return text }
@@ -46,7 +47,7 @@ enum ValueType {
         return self.isSimple(type) || type.is(OptionalTypeSyntax.self) ? "\(text).self" : "(\(text)).self"
     }
 
-    /// Returns whether a suffix after the type applies to the whole type.
+    /// Returns whether a suffix such as `?` after the type applies to the whole type without parentheses.
     private static func isSimple(_ type: TypeSyntax) -> Bool {
         type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self) || type.is(ArrayTypeSyntax.self)
             || type.is(DictionaryTypeSyntax.self) || type.is(TupleTypeSyntax.self)
@@ -54,7 +55,7 @@ enum ValueType {
 
     /// Returns whether a type is written as an array.
     ///
-    /// The macro cannot see the type behind an alias.
+    /// The macro cannot see whether an alias is an array.
     static func isArray(_ type: TypeSyntax) -> Bool {
         if type.is(ArrayTypeSyntax.self) { return true }
         return type.as(IdentifierTypeSyntax.self).map { $0.name.text == "Array" } ?? false
@@ -80,7 +81,7 @@ enum ValueType {
         return nil
     }
 
-    /// Returns whether a function type is `Sendable`, by an attribute or because it belongs to a global
+    /// Returns whether a function type is `Sendable`, by `@Sendable` or because it is isolated to a global
     /// actor.
     static func isSendable(_ type: TypeSyntax) -> Bool {
         if let attributed = type.as(AttributedTypeSyntax.self) {
@@ -96,7 +97,7 @@ enum ValueType {
         return false
     }
 
-    /// Returns whether a type is `Sendable` in the standard library, or consists of such types only.
+    /// Returns whether a type is a `Sendable` type of the standard library, or consists only of such types.
     static func isKnownSendable(_ type: TypeSyntax) -> Bool {
         if let attributed = type.as(AttributedTypeSyntax.self) {
             return self.isSendable(type) || self.isKnownSendable(attributed.baseType)
@@ -123,7 +124,7 @@ enum ValueType {
         "Never", "String", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Void", "Waybill.Message",
     ]
 
-    /// Returns the first `some` in a type.
+    /// Returns the first keyword `some` in a type; nil if the type contains none.
     static func opaque(in node: Syntax) -> TokenSyntax? {
         if let type = node.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.some)
         {
@@ -133,7 +134,7 @@ enum ValueType {
     }
 }
 
-/// A rewriter that replaces `Self` by the name of the type.
+/// A rewriter that replaces `Self` with the name of the type.
 private final class SelfRewriter: SyntaxRewriter {
     private let owner: String
 

@@ -50,22 +50,22 @@ struct ServiceDeclaration {
         } ?? ""
     }
 
-    /// The access modifier of generated members that have the protocol's access.
+    /// The access modifier of generated members that must be as visible as the protocol.
     var memberAccess: String { self.access == "fileprivate " ? "" : self.access }
 
     var availability: [String] { self.declaration.attributes.availability }
 
-    /// Warns about a protocol whose conformances are all visible to the optimizer.
+    /// Warns about a protocol whose conforming types are all visible to the optimizer.
     ///
-    /// The optimizer does not see the proxy, because a macro has generated it. If only one module conforms,
-    /// the optimizer treats every value of the protocol as that module (Swift 6.3). It then calls the
-    /// module's method directly, with the memory of the proxy.
+    /// The optimizer does not consider the proxy, because a macro has generated it. If only one module
+    /// conforms, the optimizer of Swift 6.3 assumes that every value of the protocol is this module. The
+    /// optimizer then calls the module's method directly, on the memory of the proxy.
     private func checkAccess(_ reporter: Reporter) {
         guard self.access != "public ", self.access != "package " else { return }
         let name = self.name
         reporter.report(
             "make `\(name)` `package` or `public`: otherwise an optimized build replaces every "
-                + "`any \(name)` by the only module that provides it, and its calls bypass the bus",
+                + "`any \(name)` with the only module that provides it, and calls bypass the bus",
             .warning,
             at: self.declaration.name
         )
@@ -84,12 +84,12 @@ struct ServiceDeclaration {
             return false
         }
         if let types = declaration.primaryAssociatedTypeClause {
-            reporter.report("a service cannot be generic: a URL cannot name the type", at: types)
+            reporter.report("a service cannot be generic: a URL cannot contain the type argument", at: types)
             return false
         }
         if let clause = declaration.genericWhereClause {
             reporter.report(
-                "a service cannot be generic: a URL cannot name the type",
+                "a service cannot be generic: a URL cannot contain the type argument",
                 at: clause
             )
             return false
@@ -99,7 +99,8 @@ struct ServiceDeclaration {
 
     /// Checks that the protocol inherits only from `Sendable`.
     ///
-    /// Callers share a proxy, and the macro cannot see the requirements of other protocols.
+    /// All callers share a proxy, so the proxy must be `Sendable`. The macro cannot see the requirements of
+    /// other protocols.
     private static func checkInheritance(_ declaration: ProtocolDeclSyntax, _ reporter: Reporter) -> Bool {
         let types = declaration.inheritanceClause?.inheritedTypes.map(\.type) ?? []
         if let other = types.first(where: { !["Sendable", "Swift.Sendable"].contains($0.trimmedDescription) })
@@ -114,7 +115,7 @@ struct ServiceDeclaration {
         guard types.isEmpty else { return true }
         let name = declaration.name
         reporter.report(
-            "a service must inherit from `Sendable`, because all its callers share it",
+            "a service must inherit from `Sendable`, because all callers share one proxy",
             at: name,
             fix: FixIt(
                 message: Misuse("add `Sendable`"),

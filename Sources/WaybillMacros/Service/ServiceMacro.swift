@@ -5,8 +5,8 @@ public import SwiftSyntaxMacros
 
 /// The macro `@Service("app://time")` for protocols.
 ///
-/// It generates the proxy that calls a service by messages, and the routes of the modules that provide the
-/// service.
+/// The macro generates a proxy, which calls the service with messages, and the routes of modules that provide
+/// the service.
 open class ServiceMacro: PeerMacro {
     /// Generates the proxy and the routes.
     public static func expansion(

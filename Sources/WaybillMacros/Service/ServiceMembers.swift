@@ -8,7 +8,7 @@ struct ServiceMembers {
     let requirements: [ServiceRequirement]
     /// Whether messages can call all requirements.
     ///
-    /// Requirements that messages cannot call have been reported.
+    /// The requirements that messages cannot call have already been reported.
     let areAllGood: Bool
 
     init(of declaration: ProtocolDeclSyntax, _ reporter: Reporter) {
@@ -33,9 +33,9 @@ struct ServiceMembers {
             }
             if let rival = requirements.first(where: { $0.name == requirement.name }) {
                 reporter.report(
-                    "its URL would be the same as that of the other `\(rival.name)`: give it another name",
+                    "this method would have the same URL as another `\(rival.name)`: rename one of them",
                     at: function.name,
-                    notes: [Note(node: Syntax(rival.function.name), message: Misuse("the other is here"))]
+                    notes: [Note(node: Syntax(rival.function.name), message: Misuse("the other method"))]
                 )
                 areAllGood = false
                 continue
@@ -52,7 +52,7 @@ struct ServiceMembers {
                 + "make the property a method that is `async throws`"
         }
         if member.is(AssociatedTypeDeclSyntax.self) {
-            return "a service cannot be generic: a URL cannot name the type"
+            return "a service cannot be generic: a URL cannot contain the type argument"
         }
         if member.is(IfConfigDeclSyntax.self) {
             return "the methods of a service cannot be conditional: put the condition around the protocol"

@@ -5,9 +5,9 @@ internal import SwiftSyntaxBuilder
 
 /// The services that a module provides.
 ///
-/// A macro cannot look up the protocols of a type. The macro therefore generates a call for each type in the
-/// inheritance clause of the actor. The compiler selects the overload that belongs to a service, or the one
-/// that returns no routes.
+/// A macro cannot look up the protocols to which a type conforms. The macro therefore generates a call for
+/// each type in the inheritance clause of the actor. The compiler selects the overload of a service for this
+/// call. If the type is not a service, the compiler selects an overload that returns no routes.
 struct ServiceProvision {
     let module: ModuleDeclaration
 
@@ -30,20 +30,23 @@ struct ServiceProvision {
             """
     }
 
-    /// The methods that a service's routes may call in place.
+    /// The code for the methods that a service's routes may call synchronously.
     ///
-    /// Whether a method belongs to a service, and to which one, is determined when the module is installed.
+    /// When the module is installed, the bus determines which of these methods belong to which service.
     private var methods: [String] {
         let functions = self.module.actor.memberBlock.members.compactMap {
             $0.decl.as(FunctionDeclSyntax.self)
         }
-        // If a method is overloaded, the async overload may belong to the service.
+        // If a method is overloaded, the service possibly requires the async overload, so neither overload is
+        // included.
         let suspending = Set(functions.lazy.filter(\.isAsync).map(\.fullName))
         return functions.filter { !suspending.contains($0.fullName) }.compactMap(self.method)
     }
 
-    /// Returns the entry of a method, or nil when a message cannot call it in place or a service cannot
-    /// require it.
+    /// Returns the code that adds a method to the list.
+    ///
+    /// Returns nil when a message cannot call the method synchronously, or when a service cannot require the
+    /// method.
     private func method(_ function: FunctionDeclSyntax) -> String? {
         guard function.isCalledInPlace else { return nil }
         let list = function.signature.parameterClause.parameters
@@ -76,7 +79,7 @@ struct ServiceProvision {
         return types.map { type in
             type.as(AttributedTypeSyntax.self)?.baseType.trimmedDescription ?? type.trimmedDescription
         }
-        // No type in this list is a service. `NSObject` is a class.
+        // The types in this array literal are not services. `NSObject` is a class.
         .filter { !["NSObject", "Sendable", "LoopBound", "Module", "Waybill.Module", "Actor"].contains($0) }
     }
 }
@@ -90,14 +93,15 @@ extension FunctionDeclSyntax {
         return "\(self.name.text.withoutBackticks)(\(labels.joined()))"
     }
 
-    /// Whether code that is isolated to the actor can call the method synchronously, as far as the syntax
-    /// shows.
+    /// Whether code that is isolated to the actor can call the method synchronously.
+    ///
+    /// If the syntax does not show this, the value is false.
     fileprivate var isCalledInPlace: Bool {
         let isHidden = self.modifiers.contains {
             ["static", "class", "private", "fileprivate", "mutating", "distributed"].contains($0.name.text)
         }
         let attributes = self.attributes.compactMap { $0.as(AttributeSyntax.self)?.plainName }
-        // Any other attribute may be a global actor.
+        // Any other attribute is possibly a global actor.
         let isElsewhere = !attributes.allSatisfy {
             ["Route", "discardableResult", "inline", "inlinable", "usableFromInline", "objc"].contains($0)
         }
@@ -112,7 +116,7 @@ extension FunctionDeclSyntax {
 extension TypeSyntax {
     /// Whether values of the type can be copied and stored, as far as the syntax shows.
     ///
-    /// A value that cannot be copied or stored is passed with a specifier, or is a view of memory.
+    /// A type whose values cannot be copied or stored has a specifier, or is a view of memory such as `Span`.
     fileprivate var isOfPlainValues: Bool {
         if ValueType.opaque(in: Syntax(self)) != nil { return false }
         if let attributed = self.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty {

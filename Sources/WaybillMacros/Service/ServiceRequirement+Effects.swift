@@ -6,8 +6,8 @@ internal import SwiftSyntax
 extension ServiceRequirement {
     /// Checks that a method is `async throws`.
     ///
-    /// Each call of the method is a message. It takes time, and may fail with errors of the bus that the method
-    /// does not declare.
+    /// Each call of the method is a message. The message takes time, and may fail with errors of the bus that
+    /// the method does not declare.
     static func checkEffects(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         let effects = function.signature.effectSpecifiers
         let clause = effects?.throwsClause

@@ -29,14 +29,14 @@ struct ServiceRequirement {
             ["Message", "Waybill.Message"].contains($0.type.trimmedDescription)
         }) {
             reporter.report(
-                "a service's method cannot take a `Message`, because its callers have none: take values as parameters",
+                "a service's method cannot have a `Message` parameter, because callers do not have one: use other parameters",
                 at: message.type
             )
             return nil
         }
     }
 
-    /// The name in source code, with backticks if it has them.
+    /// The name in source code, with the backticks that the source code has.
     var identifier: String { self.function.name.text }
     var name: String { self.identifier.withoutBackticks }
 
@@ -62,7 +62,7 @@ struct ServiceRequirement {
         }
         if let generics = function.genericParameterClause {
             reporter.report(
-                "a service's methods cannot be generic: a URL cannot name the type",
+                "a service's methods cannot be generic: a URL cannot contain the type argument",
                 at: generics
             )
             return false
@@ -71,7 +71,7 @@ struct ServiceRequirement {
             $0.tokenKind == .keyword(.Self)
         }) {
             reporter.report(
-                "`Self` cannot be used: it is the proxy for the caller and the module for the handler",
+                "`Self` cannot be used: for the caller it would be the proxy, and for the handler the module",
                 at: token
             )
             return false
@@ -79,7 +79,7 @@ struct ServiceRequirement {
         return true
     }
 
-    /// Checks that a closure is escaping, because the message stores it.
+    /// Checks that a closure is escaping, because a message stores the closure.
     private static func checkKept(_ parameter: FunctionParameterSyntax, _ reporter: Reporter) -> Bool {
         guard ValueType.function(parameter.type) != nil, !parameter.type.is(OptionalTypeSyntax.self),
             parameter.type.as(AttributedTypeSyntax.self)?.attributes.first(named: "escaping") == nil,

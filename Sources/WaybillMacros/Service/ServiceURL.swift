@@ -12,7 +12,7 @@ enum ServiceURL {
         if let parameter = pattern.parameters.first {
             reporter.report(
                 "a service's URL cannot have parameters, but this one has `\(parameter.name)`: "
-                    + "its callers would not know the value",
+                    + "callers of the service would not know the value",
                 at: argument
             )
             return nil

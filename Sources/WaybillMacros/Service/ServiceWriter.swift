@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Generates the proxy and the routes of a service, as a person could write them.
+/// Generates the proxy and the routes of a service.
 struct ServiceWriter {
     let service: ServiceDeclaration
 
@@ -37,7 +37,7 @@ struct ServiceWriter {
         let lines = requirement.parameters.map(\.line)
         let list = "Waybill.ServiceArguments()\(lines.join(values))"
         let reply = self.reply(requirement).map { "reply: \($0)" } ?? "as: \(requirement.replyMetatype)"
-        // The compiler reports a value that is not `Sendable` at its `with`.
+        // The compiler reports a value that is not `Sendable` at the call of `with` for this value.
         let body = lines.firstKnown.mapping(
             "try await self.methods.call(\(index), \(list), \(reply))"
         )
@@ -49,10 +49,10 @@ struct ServiceWriter {
             """
     }
 
-    /// The reply types that may not be `Sendable`, each declared once.
+    /// The reply types that possibly are not `Sendable`, each declared once.
     ///
-    /// Because the proxy and the routes refer to these declarations, the compiler reports each type only
-    /// there.
+    /// The proxy and the routes refer to these declarations, so the compiler reports a type that is not
+    /// `Sendable` only at its declaration.
     private var replies: [String] {
         let access = self.service.memberAccess
         let types = self.service.requirements.compactMap { requirement -> String? in
@@ -72,7 +72,7 @@ struct ServiceWriter {
 
     /// Returns the modifiers of a proxy method.
     ///
-    /// A proxy that does not run on its caller's executor would hop twice in each call.
+    /// A proxy that does not run on its caller's executor would change executors twice in each call.
     private func modifiers(_ requirement: ServiceRequirement) -> String {
         let function = requirement.function
         let written = function.modifiers.map { "\($0.trimmedDescription) " }.joined()
@@ -148,13 +148,15 @@ struct ServiceWriter {
         return type == "()" ? "Void" : type
     }
 
-    /// Returns a type for use outside of the protocol, where the protocol's aliases must be qualified.
+    /// Returns a type for use outside of the protocol.
+    ///
+    /// The protocol's type aliases in the type are qualified.
     private func qualified(_ type: TypeSyntax, by owner: String) -> TypeSyntax {
         AliasRewriter(aliases: self.service.aliases, owner: owner).rewrite(type).cast(TypeSyntax.self)
     }
 }
 
-/// A rewriter that qualifies a protocol's aliases with the name of a type.
+/// A rewriter that writes the name of a type before a protocol's type aliases.
 private final class AliasRewriter: SyntaxRewriter {
     private let aliases: Set<String>
     private let owner: String

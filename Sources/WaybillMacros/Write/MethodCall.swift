@@ -6,13 +6,14 @@ internal import SwiftSyntax
 struct MethodCall {
     let function: FunctionDeclSyntax
     let parameters: [RouteParameter]
-    /// Whether the method is isolated to another actor than the module.
+    /// Whether the method is isolated to a different actor than the module.
     var isElsewhere = false
 
-    /// The parameter name of the message in the enclosing closure.
+    /// The name of the message in the parameter list of the enclosing closure.
     var message: String { self.parameters.isEmpty ? "_" : "message" }
 
-    /// The descriptions of the parameters, as an argument of an initializer; nil if there are none.
+    /// The descriptions of the parameters, as an argument of an initializer; nil if the method has no
+    /// parameters to describe.
     var descriptions: String? {
         let parameters = self.parameters.filter { !$0.isMessage }
             .map { parameter in
@@ -40,7 +41,7 @@ struct MethodCall {
 
     /// Returns the code of an argument.
     ///
-    /// It names the type, so that the compiler selects the right overload of the method.
+    /// The code contains the type, so that the compiler selects the correct overload of the method.
     private func value(of parameter: RouteParameter) -> String {
         if parameter.isMessage { return "message" }
         let name = parameter.name.asLiteral
@@ -48,7 +49,7 @@ struct MethodCall {
         guard let value = parameter.defaultValue, !value.is(NilLiteralExprSyntax.self) else {
             return "\(read) as \(parameter.type.trimmedDescription)"
         }
-        // With `??`, a passed nil would be treated as a missing value.
+        // With `??`, a passed nil would count as a missing value.
         if ValueType.isOptional(parameter.type) {
             let type = parameter.type.trimmedDescription
             return "message.argument(\(name), default: \(value.trimmedDescription)) as \(type)"

@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Generates the members that make an actor a module, as a person could write them.
+/// Generates the members that make an actor a module.
 struct ModuleWriter {
     let module: ModuleDeclaration
     let routes: ModuleRoutes
@@ -16,7 +16,7 @@ struct ModuleWriter {
             members.append("\(raw: access)nonisolated let context = Waybill.ModuleContext.current")
         case .declared: break
         case .taken:
-            // The actor uses the name `context` for another property, so the protocol's property gets another
+            // The actor uses the name `context` for another property, so the generated property has another
             // name.
             members.append(
                 """
@@ -47,14 +47,15 @@ struct ModuleWriter {
 
     /// The code that builds the list of routes, with one statement for each route.
     ///
-    /// Statements can be inside of `#if` conditions. The time of the compiler grows linearly with their
-    /// number, and it reports an error at the statement of the route.
+    /// A statement can be inside of an `#if`, which an element of an array literal cannot. Compile time grows
+    /// linearly with the number of statements, and the compiler reports an error at the statement of the
+    /// route.
     private var list: String {
         let type = "[Waybill.ModuleRoute<\(self.module.name)>]"
         guard !self.routes.items.isEmpty else { return "[]" }
         let count = self.routes.items.count
-        // When no condition holds, no other statement modifies the variable, and the compiler would warn
-        // about it.
+        // If no `#if` condition is true, no other statement modifies the variable. The compiler would then
+        // warn about a variable that is never modified.
         let reserve = self.routes.hasUnconditional ? [] : ["routes.reserveCapacity(\(count))"]
         let statements = self.statements(self.routes.items)
         let lines = ["var routes: \(type) = []"] + reserve + statements + ["return routes"]

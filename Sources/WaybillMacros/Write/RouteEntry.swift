@@ -3,16 +3,18 @@
 internal import SwiftSyntax
 internal import WaybillRouting
 
-/// The entry of a route in the list of a module's routes, with the code that calls the method.
+/// The code for a route in the list of a module's routes.
+///
+/// The code also contains the closure that calls the method.
 struct RouteEntry {
     let method: RouteMethod
     let module: String
 
-    /// The statement that adds the entry to the list.
+    /// The statement that adds the route to the list.
     ///
-    /// The compiler reports a reply that is not `Sendable` at the first line of the initializer. A source
-    /// location directive maps that line to the reply in the source. The closure is declared before it, so
-    /// that the directive does not change the closure's lines.
+    /// The compiler reports a reply type that is not `Sendable` at the first line of the initializer. A
+    /// `#sourceLocation` directive maps that line to the reply type in the source. The closure is declared
+    /// before the initializer, so that the directive does not change the line numbers of the closure.
     var statement: String {
         let type = "Waybill.ModuleRoute<\(self.module)>"
         guard let line = self.method.replyLine else {
@@ -35,7 +37,7 @@ struct RouteEntry {
         return "do {\n    \(code.indented(by: 4))\n}"
     }
 
-    /// The call that adds the type of a typed error.
+    /// The call that adds the error type of the method's `throws` clause.
     private var failures: String { self.method.failure.map { "\n.throwing(\($0).self)" } ?? "" }
 
     private var call: MethodCall {

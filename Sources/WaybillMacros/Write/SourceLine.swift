@@ -2,10 +2,11 @@
 
 internal import SwiftSyntax
 
-/// A line of the source to which a macro is attached, used for the compiler's errors about the expansion.
+/// A line of the source to which a macro is attached.
 ///
 /// A macro cannot determine whether a type is `Sendable`. The compiler checks the type in the expansion.
-/// Without a directive, it would report the error there and not at the type in the source.
+/// Without a `#sourceLocation` directive, the compiler would report the error in the expansion and not at the
+/// type in the source.
 struct SourceLine: Equatable {
     let file: String
     let number: Int
@@ -17,7 +18,9 @@ struct SourceLine: Equatable {
 }
 
 extension SourceLine? {
-    /// Returns the code, mapped to the source line if there is one.
+    /// Returns the code, mapped to the source line.
+    ///
+    /// If the line is nil, returns the code unchanged.
     func mapping(_ code: String) -> String { self?.mapping(code) ?? code }
 }
 
@@ -25,9 +28,9 @@ extension [SourceLine?] {
     /// The first line that is not nil.
     var firstKnown: SourceLine? { self.lazy.compactMap(\.self).first }
 
-    /// Joins parts of one statement, each on its own source line.
+    /// Joins the parts of one statement so that each part is on its own source line.
     ///
-    /// A part on a later source line begins a new line.
+    /// Before a part with a later source line, the method inserts line breaks.
     func join(_ parts: [String], separator: String = "") -> String {
         var current = self.firstKnown?.number ?? 0
         var text = ""

@@ -15,7 +15,7 @@ struct URLBuilder {
         var isAlwaysSent = false
         /// Whether the type is an existential.
         ///
-        /// A generic call would open it, and its value could be treated as text.
+        /// A generic call would open the existential, and the value inside could then be treated as text.
         var isExistential = false
 
         /// The value, converted to the declared type if needed.
@@ -61,12 +61,13 @@ struct URLBuilder {
         self.parameters = read + unread
     }
 
-    /// A text that two builders must not share.
+    /// A text that is different for each builder of a module.
     var signature: String {
         self.parameters.map { "\($0.label ?? "_"):\($0.type)," }.joined() + self.method.reply
     }
 
-    /// The declaration of the function; nil if a URL cannot be built from the pattern.
+    /// The declaration of the function; nil if the pattern has unnamed parts, because a URL cannot be built
+    /// from such a pattern.
     var declaration: String? {
         guard self.method.pattern.canBePrinted else { return nil }
         let words = self.method.function.modifiers.map(\.name.text)
@@ -80,7 +81,7 @@ struct URLBuilder {
         let label = PlainPattern.isURL(self.method.pattern.text) ? "url: " : ""
         let url = "\(result)(\(label)\(self.method.pattern.text.asLiteral))"
         let lines = self.parameters.map(\.line)
-        // The compiler reports a value that is not `Sendable` at its `with`.
+        // The compiler reports a value that is not `Sendable` at the call of `with` for this value.
         let body =
             lines.firstKnown?.mapping(url + lines.join(calls)) ?? url + calls.map { "\n    \($0)" }.joined()
         return """
@@ -99,7 +100,7 @@ struct URLBuilder {
 
     /// Returns the type of a parameter.
     ///
-    /// A closure is escaping, because the URL stores it.
+    /// The type of a closure is escaping, because the URL stores the closure.
     private static func kept(_ parameter: RouteParameter) -> String {
         let type = parameter.type.trimmedDescription
         let isKept = parameter.isEscaping || ValueType.function(parameter.type) != nil

@@ -2,7 +2,7 @@ public import WaybillEventLoop
 
 /// A clock that moves only when a test advances it.
 ///
-/// It sets the time of the buses and loops created with it.
+/// The clock sets the time of the buses and loops that a test creates with it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -14,9 +14,9 @@ public import WaybillEventLoop
 /// ```
 ///
 /// The clock determines the deadlines of messages, the timeouts of services, `TimeoutMiddleware`,
-/// `RetryMiddleware`, and the `clock` of a loop. It is also a `Clock` for your own code. Its instants are
-/// instants of `ContinuousClock`, and begin at the current one. Because the clock does not move by itself,
-/// write deadlines as `clock.now + ...` and not as `.now + ...`.
+/// `RetryMiddleware`, and the `clock` of a loop. `ManualClock` is also a `Clock` for your own code. The
+/// clock's instants are instants of `ContinuousClock`, and the clock begins at the current instant. Because
+/// the clock does not move by itself, write deadlines as `clock.now + ...` and not as `.now + ...`.
 ///
 /// Some times do not depend on this clock: the time limit for the shutdown of a bus, and the times in traces
 /// and logs.
@@ -40,9 +40,9 @@ public final class ManualClock: Clock {
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// The number of deadlines and sleepers that wait for the clock.
+    /// The number of deadlines and sleeping tasks that wait for the clock.
     ///
-    /// All timers of a loop count as one.
+    /// All timers of one loop count as one deadline.
     public var pending: Int { self.time.pending }
 
     /// Creates a loop on its own thread, whose timers use this clock.
@@ -76,13 +76,13 @@ public final class ManualClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Advances the clock, and returns when the work that became due is done.
+    /// Advances the clock, and returns when all work that became due is done.
     ///
-    /// The clock moves from one deadline to the next, in their order. It continues only after the code at a
-    /// deadline has run, including new deadlines that are already due. When the method returns, messages have
-    /// expired, their handlers have been cancelled, and sleepers have continued. The loops of the clock have
-    /// no work left. The method does not wait for other executors: a task that received a failure may still
-    /// be handling it.
+    /// The clock moves from one deadline to the next, in their order. At each deadline, the clock waits until
+    /// the code for this deadline has run, and the code for new deadlines that are already due. When the
+    /// method returns, messages have expired, their handlers have been cancelled, and sleeping tasks have
+    /// continued. The loops of the clock have no work left. The method does not wait for other executors: a
+    /// task that received a failure may still be handling it.
     ///
     /// - Parameter duration: the time to advance the clock by.
     @concurrent
@@ -90,25 +90,25 @@ public final class ManualClock: Clock {
 
     /// Advances the clock to an instant, in the same way as ``advance(by:)``.
     ///
-    /// The clock never goes back.
+    /// If the instant has already passed, the clock does not move.
     @concurrent
     public func advance(to deadline: Instant) async {
         await self.settle()
         while self.time.ringNext(until: Deadline(deadline)) { await self.settle() }
     }
 
-    /// Waits until enough deadlines and sleepers wait for the clock, for at most some ten seconds of real
-    /// time.
+    /// Waits until enough deadlines and sleeping tasks wait for the clock, for at most some ten seconds of
+    /// real time.
     ///
-    /// - Parameter count: the number of deadlines and sleepers, counted as in ``pending``.
-    /// - Returns: whether the number was reached.
+    /// - Parameter count: the number of deadlines and sleeping tasks, counted as in ``pending``.
+    /// - Returns: whether the number was reached within this time.
     @discardableResult
     public func waitForPending(_ count: Int = 1) async -> Bool {
         for _ in 0..<10_000 where self.pending < count { try? await Task.sleep(for: .milliseconds(1)) }
         return self.pending >= count
     }
 
-    /// Waits until the loops have no work, and tasks on other executors have had a few turns.
+    /// Waits until the loops have no work, and tasks on other executors have had a few chances to run.
     private func settle() async {
         var quiet = 0
         for _ in 0..<10_000 where quiet < 3 {

@@ -14,7 +14,7 @@ final class Sleeper: Sendable {
 
     /// Suspends the caller until ``wake()`` is called.
     ///
-    /// Returns at once if it has been called before.
+    /// Returns at once if ``wake()`` has already been called.
     nonisolated(nonsending) func sleep() async {
         await withCheckedContinuation { waiter in
             let isAwake = self.state.withLock { state in

@@ -2,12 +2,12 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Forwards a URL, and stops waiting for the reply after a time limit.
+/// Routes a URL on the bus, and stops waiting for the reply after a time limit.
 ///
-/// The deadlines of the bus cannot be used for this, because the bus may have a manual clock, which does not
-/// move by itself.
+/// The deadlines of the bus cannot be used for the time limit, because the bus may have a manual clock, which
+/// does not move by itself.
 struct Forwarding {
-    /// The result of a forwarded URL.
+    /// The result of a URL that was routed.
     struct Outcome: Sendable {
         let error: RoutingError?
         let isHanging: Bool
@@ -27,8 +27,8 @@ struct Forwarding {
         let arguments = self.arguments
         let start = ContinuousClock.now
         let race = Race<Outcome>()
-        // The URL is forwarded in a separate task, because the task cannot be awaited if its handler blocks
-        // the loop.
+        // The URL is routed in a separate task that nobody awaits. If the handler blocks its loop, the task
+        // never returns.
         let task = Task {
             do throws(RoutingError) {
                 try await bus.route(url, parameters: arguments)
@@ -52,9 +52,7 @@ struct Forwarding {
     }
 }
 
-/// A race between two tasks.
-///
-/// The first one that finishes decides the outcome.
+/// Two tasks, of which the first that finishes determines the outcome.
 private final class Race<Outcome: Sendable>: Sendable {
     private struct State {
         var outcome: Outcome?

@@ -7,13 +7,13 @@ public struct ModuleTestReport: Sendable {
         /// The pattern of the route; empty if the problem concerns the whole scheme.
         public let route: String
 
-        /// The URL that caused the problem; empty if no URL was forwarded.
+        /// The URL that caused the problem; empty if the problem was found without a call.
         public let url: String
 
         /// A description of the problem in one sentence.
         public let message: String
 
-        /// The code of the error; nil if the problem is not an error.
+        /// The code of the error; nil if the problem was found without an error.
         public let code: RoutingError.Code?
 
         /// One readable line with the route, the URL and the message.
@@ -23,12 +23,12 @@ public struct ModuleTestReport: Sendable {
         }
     }
 
-    /// The times that the correct URLs of a route took.
+    /// The times that a route needed for its correct URLs.
     public struct Timing: Sendable {
         /// The pattern of the route.
         public let route: String
 
-        /// The number of forwarded URLs.
+        /// The number of URLs with which the test case called the route.
         public let count: Int
 
         /// The number of URLs that received a reply and did not fail.
@@ -46,7 +46,7 @@ public struct ModuleTestReport: Sendable {
 
     /// The seed of the generated values.
     ///
-    /// A test case with the same seed forwards the same URLs.
+    /// A test case with the same seed calls the routes with the same URLs.
     public let seed: UInt64
 
     /// The problems that were found; empty for a test case that succeeded.
@@ -55,7 +55,7 @@ public struct ModuleTestReport: Sendable {
     /// The times of each route, in the order of the bus's routes.
     public internal(set) var timings: [Timing] = []
 
-    /// The number of all forwarded URLs, including the wrong ones.
+    /// The number of URLs with which the test case called routes, including the wrong URLs.
     public internal(set) var forwarded = 0
 
     init(scheme: String, seed: UInt64) {

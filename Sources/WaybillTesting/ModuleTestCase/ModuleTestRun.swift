@@ -1,13 +1,15 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// A running test case.
+/// A running test case: it collects the problems and the times for the report.
 struct ModuleTestRun {
     let test: ModuleTestCase
     var report: ModuleTestReport
     var samples: RouteSamples
     let routes: [SampledRoute]
-    /// The methods of the modules whose name matches the scheme; their routes may have any scheme.
+    /// The methods of the modules whose name matches the scheme.
+    ///
+    /// The routes of these methods may have any scheme.
     private let namesakes: [RouteDescription]
 
     init(_ test: ModuleTestCase, seed: UInt64) {
@@ -25,9 +27,10 @@ struct ModuleTestRun {
         self.routes = own + (isConnected ? Self.conventions(test, self.namesakes, without: patterns) : [])
     }
 
-    /// Returns the routes that the scheme's connector makes for the given methods, without those in `known`.
+    /// Returns the routes that the scheme's connector makes for the given methods, except the routes in
+    /// `known`.
     ///
-    /// Each has the URL `scheme://method`.
+    /// Each route has the URL `scheme://method`.
     private static func conventions(
         _ test: ModuleTestCase,
         _ methods: [RouteDescription],
@@ -47,7 +50,7 @@ struct ModuleTestRun {
         if self.routes.isEmpty {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
             let module = self.namesakes.first?.module
-            let advice = module.map { "; `bus.connectModules()` connects it to \($0)" } ?? ""
+            let advice = module.map { "; `bus.connectModules()` connects the scheme to \($0)" } ?? ""
             let text = "no route of the bus has this scheme; the schemes with routes are: \(schemes)\(advice)"
             self.note("", url: "", text: text)
         }
@@ -60,7 +63,7 @@ struct ModuleTestRun {
                 self.note(route.pattern.text, url: "", text: Self.unknown(parameter))
             }
             if self.test.options.needsDocumentation, route.description.documentation.isEmpty {
-                self.note(route.pattern.text, url: "", text: "it has no documentation comment")
+                self.note(route.pattern.text, url: "", text: "the route has no documentation comment")
             }
         }
     }
@@ -70,7 +73,8 @@ struct ModuleTestRun {
         let configured = Set(self.test.options.configuration?.entries.map(\.pattern) ?? [])
         for route in self.routes {
             let pattern = route.pattern.text
-            // A closure belongs to a component that does not know the bus, so its names may differ.
+            // A closure belongs to a component that does not know the bus, so its names need not match the
+            // URL.
             guard let module = route.description.module, let action = route.description.action else {
                 continue
             }
@@ -79,20 +83,20 @@ struct ModuleTestRun {
                 self.note(
                     pattern,
                     url: "",
-                    text: "its module is \(module): name it \(name)Module or \(name)Controller"
+                    text: "the module is \(module): name it \(name)Module or \(name)Controller"
                 )
             }
             if let name = route.firstLiteral, name != action, !configured.contains(pattern) {
                 self.note(
                     pattern,
                     url: "",
-                    text: "its method is `\(action)`, but its path begins with `\(name)`: use one name"
+                    text: "the method is `\(action)`, but the path begins with `\(name)`: use one name"
                 )
             }
         }
     }
 
-    /// Checks whether all routes of a configuration are registered.
+    /// Checks that all routes of a configuration are registered.
     mutating func check(_ configuration: RouteConfiguration) {
         let patterns = Set(self.routes.map(\.pattern.text))
         for entry in configuration.entries where !patterns.contains(entry.pattern) {
@@ -107,7 +111,7 @@ struct ModuleTestRun {
         }
     }
 
-    /// Forwards correct URLs to each route.
+    /// Calls each route with correct URLs.
     mutating func forwardRightURLs() async {
         for route in self.routes where self.samples.unknown(of: route).isEmpty {
             var times: [Duration] = []
@@ -130,7 +134,8 @@ struct ModuleTestRun {
                     break
                 }
                 self.note(route.pattern.text, url: url, text: problem, code: outcome.error?.rootCause.code)
-                // A route that hangs once hangs again, and each attempt would take the whole time limit.
+                // Stop after the first problem. A route that hangs, for example, would take the whole time
+                // limit again.
                 break
             }
             guard !times.isEmpty else { continue }
@@ -147,9 +152,9 @@ struct ModuleTestRun {
         }
     }
 
-    /// Forwards wrong URLs, and checks only that each of them ends.
+    /// Calls each route with wrong URLs, and checks only that each message receives a reply or an error.
     mutating func forwardWrongURLs() async {
-        // A route is not tried again if it did not answer a correct URL, or answered only at the hop limit.
+        // A route is not called again if it did not reply to a correct URL, or if its messages had no end.
         let endless: [RoutingError.Code?] = [nil, .deadlock, .hopLimitExceeded]
         let found = self.report.problems.filter { !$0.url.isEmpty && endless.contains($0.code) }
         var hanging = Set(found.map(\.route))
@@ -178,8 +183,8 @@ struct ModuleTestRun {
     }
 
     private static func unknown(_ parameter: RouteDescription.Parameter) -> String {
-        "the test case cannot generate a value of the type \(parameter.type) for `\(parameter.name)`; add one to its "
-            + "`values`, or to its `arguments` if the value is not text"
+        "the test case cannot generate a value of the type \(parameter.type) for `\(parameter.name)`; add a "
+            + "value to the test case's `values`, or to its `arguments` if the value is not text"
     }
 
     private mutating func forward(_ url: String) async -> Forwarding.Outcome {
@@ -190,7 +195,7 @@ struct ModuleTestRun {
         )
     }
 
-    /// Returns the problem with the outcome of a correct URL; nil if there is none.
+    /// Returns the problem with the outcome of a correct URL; nil if the outcome is accepted.
     private func problem(of outcome: Forwarding.Outcome) -> String? {
         if outcome.isHanging { return self.hang }
         guard let error = outcome.error?.rootCause else { return nil }
@@ -201,11 +206,11 @@ struct ModuleTestRun {
     private func problemOfWrong(_ outcome: Forwarding.Outcome) -> String? {
         if outcome.isHanging { return self.hang }
         guard let error = outcome.error?.rootCause else { return nil }
-        return error.code == .deadlock || error.code == .hopLimitExceeded ? "it ends with \(error)" : nil
+        return error.code == .deadlock || error.code == .hopLimitExceeded ? "it fails with \(error)" : nil
     }
 
     private var hang: String {
-        "it hangs: it has neither answered nor failed within \(self.test.options.limit)"
+        "the route hangs: it has neither replied nor failed within \(self.test.options.limit)"
     }
 
     private mutating func note(

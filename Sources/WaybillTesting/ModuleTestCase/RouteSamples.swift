@@ -11,15 +11,16 @@ struct RouteSamples {
         self.test = test
     }
 
-    /// Returns the parameters that a call of a route requires, and whose values cannot be generated.
+    /// Returns the parameters that a route requires, and whose values cannot be generated.
     func unknown(of route: SampledRoute) -> [RouteDescription.Parameter] {
         self.ungiven(of: route).filter { $0.isRequired || route.named.contains($0.name) }
     }
 
-    /// Returns an array parameter whose absence may have made a route fail.
+    /// Returns an array parameter whose absence possibly made a call of the route fail.
     ///
-    /// An array of elements that are decoded from text may be missing, but an array of structures may not.
-    /// The written type does not show the difference, so only the failure of the route shows it.
+    /// If the elements are decoded from text, the array is optional. If the elements are structures, the
+    /// array is required. The type's text in the route's description does not show the difference, so only a
+    /// failed call shows it.
     func missingArray(of route: SampledRoute) -> RouteDescription.Parameter? {
         self.ungiven(of: route).first { $0.defaultValue == nil && $0.type.hasSuffix("]") }
     }
@@ -48,13 +49,13 @@ struct RouteSamples {
         {
             texts[parameter.name] = self.values.text(of: parameter.type)
         }
-        // A route gets only the given values that it declares. A closure does not declare query parameters,
-        // so it gets all given values.
+        // A URL gets only the given values that the route declares. A closure does not declare query
+        // parameters, so a URL for a closure gets all given values.
         let isPlain = route.description.action == nil
         let declared = Set(route.description.parameters.map(\.name))
         for (name, value) in self.test.values where isPlain || declared.contains(name) { texts[name] = value }
         if path != nil { return try route.pattern.url(with: texts) }
-        // A pattern that has parts without a name cannot be printed with values.
+        // A pattern with unnamed parts cannot create a URL from values.
         return Self.url(example, query: texts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
 
@@ -91,7 +92,7 @@ struct RouteSamples {
         ]
     }
 
-    /// Returns the path values of a URL; nil if the pattern has parts without a name.
+    /// Returns the parameters in the path of a URL; nil if the pattern has parts without a name.
     private func path(of url: String, in route: SampledRoute) -> [String: String]? {
         guard route.pattern.canBePrinted,
             let table = try? self.test.bus.configuration.scope(of: route.pattern.text)
@@ -112,7 +113,7 @@ struct RouteSamples {
 
     /// Returns text of random bytes.
     ///
-    /// It contains no `#`, because a fragment might lead to another module.
+    /// The text contains no `#`, because a fragment might lead to another module.
     private mutating func garbage() -> String {
         let count = Int.random(in: 0...40, using: &self.values.generator)
         let bytes = (0..<count).map { _ in UInt8.random(in: 1...255, using: &self.values.generator) }

@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillRouting
 
-/// A route for which URLs are generated.
+/// A route for which the test case generates URLs.
 struct SampledRoute: Sendable {
     let pattern: RoutePattern
     let description: RouteDescription
@@ -19,15 +19,14 @@ struct SampledRoute: Sendable {
         return String(segment)
     }
 
-    /// Returns the type of a parameter in the route's description; nil if the description does not contain
-    /// it.
+    /// Returns the type of a parameter; nil if the route's description does not contain the parameter.
     func type(of name: String) -> String? {
         self.description.parameters.first { $0.name == name }?.type
     }
 
     /// Returns whether the pattern itself restricts the text of a value.
     ///
-    /// A plain segment and the rest of a path accept any text.
+    /// A plain placeholder and a catch-all segment accept any text.
     func isConstrained(_ name: String) -> Bool {
         self.pattern.parameters.contains { $0.name == name && !["string", "path"].contains($0.type) }
     }

@@ -4,7 +4,7 @@ internal import WaybillRouting
 struct ValueSamples {
     var generator: SeededGenerator
 
-    /// Returns text that can be decoded as a type; nil if none can be generated.
+    /// Returns text that can be decoded as a type; nil if no text can be generated for the type.
     mutating func text(of type: String) -> String? {
         switch Self.plain(type) {
         case "Int", "Int64", "int": "\(Int64.random(in: -999_999...999_999, using: &self.generator))"

@@ -10,22 +10,23 @@ public import WaybillRouting
 /// let sent = try await recorder.wait(for: "app://log/**", count: 2)
 /// ```
 ///
-/// The recorder sees all messages that are routed, sent or published, and all return legs. It records them in
-/// the order in which the bus accepts them, before any middleware. It also records a message that no pattern
-/// matches, and a message that fails earlier, for example because its text is not a URL.
+/// The recorder sees all messages that are routed, sent or published, and all messages to return URLs. It
+/// records the messages in the order in which the bus accepts them, before any middleware. The recorder also
+/// records a message that no pattern matches, and a message that fails earlier, for example because its text
+/// is not a URL.
 ///
-/// When a caller has received its reply, the recorder has recorded the reply too. A published message is
-/// recorded once for each subscriber, and not at all without subscribers. A sent message is recorded when its
-/// delivery begins.
+/// When a caller has received its reply, the recorder has already recorded the reply. A published message is
+/// recorded once for each subscriber. Without subscribers, it is not recorded. A sent message is recorded
+/// when its delivery begins.
 ///
-/// The recorder starts when it is created. It stops when it is released or ``stop()`` is called. It keeps all
-/// messages, so it is only for tests.
+/// The recorder starts when it is created. It stops when it is released or ``stop()`` is called. The recorder
+/// keeps all messages in memory, so use it only in tests.
 public final class MessageRecorder: Sendable {
-    /// The progress of a message that ends a wait.
+    /// The state of a message for which a caller waits.
     public enum DeliveryBounds: Sendable {
         /// The bus has begun to deliver the message.
         case sent
-        /// The message has ended, with a reply or a failure.
+        /// The message has a reply or a failure.
         case ended
     }
 
@@ -36,7 +37,7 @@ public final class MessageRecorder: Sendable {
 
     /// Creates a recorder and starts to record.
     ///
-    /// - Parameter bus: the bus. The recorder does not keep it alive.
+    /// - Parameter bus: the bus. The recorder does not keep the bus alive.
     public init(on bus: MessageBus) {
         self.configuration = bus.configuration
         self.registration = bus.observe { [log] in log.add($0) }
@@ -45,14 +46,14 @@ public final class MessageRecorder: Sendable {
 
     deinit { self.stop() }
 
-    /// All messages so far, in the order in which the bus took them.
+    /// All messages so far, in the order in which the bus accepted them.
     public var messages: [RecordedMessage] { self.log.messages }
 
     /// Returns the messages to a URL, or to the URLs that match a pattern.
     ///
     /// - Parameter pattern: the URL in the sender's spelling, or a pattern as in a registration, for example
     ///   `app://user/**`.
-    /// - Returns: the messages, in the order in which the bus took them.
+    /// - Returns: the messages, in the order in which the bus accepted them.
     /// - Throws: `invalidPattern`.
     public func messages(to pattern: String) throws(RoutingError) -> [RecordedMessage] {
         let scope = try self.configuration.scope(of: pattern)
@@ -65,8 +66,8 @@ public final class MessageRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - pattern: the URL in the sender's spelling, or a pattern.
-    ///   - stage: the progress to wait for: the message is sent, or has ended.
-    ///   - count: the number of the message if several match, from 1.
+    ///   - stage: the state to wait for: the message is sent, or has a reply or a failure.
+    ///   - count: 1 to wait for the first message that matches, 2 for the second message, and so on.
     ///   - limit: the maximum time to wait, in real time.
     /// - Returns: the message.
     /// - Throws: `deadlineExceeded`, whose message names the last recorded messages; `cancelled`; or
@@ -108,9 +109,9 @@ public final class MessageRecorder: Sendable {
     /// Removes all recorded messages.
     public func clear() { self.log.clear() }
 
-    /// Ends the recording.
+    /// Stops the recording.
     ///
-    /// The messages that it has recorded remain available.
+    /// The messages that the recorder has recorded remain available.
     public func stop() {
         self.registration.cancel()
         self.forget()

@@ -5,9 +5,9 @@ public import WaybillRouting
 public struct RecordedMessage: Sendable {
     /// The outcome of a message.
     public enum Outcome: Sendable {
-        /// The message has not ended yet.
+        /// The message has neither a reply nor a failure yet.
         case pending
-        /// The message was answered with a value.
+        /// The message received a reply with a value.
         case replied(any Sendable)
         /// The message failed with an error.
         case failed(RoutingError)
@@ -24,16 +24,17 @@ public struct RecordedMessage: Sendable {
     /// The pattern that the message matched; nil if none matched.
     public let pattern: String?
 
-    /// The message from its sender, before any middleware; nil if the text is not a URL.
+    /// The message as its sender sent it, before any middleware; nil if the text is not a URL.
     public let message: Message?
 
     /// The outcome of the message so far.
     public internal(set) var outcome = Outcome.pending
 
-    /// The values of the progress replies.
+    /// The values of the progress replies, which a handler sends before the reply.
     public internal(set) var progress: [any Sendable] = []
 
-    /// The ID of the message that this message answers; nil if this message is not a return leg.
+    /// The ID of the message whose reply this message contains; nil if this message was not sent to a return
+    /// URL.
     public var correlationID: CorrelationID? { self.message?.correlationID }
 
     /// The parameters from the path, the query and the call, as text.
@@ -42,7 +43,7 @@ public struct RecordedMessage: Sendable {
     /// The headers of the message.
     public var headers: [String: String] { self.message?.headers ?? [:] }
 
-    /// Whether the message has ended.
+    /// Whether the message has a reply or a failure.
     public var hasEnded: Bool {
         if case .pending = self.outcome { false } else { true }
     }
@@ -52,10 +53,10 @@ public struct RecordedMessage: Sendable {
         if case .failed(let error) = self.outcome { error } else { nil }
     }
 
-    /// Returns the value that the message was answered with.
+    /// Returns the value of the message's reply.
     ///
     /// - Throws: the error of a message that failed; `typeMismatch` if the value has another type, or the
-    ///   message has not been answered yet.
+    ///   message has no reply yet.
     public func value<Value: Sendable>(as type: Value.Type = Value.self) throws(RoutingError) -> Value {
         switch self.outcome {
         case .replied(let value as Value): return value

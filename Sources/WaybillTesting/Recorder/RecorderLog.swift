@@ -40,9 +40,9 @@ final class RecorderLog: Sendable {
         }
     }
 
-    /// Records a dead letter.
+    /// Records a dead letter: a message that reached no handler, or that failed and no caller awaited.
     ///
-    /// If the observer has already recorded the message's failure, the dead letter changes nothing.
+    /// If the recorder has already recorded the message's failure, the dead letter changes nothing.
     func add(_ letter: DeadLetter) {
         self.change { state in
             if let place = state.places[letter.id] {
@@ -67,7 +67,7 @@ final class RecorderLog: Sendable {
         }
     }
 
-    /// Returns the first result that a closure finds in the messages, or nil when a time limit has passed.
+    /// Returns the first result that a closure finds in the messages; nil when a time limit has passed.
     nonisolated(nonsending) func first<Result: Sendable>(
         _ find: @Sendable ([RecordedMessage]) -> Result?,
         within limit: Duration
@@ -93,7 +93,7 @@ final class RecorderLog: Sendable {
         for await _ in changes {
             if let result = find(self.messages) { return result }
         }
-        // The last change may have arrived together with the end of the stream.
+        // The last message may have been recorded at the moment when the time limit passed.
         return find(self.messages)
     }
 

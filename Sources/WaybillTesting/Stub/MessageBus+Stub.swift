@@ -2,7 +2,7 @@ public import Waybill
 public import WaybillRouting
 
 extension MessageBus {
-    /// Registers a stub that answers a pattern with a sequence of answers, in place of a module.
+    /// Registers a stub that replaces a module's handler and answers messages with a sequence of answers.
     ///
     /// ```swift
     /// let user = try bus.stub("app://user/:uid", .value(User(uid: 7, name: "Lili")))
@@ -11,12 +11,13 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - pattern: the pattern to answer. If an installed module has registered it, unregister it first.
-    ///   - answers: the answers to the first message, the second message and so on. The last answer is
-    ///     repeated. Without answers, the stub replies with `()`.
+    ///   - pattern: the pattern of the URLs. If an installed module has registered the pattern, unregister it
+    ///     first.
+    ///   - answers: the answers to the first message, the second message and so on. The stub repeats the last
+    ///     answer. Without answers, the stub replies with `()`.
     ///   - fileID: the file of the registration, for the message of a conflict.
     ///   - line: the line of the registration, for the message of a conflict.
-    /// - Returns: the stub. It stays registered when the stub is released.
+    /// - Returns: the stub. The stub stays registered when this object is released.
     /// - Throws: `invalidPattern`, or `conflict` if another handler is registered for the pattern.
     @discardableResult
     public func stub(
@@ -42,7 +43,7 @@ extension MessageBus {
         return stub
     }
 
-    /// Registers a stub that answers a pattern with a closure, in place of a module.
+    /// Registers a stub that replaces a module's handler and answers messages with a closure.
     ///
     /// ```swift
     /// let stub = try bus.stub("app://user/:uid") { message in

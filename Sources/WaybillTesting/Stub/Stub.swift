@@ -1,7 +1,9 @@
 public import Waybill
 internal import WaybillEventLoop
 
-/// A replacement for a module's handler in a test, which records its messages.
+/// A replacement for a module's handler in a test.
+///
+/// The stub records the messages that it receives.
 public final class Stub: Sendable {
     /// The pattern that the stub is registered for.
     public let pattern: String
@@ -40,9 +42,9 @@ public final class Stub: Sendable {
 
     func bind(_ registration: Registration) { self.state.withLock { $0.registration = registration } }
 
-    /// Records a message, and resumes the tasks that wait for it.
+    /// Records a message, and resumes the tasks that wait for the message.
     ///
-    /// - Returns: the number of messages recorded before it.
+    /// - Returns: the number of messages recorded before the message.
     func note(_ message: Message) -> Int {
         let (place, waiters) = self.state.withLock { state in
             state.messages.append(message)

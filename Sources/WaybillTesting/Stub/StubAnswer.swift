@@ -17,6 +17,6 @@ public struct StubAnswer: Sendable {
     /// a `handlerFailed` error.
     public static func failure(_ error: any Error) -> Self { Self(kind: .failure(error)) }
 
-    /// An answer that never comes: the stub waits until the message is cancelled or its deadline passes.
+    /// No answer: the stub waits until the message is cancelled or its deadline passes.
     public static let never = Self(kind: .never)
 }

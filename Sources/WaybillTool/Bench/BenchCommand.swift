@@ -48,7 +48,8 @@ struct BenchCommand: AsyncParsableCommand {
         options.parameters = self.json
         let load = BenchLoad(url: self.url, options: options, inFlight: self.inFlight)
         try await self.connection.report {
-            // A first request fails if the URL is wrong, before many calls fail for the same reason.
+            // Make one request first. If the URL is wrong, this request fails before many calls fail for the
+            // same reason.
             _ = try await client.request(self.url, options)
             if let failure = try await load.run(self.requests / 10, on: client).firstFailure { throw failure }
             let report = try await load.run(self.requests, on: client)

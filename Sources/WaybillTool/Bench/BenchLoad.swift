@@ -9,9 +9,9 @@ struct BenchLoad {
     let options: RPCRequestOptions
     let inFlight: Int
 
-    /// The state that all callers share.
+    /// The state that all calling tasks share.
     ///
-    /// They run on the client's loop.
+    /// The tasks run on the client's loop.
     private final class Progress {
         var left: Int
         var report: BenchReport
@@ -21,7 +21,8 @@ struct BenchLoad {
         }
     }
 
-    /// Makes a number of calls on the client's loop, so that the measured times include no change of thread.
+    /// Makes a number of calls on the client's loop, so that the measured times do not include a change of
+    /// thread.
     func run(_ count: Int, on client: isolated RPCClient) async throws -> BenchReport {
         let progress = Progress(count, inFlight: self.inFlight)
         let clock = ContinuousClock()

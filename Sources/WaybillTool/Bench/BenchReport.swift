@@ -3,7 +3,7 @@ internal import Foundation
 internal import Histogram
 internal import WaybillServe
 
-/// The latencies of calls, and the number of failures.
+/// The latencies of the calls that succeeded, and the number of calls that failed.
 struct BenchReport {
     private static let percentiles = [
         ("p50", 50.0), ("p75", 75), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100),
@@ -17,7 +17,7 @@ struct BenchReport {
     var duration = Duration.zero
     /// The latencies in nanoseconds, to three significant digits.
     ///
-    /// The size of an HdrHistogram does not grow with the number of calls.
+    /// The size of this HdrHistogram does not grow with the number of calls.
     private var histogram = Histogram<UInt64>(
         highestTrackableValue: 3_600_000_000_000,
         numberOfSignificantValueDigits: .three
@@ -45,7 +45,7 @@ struct BenchReport {
         Double(self.histogram.valueAtPercentile(percentile)) / 1000
     }
 
-    /// The report for a person.
+    /// The report as lines of text, for a person.
     var lines: [String] {
         let rate = String(format: "%.0f", self.rate)
         let calls = "\(self.replies) replies, \(self.failures) failures, \(self.inFlight) in flight"
@@ -59,7 +59,7 @@ struct BenchReport {
             }
     }
 
-    /// The report for a program.
+    /// The report as JSON, for a program.
     var json: String {
         let times = Self.percentiles.map { name, percentile in
             "\"\(name)\":\(self.microseconds(at: percentile))"

@@ -4,12 +4,11 @@ internal import Foundation
 internal import Logging
 internal import WaybillServe
 
-/// The options that name the server of a command.
+/// The options that select the server to which a command connects.
 struct ConnectionOptions: ParsableArguments {
-    /// The environment variable that holds the token.
+    /// The name of the environment variable that contains the token.
     ///
-    /// The command line does not take the token itself, because other users can see the arguments of a
-    /// process.
+    /// No option contains the token itself, because other users can see the arguments of a process.
     static let tokenVariable = "WAYBILL_TOKEN"
 
     @Option(
@@ -60,7 +59,9 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Runs a command's requests, and turns a failure into a line on standard error and the exit status.
+    /// Runs a command's requests.
+    ///
+    /// If a request fails, writes a line to standard error, and throws the exit status.
     func report<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await RequestFailure.report(try .server(self.address), body)
     }

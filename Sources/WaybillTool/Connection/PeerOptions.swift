@@ -6,7 +6,7 @@ internal import WaybillServe
 internal import WaybillNATS
 #endif
 
-/// The options that name the peer of a command: a program that serves its bus, or a cluster.
+/// The options that select the peer of a command: a program that serves its bus, or a cluster.
 struct PeerOptions: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions
 
@@ -25,7 +25,9 @@ struct PeerOptions: ParsableArguments {
         #endif
     }
 
-    /// Runs a command's requests, and turns a failure into a line on standard error and the exit status.
+    /// Runs a command's requests.
+    ///
+    /// If a request fails, writes a line to standard error, and throws the exit status.
     func withPeer(_ body: (any RequestPeer) async throws -> Void) async throws {
         #if NATS
         if self.cluster.nats != nil {
@@ -49,8 +51,9 @@ protocol RequestPeer {
     /// - Throws: `RPCRequestError`.
     func request(_ url: String, _ options: RPCRequestOptions) async throws -> String
 
-    /// Calls a closure with each message that is published to the patterns, as JSON. Nil means that no more
-    /// messages will arrive.
+    /// Subscribes to patterns, and calls a closure with each message that is published to them, as JSON.
+    ///
+    /// The closure receives nil when no more messages will arrive.
     ///
     /// - Throws: `RPCRequestError`.
     func watch(_ patterns: [String], _ take: @escaping @Sendable (String?) -> Void) async throws

@@ -9,14 +9,18 @@ internal import WaybillServe
 struct RequestFailure {
     /// The line on standard error.
     let line: String
-    /// The exit status: 69 without a connection, 77 if the server refuses access, 124 after the deadline, and
-    /// 1 for any other error.
+    /// The exit status of the command.
+    ///
+    /// The status is 69 without a connection, 77 if the server refuses access, 124 after the deadline, and 1
+    /// for any other error.
     let status: Int32
 
-    /// The server or cluster that the request was sent to.
+    /// The server or cluster to which the request was sent.
     enum Target {
         case server(ServerAddress)
-        /// A cluster on NATS, with its realm, and whether any other node is in the realm.
+        /// A cluster on NATS, with its realm.
+        ///
+        /// `hasNodes` is whether any other node is in the realm.
         case cluster(realm: String, hasNodes: Bool)
     }
 
@@ -46,7 +50,9 @@ struct RequestFailure {
         }
     }
 
-    /// Runs a command's requests, and turns a failure into a line on standard error and the exit status.
+    /// Runs a command's requests.
+    ///
+    /// If a request fails, writes a line to standard error, and throws the exit status.
     static func report<Result>(
         _ target: @autoclosure () throws -> Target,
         _ body: () async throws -> Result
@@ -64,7 +70,7 @@ struct RequestFailure {
         switch error.code {
         case .noRoute where !hasNodes: "no other node is in the realm \(realm)"
         case .noRoute where !error.message.contains("did you mean"):
-            "a route that is not shared gives the same error; list the shared ones with `waybill nodes`"
+            "a route that is not shared gives the same error; list the shared routes with `waybill nodes`"
         case .unreachable where !hasNodes: "check that a NATS server runs at this URL"
         case .refused where !hasNodes:
             "if the server requires a user, pass --credentials or nats://USER:PASSWORD@HOST:PORT"
@@ -87,7 +93,7 @@ struct RequestFailure {
             if error.message.contains("did you mean") { return nil }
             if let nearest = error.suggestions.first { return "did you mean \(nearest)?" }
             return
-                "a URL that is not exposed gives the same error; list the exposed ones with `waybill routes --connect \(address.argument)`"
+                "a URL that is not exposed gives the same error; list the exposed URLs with `waybill routes --connect \(address.argument)`"
         case .handlerFailed where error.reference != nil: return "the server's log has the cause"
         case .mailboxFull: return "try again later"
         default: return nil

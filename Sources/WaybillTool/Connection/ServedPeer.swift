@@ -2,7 +2,7 @@
 internal import Foundation
 internal import WaybillServe
 
-/// A program that serves its bus, reached by a connection.
+/// A program that serves its bus, as the peer of a command.
 struct ServedPeer: RequestPeer {
     private let client: RPCClient
 

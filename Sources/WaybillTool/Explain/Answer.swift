@@ -2,7 +2,7 @@
 internal import Foundation
 internal import WaybillRouting
 
-/// The answer to one URL, in the form that is printed.
+/// The result for one URL, in the form that the command prints.
 struct Answer: Encodable {
     var id: String?
     var matched: String?
@@ -10,7 +10,7 @@ struct Answer: Encodable {
     var error: String?
     var trace: [String]?
 
-    /// Creates the answer of a table with the given routes.
+    /// Creates the result of matching a URL against a table with the given routes.
     ///
     /// If the table rejects a route, for example a duplicate, the trace contains the error.
     init(of url: String, routes: [String], in table: RouteTable<String>) {
@@ -38,7 +38,7 @@ struct Answer: Encodable {
         case trace
     }
 
-    /// Encodes a missing `matched` or `error` as null, and leaves out a missing `id` or `trace`.
+    /// Encodes a missing `matched` or `error` as null, and omits a missing `id` or `trace`.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(self.id, forKey: .id)

@@ -1,12 +1,12 @@
 #if Tool
-/// A table and a URL from a file of cases.
+/// A list of routes and a URL from a file of cases.
 struct ExplainCase: Decodable {
     let id: String?
     let routes: [String]
     let url: String
-    /// The name of a preset.
+    /// The name of the routing conventions.
     ///
-    /// If it is nil or unknown, the option of the command line applies.
+    /// If the name is nil or unknown, the conventions in the options of the command line apply.
     let conventions: String?
     let defaultScheme: String?
 

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The command that explains which route a URL leads to, with which values, and why.
+/// The command that explains which route a URL matches, with which values, and why.
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",

@@ -6,7 +6,7 @@ internal import WaybillNATS
 internal import WaybillRouting
 internal import WaybillServe
 
-/// The options that name a cluster.
+/// The options that select a cluster.
 struct ClusterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The URL of a NATS server: nats://HOST:PORT or tls://HOST:PORT.", valueName: "url")
@@ -22,7 +22,7 @@ struct ClusterOptions: ParsableArguments {
     @Flag(help: "Allows an unencrypted connection to a server on another machine.")
     var allowPlaintext = false
 
-    /// The server and the realm, for a command that requires both.
+    /// The server and the realm, for a command that requires both options.
     var place: (server: String, realm: String) {
         get throws {
             guard let nats else { throw ValidationError("Missing expected argument '--nats <url>'") }
@@ -33,7 +33,7 @@ struct ClusterOptions: ParsableArguments {
 
     /// Runs a closure with a node that joins the cluster and shares no routes.
     ///
-    /// A failure becomes a line on standard error and the exit status.
+    /// If the closure fails, writes a line to standard error, and throws the exit status.
     func withNode(_ body: (MessageBus, ClusterNode) async throws -> Void) async throws {
         let (server, realm) = try self.place
         var security = NATSTransport.Security()

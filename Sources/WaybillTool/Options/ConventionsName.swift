@@ -3,7 +3,9 @@ internal import ArgumentParser
 internal import WaybillCompatibility
 internal import WaybillRouting
 
-/// The name of a preset of conventions, in any letter case, with or without hyphens.
+/// The name of routing conventions.
+///
+/// The name may have any letter case, with or without hyphens.
 enum ConventionsName: String, CaseIterable, ExpressibleByArgument {
     case waybill
     case yfRouter

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import WaybillRouting
 
-/// The options for the route table that a command queries.
+/// The options for the route table that a command uses.
 struct TableOptions: ParsableArguments {
     @Option(name: .long, help: "The syntax of patterns: waybill, yfRouter, ftRouter, cocRouter or zikRouter.")
     var conventions = ConventionsName.waybill
@@ -10,7 +10,7 @@ struct TableOptions: ParsableArguments {
     @Option(name: .long, help: "The scheme of patterns and URLs that do not begin with a scheme.")
     var defaultScheme = "app"
 
-    /// An empty table, for routes whose handlers are the texts of their patterns.
+    /// An empty table, for routes whose handlers are only the texts of their patterns.
     var table: RouteTable<String> {
         RouteTable(conventions: self.conventions.conventions, defaultScheme: self.defaultScheme)
     }

@@ -16,10 +16,10 @@ enum Output {
         return isatty(1) == 1 && terminal != nil && terminal != "dumb"
     }
 
-    /// Writes a text at once.
+    /// Writes a text to standard output without buffering it.
     ///
-    /// - Throws: `ExitCode` when the reader has closed the pipe. `print` would not detect it, because a
-    ///   program with sockets ignores `SIGPIPE`.
+    /// - Throws: `ExitCode` when the reader has closed the pipe. `print` would not report the closed pipe,
+    ///   because a program with sockets ignores `SIGPIPE`.
     static func write(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -36,9 +36,9 @@ enum Output {
         try? FileHandle.standardError.write(contentsOf: Data("waybill: \(self.printable(line))\n".utf8))
     }
 
-    /// Returns a text with its control characters escaped, because a terminal might obey them.
+    /// Returns a text with its control characters escaped, because a terminal might execute them.
     ///
-    /// JSON has control characters only in strings, where the escape has the same meaning.
+    /// In JSON, control characters occur only in strings, where the escape has the same meaning.
     static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
         var printable = ""

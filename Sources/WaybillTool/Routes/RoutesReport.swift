@@ -37,7 +37,7 @@ struct RoutesReport {
         }
     }
 
-    /// The report, line by line.
+    /// The report as lines of text.
     var lines: [String] { self.problems + self.rows }
 }
 #endif

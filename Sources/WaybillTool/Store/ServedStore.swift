@@ -3,7 +3,7 @@ internal import Foundation
 internal import WaybillDurable
 internal import WaybillServe
 
-/// The operations of `waybill store`, on a file or through the process that has it open.
+/// The operations of `waybill store`, on a file or through the process that has the file open.
 protocol StoreOperations: Sendable {
     func messages(
         in state: DurableRecord.State?,
@@ -21,14 +21,17 @@ protocol StoreOperations: Sendable {
 
 extension DurableStore: StoreOperations {}
 
-/// The store of a running process, reached through the routes of `MessageBus.registerOperations`.
+/// The store of a running process, which the command reaches by the routes of
+/// `MessageBus.registerOperations`.
 ///
 /// The methods throw `RPCRequestError`, or `DecodingError` if the routes do not belong to a store.
 struct ServedStore: StoreOperations {
     private let client: RPCClient
     private let url: String
 
-    /// The parameters of a request; nil for a parameter that the request does not have.
+    /// The parameters of a request.
+    ///
+    /// A parameter that the request does not have is nil.
     private struct Selection: Encodable {
         var state: DurableRecord.State?
         var matching: String?

@@ -5,7 +5,8 @@ internal import Waybill
 internal import WaybillDurable
 internal import WaybillServe
 
-/// The command that reads and repairs a durable store, in its file or through the process that has it open.
+/// The command that reads and repairs a durable store, in its file or through the process that has the file
+/// open.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
@@ -25,7 +26,7 @@ struct StoreCommand: AsyncParsableCommand {
               retry      sends dead letters again, with all of their attempts
               drop       deletes dead letters
               schedules  the schedules, with their next times
-              stats      the figures of the store
+              stats      the statistics of the store
               check      reads the whole file, and reports damage
               export     all messages, one JSON object on each line
 
@@ -78,13 +79,13 @@ struct StoreCommand: AsyncParsableCommand {
         }
         guard let action else {
             throw ValidationError(
-                "Give an action: \(Action.allCases.map(\.rawValue).joined(separator: ", "))."
+                "Pass an action: \(Action.allCases.map(\.rawValue).joined(separator: ", "))."
             )
         }
         if action == .show, self.id == nil {
-            throw ValidationError("Give the message to show: --id NUMBER.")
+            throw ValidationError("`show` requires the number of a message: --id NUMBER.")
         }
-        if self.limit < 1 { throw ValidationError("--limit has to be at least 1.") }
+        if self.limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 
     func run() async throws {
@@ -105,7 +106,7 @@ struct StoreCommand: AsyncParsableCommand {
             Output.complain(error.message)
             throw ExitCode.failure
         } catch is DecodingError {
-            Output.complain("\(self.url) does not lead to a store; give the URL of its routes with --url")
+            Output.complain("\(self.url) is not the URL of a store; pass the URL of its routes with --url")
             throw ExitCode.failure
         }
     }
@@ -115,7 +116,7 @@ struct StoreCommand: AsyncParsableCommand {
     }
 
     private func perform(onFile file: String) async throws {
-        // The store would create a file that is missing.
+        // Opening a store would create a missing file.
         guard FileManager.default.fileExists(atPath: file) else {
             Output.complain("\(file) does not exist")
             throw ExitCode(66)
@@ -151,15 +152,17 @@ struct StoreCommand: AsyncParsableCommand {
             let problems = try await store.check()
             for problem in problems { try Output.write(Output.printable(problem) + "\n") }
             if !problems.isEmpty { throw ExitCode.failure }
-            try Output.write("the file is whole\n")
+            try Output.write("the file is not damaged\n")
         case nil: preconditionFailure("validate() has found an action")
         }
     }
 
-    /// The messages that one reply of a process may contain, so that large values do not exceed its limit.
+    /// The maximum number of messages in one reply of a process.
+    ///
+    /// The limit keeps replies with large values small enough.
     private static let pageSize = 100
 
-    /// Calls a closure with the messages, page by page.
+    /// Calls a closure with the selected messages, one page after the other.
     private func forEachPage(
         of store: any StoreOperations,
         in state: DurableRecord.State? = nil,

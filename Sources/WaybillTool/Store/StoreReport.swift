@@ -5,12 +5,12 @@ internal import WaybillDurable
 
 /// The output of `waybill store`, as tables and as JSON.
 enum StoreReport {
-    /// Returns messages as a table, in which each has a line.
+    /// Returns messages as a table with one row for each message.
     ///
     /// - Parameters:
     ///   - records: The messages.
-    ///   - isLong: Whether the values of each message follow on a second line.
-    /// - Returns: The table, with a line of titles.
+    ///   - isLong: Whether the values of the messages follow below the table.
+    /// - Returns: The table, with a row of titles.
     static func table(_ records: [DurableRecord], isLong: Bool) -> String {
         let rows = records.map { record in
             [
@@ -46,7 +46,7 @@ enum StoreReport {
         ])
     }
 
-    /// Returns messages as JSON, one object in a line.
+    /// Returns messages as JSON, with one object on each line.
     static func json(_ records: [DurableRecord]) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -7,14 +7,14 @@ internal import Glibc
 
 /// Lines on a terminal that replace the lines written before them.
 ///
-/// The cursor stays below the lines, so that an interrupt at any time leaves the terminal in order.
+/// The cursor stays below the lines, so that the terminal is usable after an interrupt at any time.
 struct Screen {
     private var height = 0
 
     /// The width and the height of the terminal in characters; 80 by 24 if they are unknown.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()
-        // SAFETY: the call fills the structure it is given, and keeps no pointer to it.
+        // SAFETY: `ioctl` fills the structure, and keeps no pointer to it.
         guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
             return (80, 24)
         }

@@ -2,16 +2,16 @@
 internal import Foundation
 internal import Synchronization
 
-/// The messages of a running `waybill watch`.
+/// The state of a running `waybill watch`.
 ///
-/// Each message is written at once, or counted for the next picture.
+/// Each message is written at once, or counted for the next drawing on the terminal.
 ///
-/// A write to a pipe blocks while the reader does not read. A connection then stops reading too, and the
-/// server drops the oldest messages. No messages collect in this object.
+/// A write to a pipe blocks while the reader does not read. The command then also stops reading from the
+/// connection, and the server drops the oldest messages. Messages therefore do not accumulate in this object.
 final class Watch: Sendable {
     /// The reason why no more messages will arrive.
     enum End {
-        /// The wanted number of messages has arrived.
+        /// The requested number of messages has arrived.
         case counted
         /// The connection or a subscription has ended.
         case lost
@@ -35,9 +35,9 @@ final class Watch: Sendable {
     /// Creates a watch without messages.
     ///
     /// - Parameters:
-    ///   - patterns: the watched patterns, for the picture.
+    ///   - patterns: the watched patterns, for the drawing.
     ///   - isDrawn: whether messages are counted for ``draw()``, instead of being written as lines.
-    ///   - limit: the wanted number of messages; nil for no limit.
+    ///   - limit: the requested number of messages; nil for no limit.
     init(_ patterns: [String], isDrawn: Bool, limit: Int?) {
         self.state = Mutex(State(view: WatchView(patterns), left: limit))
         self.isDrawn = isDrawn
@@ -65,13 +65,14 @@ final class Watch: Sendable {
         self.ending.finish()
     }
 
-    /// Waits for the end, and returns its reason.
+    /// Waits until no more messages will arrive, and returns the reason.
     func end() async -> End {
         for await end in self.ends { return end }
         return .lost
     }
 
-    /// Draws a picture a few times a second until the task is cancelled, and one last picture after that.
+    /// Draws the counts a few times a second until the task is cancelled, and draws them once more after
+    /// that.
     func draw() async {
         guard self.isDrawn else { return }
         var isOver = false

@@ -1,8 +1,8 @@
 #if Tool
 internal import Foundation
 
-/// The picture that `waybill watch` draws on a terminal: the number of messages, their rate, and the last
-/// ones.
+/// The content that `waybill watch` draws on a terminal: the number of messages, their rate, and the last
+/// messages.
 struct WatchView {
     private struct Envelope: Decodable { let url: String }
 
@@ -12,7 +12,7 @@ struct WatchView {
     private var total = 0
     private var counts: [String: Int] = [:]
     private var last: [String] = []
-    /// The arrival times of the messages of the last seconds.
+    /// The arrival times of the messages of the last five seconds.
     private var recent: [Double] = []
 
     init(_ patterns: [String]) { self.patterns = patterns }
@@ -21,12 +21,13 @@ struct WatchView {
     ///
     /// - Parameters:
     ///   - json: the message, with its `url`.
-    ///   - time: the current time in seconds; any instant may be zero.
+    ///   - time: the current time in seconds, from an arbitrary zero.
     mutating func note(_ json: String, at time: Double) {
         self.total += 1
         let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(json.utf8))
         let url = envelope?.url.prefix { $0 != "?" && $0 != "#" } ?? "?"
-        // The number of counted URLs is limited, because URLs with values in their paths are unlimited.
+        // The number of counted URLs is limited, because a pattern with values in its path has any number of
+        // URLs.
         if self.counts.count < 1024 || self.counts[String(url)] != nil {
             self.counts[String(url), default: 0] += 1
         }
@@ -36,7 +37,7 @@ struct WatchView {
         if self.recent.count > 100_000 { self.recent.removeFirst(50_000) }
     }
 
-    /// Returns the lines of the picture for a terminal of a given size.
+    /// Returns the lines to draw on a terminal of a given size.
     mutating func lines(columns: Int, rows: Int, at time: Double) -> [String] {
         self.recent.removeAll { $0 < time - Self.period }
         let rate = Double(self.recent.count) / Self.period

@@ -84,9 +84,9 @@ struct DocumentChangeTests {
             "routes code addresses 0 parameters 0 schema x-waybill-regex",
             nil
         ),
-        Seed(true, "it is no longer exposed for reads", "routes item exposed", ["calls"]),
-        Seed(true, "it is no longer exposed for calls", "routes item exposed", []),
-        Seed(false, "it is exposed for calls now", "routes add exposed", ["calls"]),
+        Seed(true, "the route is no longer exposed for reads", "routes item exposed", ["calls"]),
+        Seed(true, "the route is no longer exposed for calls", "routes item exposed", []),
+        Seed(false, "the route is now exposed for calls", "routes add exposed", ["calls"]),
         // Parameters.
         Seed(true, "the parameter `page` is gone", "routes item parameters page", nil),
         Seed(true, "the parameter `page` is required now", "routes item parameters page required", true),

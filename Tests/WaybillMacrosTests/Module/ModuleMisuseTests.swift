@@ -35,7 +35,7 @@ struct ModuleMisuseTests {
             of: "@Module\nactor UserModule {}",
             [
                 DiagnosticSpec(
-                    message: "give the base URL of the module's routes: @Module(\"app://user\")",
+                    message: "write the base URL of the module's routes: @Module(\"app://user\")",
                     line: 1,
                     column: 1,
                     fixIts: [FixItSpec(message: "write `@Module(\"app://user\")`")]
@@ -110,7 +110,7 @@ struct ModuleMisuseTests {
             ofMember: member,
             [
                 DiagnosticSpec(
-                    message: "`@Module` generates a member `\(name)`: give this one another name",
+                    message: "`@Module` generates a member `\(name)`: rename this declaration",
                     line: 3,
                     column: column
                 )
@@ -147,10 +147,10 @@ struct ModuleMisuseTests {
             ofMember: "@Route(\"/b\") func one(_ message: Message) {}\n@Route(\"/c\") func one() {}",
             [
                 DiagnosticSpec(
-                    message: "its typed URL would be the same as that of another `one`: give it another name",
+                    message: "this method would have the same typed URL as another `one`: rename one of them",
                     line: 4,
                     column: 19,
-                    notes: [NoteSpec(message: "the other is here", line: 3, column: 19)]
+                    notes: [NoteSpec(message: "the other method", line: 3, column: 19)]
                 )
             ]
         )

@@ -78,7 +78,7 @@ struct RouteMisuseTests {
             "@Route(\"app://other/:x(\") func x() {}", 8,
             "the path has the parameter `x`, but the method `x` has no parameter of that name"
         ),
-        ("@Route func x<T>() {}", 14, "a route cannot be generic: a URL cannot name the type"),
+        ("@Route func x<T>() {}", 14, "a route cannot be generic: a URL cannot contain the type argument"),
         (
             "@Route func x() -> [some Sendable] { [1] }", 21,
             "a route cannot return an opaque type, because its caller names the type of the reply"
@@ -103,7 +103,7 @@ struct RouteMisuseTests {
         (
             "@available(*, deprecated, message: \"\") @Route func x() {}", 1,
             "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
-                + "write it in the documentation comment"
+                + "write in the documentation comment that the route is deprecated"
         ),
     ])
     func `a method that no message can call is reported`(member: String, column: Int, message: String) {
@@ -126,7 +126,7 @@ struct RouteMisuseTests {
             "@Route static func x() {}",
             "@Route func x() {}",
             8,
-            "a route must be an instance method of the module, not a static one",
+            "a route must be an instance method of the module, not a static method",
             "remove `static`"
         ),
         Fixed(

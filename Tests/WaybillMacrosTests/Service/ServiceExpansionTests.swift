@@ -144,7 +144,7 @@ struct ServiceExpansionTests {
                 DiagnosticSpec(
                     message:
                         "make `Nothing` `package` or `public`: otherwise an optimized build replaces every "
-                        + "`any Nothing` by the only module that provides it, and its calls bypass the bus",
+                        + "`any Nothing` with the only module that provides it, and calls bypass the bus",
                     line: 2,
                     column: 18,
                     severity: .warning

@@ -24,7 +24,7 @@ struct ServiceMisuseTests {
             of: "@Service\npublic protocol \(name): Sendable {\n}",
             [
                 DiagnosticSpec(
-                    message: "give the base URL of the service's methods: \(written)",
+                    message: "write the base URL of the service's methods: \(written)",
                     line: 1,
                     column: 1,
                     fixIts: [FixItSpec(message: "write `\(written)`")]
@@ -40,7 +40,7 @@ struct ServiceMisuseTests {
             of: "@Service(\"app://a\")\nprotocol A {\n}",
             [
                 DiagnosticSpec(
-                    message: "a service must inherit from `Sendable`, because all its callers share it",
+                    message: "a service must inherit from `Sendable`, because all callers share one proxy",
                     line: 2,
                     column: 10,
                     fixIts: [FixItSpec(message: "add `Sendable`")]
@@ -58,7 +58,7 @@ struct ServiceMisuseTests {
                 DiagnosticSpec(
                     message:
                         "make `A` `package` or `public`: otherwise an optimized build replaces every "
-                        + "`any A` by the only module that provides it, and its calls bypass the bus",
+                        + "`any A` with the only module that provides it, and calls bypass the bus",
                     line: 2,
                     column: 10 + access.count,
                     severity: .warning
@@ -105,7 +105,7 @@ struct ServiceMisuseTests {
         ),
         (
             "\"app://:id/a\"",
-            "a service's URL cannot have parameters, but this one has `id`: its callers would not know the value"
+            "a service's URL cannot have parameters, but this one has `id`: callers of the service would not know the value"
         ),
         (
             "url",
@@ -152,22 +152,22 @@ struct ServiceMisuseTests {
         ),
         (
             "associatedtype A",
-            "a service cannot be generic: a URL cannot name the type", 1
+            "a service cannot be generic: a URL cannot contain the type argument", 1
         ),
         ("init()", "a service can have only methods", 1),
         (
             "func a<T>(b: T) async throws",
-            "a service's methods cannot be generic: a URL cannot name the type", 7
+            "a service's methods cannot be generic: a URL cannot contain the type argument", 7
         ),
         (
             "func a() async throws -> Self",
-            "`Self` cannot be used: it is the proxy for the caller and the module for the handler",
+            "`Self` cannot be used: for the caller it would be the proxy, and for the handler the module",
             26
         ),
         ("func a(b: inout Int) async throws", "a value from a message cannot be `inout`", 11),
         (
             "func a(_ b: Message) async throws",
-            "a service's method cannot take a `Message`, because its callers have none: take values as parameters",
+            "a service's method cannot have a `Message` parameter, because callers do not have one: use other parameters",
             13
         ),
     ])
@@ -220,10 +220,10 @@ struct ServiceMisuseTests {
                 """,
             [
                 DiagnosticSpec(
-                    message: "its URL would be the same as that of the other `b`: give it another name",
+                    message: "this method would have the same URL as another `b`: rename one of them",
                     line: 4,
                     column: 6,
-                    notes: [NoteSpec(message: "the other is here", line: 3, column: 6)]
+                    notes: [NoteSpec(message: "the other method", line: 3, column: 6)]
                 )
             ]
         )

@@ -139,7 +139,7 @@ struct ModuleTestCaseTests {
         var options = self.options
         options.needsDocumentation = true
         let report = await ModuleTestCase(scheme: "order", on: self.bus, options: options).report()
-        #expect(report.problems.map(\.message) == ["it has no documentation comment"])
+        #expect(report.problems.map(\.message) == ["the route has no documentation comment"])
     }
 
     @Test func `a scheme without routes is a problem that names the others`() async throws {
@@ -195,14 +195,14 @@ struct ModuleTestCaseTests {
         let said = Set(arrays.problems.map(\.description))
         #expect(
             said.contains(
-                "arrays://sums: its method is `counts`, but its path begins with `sums`: use one name"
+                "arrays://sums: the method is `counts`, but the path begins with `sums`: use one name"
             )
         )
         // It joins a component that does not know the bus, and may be called anything.
         #expect(!said.contains { $0.hasPrefix("arrays://closure") })
         #expect(
             said.contains(
-                "arrays://colors: its module is ArrayModule: name it ArraysModule or ArraysController"
+                "arrays://colors: the module is ArrayModule: name it ArraysModule or ArraysController"
             )
         )
     }
@@ -236,7 +236,7 @@ struct ModuleTestCaseTests {
         let test = ModuleTestCase(scheme: "return", on: self.bus, options: options)
         let unconnected = await test.report().problems.map(\.message)
         #expect(unconnected.count == 1)
-        #expect(unconnected[0].contains("`bus.connectModules()` connects it to ReturnController"))
+        #expect(unconnected[0].contains("`bus.connectModules()` connects the scheme to ReturnController"))
         try self.bus.connectModules()
         // COCRouter's `<id>` at the end of a pattern is a rest as well.
         try self.bus.load(["return://one/<path:id>": "detail"])
