@@ -364,19 +364,15 @@ extension ClusterCore {
 
     /// Returns whether publications of a node have not arrived before.
     ///
-    /// The number in their reply subject grows with each message.
+    /// If two subscriptions of this node match the subject of a message, the message arrives twice. Each
+    /// message of a node has another number in its reply subject.
     func isNew(_ sender: (node: NodeID, number: Int)?) -> Bool {
         guard let (node, number) = sender else { return true }
-        // If two subscriptions of this node match the subject of a message, the message arrives twice. The
-        // publications of one node arrive in order.
-        let latest = self.publicationsSeen.updateValue(number, forKey: node) ?? 0
-        if self.publicationsSeen.count > 10_000 {
+        if self.publicationsSeen[node] == nil, self.publicationsSeen.count >= 10_000 {
             let members = self.state.withLock { $0.members }
             self.publicationsSeen = self.publicationsSeen.filter { members[$0.key] != nil }
-            if self.publicationsSeen.count > 10_000 { self.publicationsSeen = [:] }
+            if self.publicationsSeen.count >= 10_000 { self.publicationsSeen = [:] }
         }
-        if number > latest { return true }
-        self.publicationsSeen[node] = latest
-        return false
+        return self.publicationsSeen[node, default: RecentNumbers()].insert(number)
     }
 }

@@ -49,8 +49,8 @@ actor ClusterCore: RPCCaller {
     /// The writer of the latest publication, which is kept to reuse its memory.
     var writer: JSONWriter?
     var latestTopic: PublishedTopic?
-    /// The number of the latest publication from each node.
-    var publicationsSeen: [NodeID: Int] = [:]
+    /// The numbers of the latest publications from each node.
+    var publicationsSeen: [NodeID: RecentNumbers] = [:]
     /// The publications of one message that have not been handled yet, with their sender.
     var publications: (rest: RPCPublications, peer: Peer)?
     /// The number of events whose handlers are running.

@@ -220,6 +220,12 @@ struct ClusterFaultTests {
             #expect(near.node.statistics.unknown > 0)
             #expect(far.node.statistics.unknown > 0)
             #expect(heard.count == 1)
+            // A forged publication with the greatest number does not hide the next ones of the same node.
+            let publication = try #require(replayed.entries.first { $0.0.contains(".pub.") })
+            cluster.memory.publish(publication.0, subjects.inbox(other, .max), publication.2, from: 0)
+            #expect(await eventually { heard.count == 2 })
+            try await near.bus.publish("app://far/news")
+            #expect(await eventually { heard.count == 3 })
             #expect(await near.balances())
             #expect(await far.balances())
         }
