@@ -149,7 +149,8 @@ struct ClusterState: Sendable {
         }
         if announcement.kind == .ask { return [.answer(id)] }
         guard self.members[id] != nil || self.members.count < Self.memberLimit,
-            self.patternBytes + announcement.patternBytes <= Self.patternByteLimit
+            self.patternBytes - self.replacedBytes(announcement) + announcement.patternBytes
+                <= Self.patternByteLimit
         else { return [] }
         var member =
             self.members[id] ?? Member(announcement, at: now)
@@ -190,6 +191,14 @@ struct ClusterState: Sendable {
         }
         self.members[id] = member
         return actions
+    }
+
+    /// Returns the number of bytes in the patterns that an announcement replaces.
+    private func replacedBytes(_ announcement: Announcement) -> Int {
+        guard announcement.kind == .hello || announcement.kind == .state,
+            let member = self.members[announcement.node]
+        else { return 0 }
+        return member.routeList.byteCount + member.topicList.byteCount
     }
 
     private mutating func update(_ member: inout Member, routes: Set<String>, topics: Set<String>) {

@@ -12,12 +12,10 @@ final class NodeChannel: RPCChannel {
     private let transport: any ClusterTransport
     private let tally: EndpointTally
     private let budget: RequestBudget
-    /// The charges of unanswered requests.
+    /// The unanswered requests.
     ///
-    /// Several requests may have the same key, because a request can lack an ID.
-    private var charges: [RPCID: [RequestBudget.Charge]] = [:]
-    /// The unanswered requests, with the subject on which each arrived.
-    private var running: [RPCID: (subject: String, start: ContinuousClock.Instant)] = [:]
+    /// Several requests can have the same ID, because a peer can send the ID null.
+    private var running: [RPCID: [RunningRequest]] = [:]
     private let onAnswer: (@Sendable () -> Void)?
 
     /// Creates a channel.
@@ -92,15 +90,15 @@ final class NodeChannel: RPCChannel {
     }
 
     func began(_ id: RPCID) {
-        if let charge = self.budget.begin() { self.charges[id, default: []].append(charge) }
-        guard let subject = self.tally.begin() else { return }
-        self.running[id] = (subject, .now)
+        let request = RunningRequest(charge: self.budget.begin(), subject: self.tally.begin(), start: .now)
+        if request.charge != nil || request.subject != nil { self.running[id, default: []].append(request) }
     }
 
     func ended(_ id: RPCID, _ failure: RPCFailure?) {
-        if self.charges[id]?.popLast() != nil, self.charges[id]?.isEmpty == true { self.charges[id] = nil }
-        guard let (subject, start) = self.running.removeValue(forKey: id) else { return }
-        self.tally.end(subject, after: start.duration(to: .now), failure?.message)
+        guard let request = self.running[id]?.popLast() else { return }
+        if self.running[id]?.isEmpty == true { self.running[id] = nil }
+        guard let subject = request.subject else { return }
+        self.tally.end(subject, after: request.start.duration(to: .now), failure?.message)
     }
 
     func objection(to result: JSONText) -> RoutingError? {
@@ -125,4 +123,13 @@ final class NodeChannel: RPCChannel {
     func flushSoon() {}
     func close() {}
     func abort() {}
+}
+
+/// A request that has not been answered.
+private struct RunningRequest {
+    /// The part of the request budget that the request uses until it is answered.
+    let charge: RequestBudget.Charge?
+    /// The subject for which the request is counted; nil if the request is not counted.
+    let subject: String?
+    let start: ContinuousClock.Instant
 }
