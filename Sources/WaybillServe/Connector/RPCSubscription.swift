@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Waybill
 public import WaybillEventLoop
 internal import WaybillJSON
@@ -27,10 +28,16 @@ public struct RPCSubscription: AsyncSequence, Sendable {
         /// Messages are missing if the connection was lost or if the reader was too slow.
         public fileprivate(set) var isAfterGap = false
 
+        /// The position of the message among the messages of the subscription.
+        ///
+        /// A position that no message has stands for the messages that were lost with a connection.
+        fileprivate let number: Int
+
         private let parameters: JSONText?
         private let content: JSONText?
 
-        fileprivate init(_ text: String) {
+        fileprivate init(_ text: String, number: Int) {
+            self.number = number
             let json = JSONText(Array(text.utf8))
             let beside = json.member(named: RPCParameters.reservedKey)
             let headers = (beside?.member(named: "headers")?.members ?? []).compactMap { name, value in
@@ -91,23 +98,49 @@ public struct RPCSubscription: AsyncSequence, Sendable {
     }
 
     /// Begins to read the messages.
-    public func makeAsyncIterator() -> AsyncThrowingStream<Message, any Error>.AsyncIterator {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.limit)) { messages in
+    public func makeAsyncIterator() -> Iterator {
+        let messages = AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.limit)) { messages in
             let task = Task { await self.read(into: messages) }
             messages.onTermination = { _ in task.cancel() }
-        }.makeAsyncIterator()
+        }
+        return Iterator(messages: messages.makeAsyncIterator())
+    }
+
+    /// Reads the messages of a subscription.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var messages: AsyncThrowingStream<Message, any Error>.AsyncIterator
+        /// The position of the latest message.
+        private var latest = 0
+
+        fileprivate init(messages: AsyncThrowingStream<Message, any Error>.AsyncIterator) {
+            self.messages = messages
+        }
+
+        /// Returns the next message, or nil after the cancellation of the calling task.
+        ///
+        /// - Throws: The `RoutingError` for which the server refuses the subscription.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(any Error) -> Message? {
+            guard var message = try await self.messages.next(isolation: actor) else { return nil }
+            message.isAfterGap = message.number != self.latest + 1
+            self.latest = message.number
+            return message
+        }
     }
 
     /// Delivers the messages, and connects again when a connection is lost, until the reader ends.
     private func read(into messages: AsyncThrowingStream<Message, any Error>.Continuation) async {
         let client = RPCClient(self.address, self.configuration)
         defer { client.close() }
-        var hasGap = false
+        let count = MessageCount()
+        var wasConnected = false
         while !Task.isCancelled {
             do {
-                try await self.readConnection(client, into: messages, hasGap: hasGap)
-                hasGap = true
-            } catch let error as RPCRequestError where error.code == .unreachable && hasGap {
+                try await self.readConnection(client, into: messages, counting: count)
+                wasConnected = true
+                _ = count.next()
+            } catch let error as RPCRequestError where error.code == .unreachable && wasConnected {
                 continue
             } catch let error as RPCRequestError {
                 return messages.finish(throwing: RoutingError(error.code, message: error.message))
@@ -121,19 +154,13 @@ public struct RPCSubscription: AsyncSequence, Sendable {
     private func readConnection(
         _ client: RPCClient,
         into messages: AsyncThrowingStream<Message, any Error>.Continuation,
-        hasGap: Bool
+        counting count: MessageCount
     ) async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let isAfterGap = Locked(hasGap)
         await client.takeMessages { text in
             guard let text else { return end.finish() }
-            var message = Message(text)
-            message.isAfterGap = isAfterGap.withLock { flag in
-                defer { flag = false }
-                return flag
-            }
             // If the buffer is full, the new message replaces the oldest message.
-            if case .dropped = messages.yield(message) { isAfterGap.withLock { $0 = true } }
+            messages.yield(Message(text, number: count.next()))
         }
         var options = RPCRequestOptions()
         var writer = JSONWriter()
@@ -172,4 +199,12 @@ extension RPCConnector {
     public func subscription(to pattern: String) -> RPCSubscription {
         RPCSubscription(pattern, at: self.address, configuration: self.configuration)
     }
+}
+
+/// The number of messages of a subscription.
+private final class MessageCount: Sendable {
+    private let count = Atomic(0)
+
+    /// Counts a message, and returns its position.
+    func next() -> Int { self.count.add(1, ordering: .relaxed).newValue }
 }
