@@ -150,16 +150,17 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
             case .failure(let refusal):
                 switch -refusal.status {
                 case EAGAIN: self.state.tookNothing()
-                case EMFILE, ENFILE, ENOBUFS, ENOMEM: self.pause(refusal.status)
                 case EBADF, EINVAL, ENOTSOCK:
                     // Other code of the program has closed the descriptor.
                     self.end(
                         .failure(.system(refusal.status, action: "accept connections", address: self.address))
                     )
                     return self.end
-                // The client closed the connection before it was accepted. The backlog may contain another
-                // connection.
-                default: continue
+                // The connection failed before it was accepted. The backlog may contain another connection.
+                case ECONNABORTED, EINTR, EPROTO, ENOPROTOOPT, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH:
+                    continue
+                // Each other failure may stay, and an immediate repetition would block the loop.
+                default: self.pause(refusal.status)
                 }
                 return nil
             }
