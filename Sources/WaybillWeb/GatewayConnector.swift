@@ -135,7 +135,8 @@ private struct EventParser {
     }
 
     private let limit: Int
-    private var rest: [UInt8] = []
+    /// The bytes of the line that has not ended.
+    private var line: [UInt8] = []
     private var name = ""
     private var data: [UInt8] = []
 
@@ -143,25 +144,34 @@ private struct EventParser {
 
     /// Returns the events whose last byte is in a part of the body.
     mutating func parse(_ part: some Sequence<UInt8>) throws(RoutingError) -> [Event] {
-        self.rest += part
-        guard self.rest.count + self.data.count <= self.limit else {
-            throw RoutingError.refused("an event of the gateway has more than \(self.limit) bytes")
-        }
         var events: [Event] = []
-        var lines = self.rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        self.rest = Array(lines.popLast() ?? [])
-        for line in lines {
-            if line.isEmpty {
-                if !self.name.isEmpty { events.append(Event(name: self.name, data: self.data)) }
-                (self.name, self.data) = ("", [])
-            } else if line.starts(with: "event: ".utf8) {
-                self.name = String(decoding: line.dropFirst(7), as: UTF8.self)
-            } else if line.starts(with: "data: ".utf8) {
-                if !self.data.isEmpty { self.data.append(UInt8(ascii: "\n")) }
-                self.data += line.dropFirst(6)
+        for byte in part {
+            if byte != UInt8(ascii: "\n") {
+                self.line.append(byte)
+            } else if let event = self.endLine() {
+                events.append(event)
             }
         }
+        guard self.line.count + self.data.count <= self.limit else {
+            throw RoutingError.refused("an event of the gateway has more than \(self.limit) bytes")
+        }
         return events
+    }
+
+    /// Handles the end of a line, and returns the event that ends with an empty line.
+    private mutating func endLine() -> Event? {
+        defer { self.line.removeAll(keepingCapacity: true) }
+        if self.line.isEmpty {
+            defer { (self.name, self.data) = ("", []) }
+            return self.name.isEmpty ? nil : Event(name: self.name, data: self.data)
+        }
+        if self.line.starts(with: "event: ".utf8) {
+            self.name = String(decoding: self.line.dropFirst(7), as: UTF8.self)
+        } else if self.line.starts(with: "data: ".utf8) {
+            if !self.data.isEmpty { self.data.append(UInt8(ascii: "\n")) }
+            self.data += self.line.dropFirst(6)
+        }
+        return nil
     }
 }
 #endif
