@@ -105,6 +105,16 @@ import WaybillTestSupport
         #expect(rule.ticks(from: hour, to: now, misfire: .each).following == 10_001 * hour)
     }
 
+    @Test func `the policy skip sends a message for the latest of many missed times if it was a moment ago`()
+        throws
+    {
+        let rule = try DurableRule.cron("* * * * *")
+        let minute = 60_000
+        let result = rule.ticks(from: minute, to: 10_000 * minute + 1_000, misfire: .skip)
+        #expect(result.ticks == [10_000 * minute])
+        #expect(result.following == 10_001 * minute)
+    }
+
     @Test func `a schedule for a text that is not a URL is refused`() async throws {
         try await withStore { store, _ in
             let error = await failure {

@@ -120,7 +120,14 @@ extension DurableRule {
             count += 1
             following = self.next(after: time)
         }
-        if let time = following, time <= now { following = self.next(after: now) }
+        if let time = following, time <= now {
+            // Too many times have passed to visit each of them, but `skip` needs the latest one.
+            following = self.next(after: now - Self.grace - 1)
+            while let time = following, time <= now {
+                last = time
+                following = self.next(after: time)
+            }
+        }
         return (self.select(last: last, count: count, misfire: misfire, now: now), following)
     }
 
