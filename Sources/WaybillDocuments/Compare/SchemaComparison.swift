@@ -126,9 +126,7 @@ struct SchemaComparison {
     }
 
     private mutating func compareMembers(_ before: JSONTree, now: JSONTree, place: String) {
-        guard let first = before["properties"]?.members, let second = now["properties"]?.members else {
-            return
-        }
+        let (first, second) = (before["properties"]?.members ?? [:], now["properties"]?.members ?? [:])
         let required = Set((before["required"]?.elements ?? []).compactMap(\.text))
         let requiredNow = Set((now["required"]?.elements ?? []).compactMap(\.text))
         for (name, schema) in first.sorted(by: { $0.key < $1.key }) {

@@ -80,7 +80,7 @@ struct RouteExamples {
     /// Returns a value as text for a URL; nil for null, arrays and objects.
     private static func text(of value: JSONTree) -> String? {
         switch value {
-        case .string(let text): text.replacing(":", with: "%3A").replacing("/", with: "%2F")
+        case .string(let text): Address.encode(text)
         case .number(let text): text
         case .bool(let flag): "\(flag)"
         case .null, .array, .object: nil

@@ -227,6 +227,7 @@ struct DocumentChangeTests {
             "string"
         ),
         Seed(true, "`label` of the reply is gone", "components schemas Node properties label", nil),
+        Seed(true, "`label` of the reply is gone", "components schemas Node properties", nil),
         Seed(
             true,
             "`children` of the reply is string now, and was array",
