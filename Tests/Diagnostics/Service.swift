@@ -28,3 +28,6 @@ public protocol ClockService: Sendable {
 
 @Module  // error: @Module("app://user-list")
 actor UserListModule {}
+
+@Module  // error: @Module("app://http-cache")
+actor HTTPCacheModule {}

@@ -63,14 +63,20 @@ struct BaseURL {
         }
     }
 
-    /// Returns the name of a type as a path segment, such as `user-list` for `UserListModule`.
+    /// Returns the name of a type as a path segment, such as `user-list` for `UserListModule` and `http-cache`
+    /// for `HTTPCacheModule`.
     private func path(of name: String) -> String {
         let isLonger = name.hasSuffix(self.attribute) && name != self.attribute
         let word = isLonger ? name.dropLast(self.attribute.count) : name[...]
         var path = ""
-        for character in word {
-            if character.isUppercase, path.last?.isLowercase == true { path.append("-") }
-            path += character.lowercased()
+        for index in word.indices {
+            if word[index].isUppercase, index > word.startIndex {
+                // A word begins after a lowercase letter, and with the last letter of an abbreviation.
+                let next = word.index(after: index)
+                let endsAbbreviation = next < word.endIndex && word[next].isLowercase
+                if !word[word.index(before: index)].isUppercase || endsAbbreviation { path.append("-") }
+            }
+            path += word[index].lowercased()
         }
         return path
     }
