@@ -68,6 +68,13 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     /// Creates the program's bus, prints its routes or problems, and shuts it down.
     public func run() async throws {
         let bus = try await Program.makeBus()
+        let result = Result { try self.report(on: bus) }
+        await bus.shutDown()
+        if !(try result.get()).isEmpty { throw ExitCode.failure }
+    }
+
+    /// Prints the routes, the document or the problems of a bus, and returns the problems.
+    private func report(on bus: MessageBus) throws -> [RoutingError] {
         let problems =
             self.check
             ? bus.validate(urls: self.urls, services: Program.neededServices)
@@ -82,8 +89,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
         } else {
             print(try RouteList(bus.routeDescriptions).text(as: self.json ? .json : self.format))
         }
-        await bus.shutDown()
-        if !problems.isEmpty { throw ExitCode.failure }
+        return problems
     }
 
     /// The file name of the running program.

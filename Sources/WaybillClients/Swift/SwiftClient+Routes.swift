@@ -72,7 +72,7 @@ extension SwiftClient {
 
     func details(of function: ClientModel.Function, _ names: [String: String]) -> [String] {
         let defaults = function.sortedArguments.compactMap { argument in
-            argument.defaultValue.map { "`\(argument.name)` is \($0) by default." }
+            argument.defaultValue.map { "`\(names[argument.name] ?? argument.name)` is \($0) by default." }
         }
         var lines = ["`\(function.pattern)`".documentationLines.joined(separator: " ")]
         if !defaults.isEmpty { lines += [""] + defaults }

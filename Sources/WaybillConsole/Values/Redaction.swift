@@ -169,11 +169,11 @@ enum PercentEscapes {
         var index = bytes.startIndex
         while index < bytes.endIndex {
             let byte = bytes[index]
-            if byte == UInt8(ascii: "%"), index + 2 < bytes.endIndex,
-                let value = UInt8(
-                    String(decoding: bytes[(index + 1)...(index + 2)], as: UTF8.self),
-                    radix: 16
-                )
+            let digits = bytes[min(index + 1, bytes.endIndex)..<min(index + 3, bytes.endIndex)]
+            let text = String(decoding: digits, as: UTF8.self)
+            // A sign is not a digit, but the initializer of `UInt8` accepts a sign.
+            if byte == UInt8(ascii: "%"), digits.count == 2, text.allSatisfy(\.isHexDigit),
+                let value = UInt8(text, radix: 16)
             {
                 decoded.append(value)
                 index += 3

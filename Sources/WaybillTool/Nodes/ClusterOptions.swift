@@ -47,7 +47,9 @@ struct ClusterOptions: ParsableArguments {
         let bus = MessageBus(configuration: .init(logger: silent))
         let transport = NATSTransport(servers: [server], realm: realm, security: security)
         let node = bus.join(transport, configuration: configuration)
-        try await RequestFailure.report(.cluster(realm: realm, hasNodes: !node.members.isEmpty)) {
+        // The node forgets the other nodes when it shuts down.
+        var hasNodes = false
+        try await RequestFailure.report(.cluster(realm: realm, hasNodes: hasNodes)) {
             do {
                 try await node.start()
             } catch let error as RoutingError {
@@ -60,6 +62,7 @@ struct ClusterOptions: ParsableArguments {
             } catch {
                 result = .failure(error)
             }
+            hasNodes = !node.members.isEmpty
             node.beginGracefulShutdown()
             _ = try? await running.value
             try result.get()

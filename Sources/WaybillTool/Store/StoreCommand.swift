@@ -142,7 +142,9 @@ struct StoreCommand: AsyncParsableCommand {
             )
             if isLong, records.isEmpty { throw ExitCode.failure }
         case .export:
-            try await self.forEachPage(of: store) { try Output.write(StoreReport.json($0)) }
+            try await self.forEachPage(of: store, in: self.dead ? .dead : nil, id: self.id) {
+                try Output.write(StoreReport.json($0))
+            }
         case .retry:
             try self.report(try await store.retry(matching: self.matching, id: self.id), "waits again")
         case .drop: try self.report(try await store.drop(matching: self.matching, id: self.id), "is deleted")
