@@ -52,17 +52,25 @@ public struct Faults: Sendable {
     /// The rate at which nodes crash.
     public var crash: CrashRate
 
+    /// The rate at which nodes lose power.
+    ///
+    /// A node ends as by a crash, and the files of its durable stores may lose writes that were not
+    /// synchronized. The power fails between two operations on a file, also in the middle of a commit.
+    public var powerLoss: CrashRate
+
     /// Creates a description of faults; without arguments there are none.
     public init(
         delay: Delay = .none,
         failure: Double = 0,
         cancellation: Double = 0,
-        crash: CrashRate = .never
+        crash: CrashRate = .never,
+        powerLoss: CrashRate = .never
     ) {
         self.delay = delay
         self.failure = failure
         self.cancellation = cancellation
         self.crash = crash
+        self.powerLoss = powerLoss
     }
 
     /// No faults: the simulation changes only the order of the work.

@@ -18,6 +18,8 @@ final class Simulator: @unchecked Sendable {
     private struct Loop {
         let simulated: SimulatedLoop
         var isRunning = true
+        /// Called on the loop when it ends.
+        var endings: [@Sendable () -> Void] = []
     }
 
     /// Work that is ready to run.
@@ -73,6 +75,10 @@ final class Simulator: @unchecked Sendable {
     private var planned: [(step: Int, action: () -> Void)] = []
     /// Called when the run ends.
     private var endings: [() -> Void] = []
+    /// The number of loops that have ended and that no restarted node has replaced.
+    private var endedLoops = 0
+    /// Called before each piece of work.
+    private var workObservers: [() -> Void] = []
     /// Called when time passes, with the number of nanoseconds.
     private var timeObservers: [(Int64) -> Void] = []
 
@@ -138,25 +144,42 @@ extension Simulator {
 
     func eventLoop(_ number: Int) -> EventLoop { self.loops[number].simulated.eventLoop }
 
+    func executor(of number: Int) -> EventLoopTaskExecutor { self.loops[number].simulated.executor }
+
+    /// Calls a closure on a loop when the loop ends.
+    func atEnd(ofLoop number: Int, _ body: @escaping @Sendable () -> Void) {
+        self.loops[number].endings.append(body)
+    }
+
+    /// Records that a node which had ended runs again with new loops.
+    func replaceEndedLoops(_ count: Int) { self.endedLoops -= count }
+
     /// Ends a loop and its work, as the end of a process would.
     func endLoop(_ number: Int) {
         self.loops[number].isRunning = false
+        self.endedLoops += 1
         self.ready.removeAll { $0.loop == number }
         self.held.removeAll { $0.entry.loop == number }
         // The loop that is running now ends after its current piece of work.
-        if number != self.currentLoop { self.loops[number].simulated.end() }
+        if number != self.currentLoop { self.close(number) }
+    }
+
+    private func close(_ number: Int) {
+        let endings = self.loops[number].endings
+        self.loops[number].endings = []
+        self.loops[number].simulated.end { for ending in endings { ending() } }
     }
 
     /// Ends all loops, and releases the code of the world, which refers to this object.
     func end() {
-        for ending in self.endings { ending() }
-        (self.endings, self.invariants, self.expectations) = ([], [], [])
-        (self.planned, self.timeObservers, self.kept) = ([], [], [])
         self.currentLoop = -1
         for number in self.loops.indices where self.loops[number].isRunning {
             self.loops[number].isRunning = false
-            self.loops[number].simulated.end()
+            self.close(number)
         }
+        for ending in self.endings { ending() }
+        (self.endings, self.invariants, self.expectations) = ([], [], [])
+        (self.planned, self.timeObservers, self.workObservers, self.kept) = ([], [], [], [])
     }
 
     /// Receives a job that the runtime was about to run on the default executor.
@@ -209,6 +232,9 @@ extension Simulator {
     /// Calls a closure when the run ends.
     func atEnd(_ body: @escaping () -> Void) { self.endings.append(body) }
 
+    /// Calls a closure before each piece of work.
+    func observeWork(_ observer: @escaping () -> Void) { self.workObservers.append(observer) }
+
     /// Calls a closure whenever time passes.
     func observeTime(_ observer: @escaping (Int64) -> Void) { self.timeObservers.append(observer) }
 
@@ -238,6 +264,7 @@ extension Simulator {
         // The task of the program was created on the thread of the test.
         self.loops[0].simulated.acceptForeignWork()
         while self.failure == nil {
+            for observer in self.workObservers { observer() }
             self.collectWork()
             if let entry = self.nextEntry() {
                 self.perform(entry)
@@ -318,7 +345,7 @@ extension Simulator {
         self.currentLoop = entry.loop
         self.loops[entry.loop].simulated.run(entry.work, deliveries: deliveries)
         self.currentLoop = 0
-        if !self.loops[entry.loop].isRunning { self.loops[entry.loop].simulated.end() }
+        if !self.loops[entry.loop].isRunning { self.close(entry.loop) }
     }
 
     /// Advances the time to the next timer; fails if there is none.
@@ -352,7 +379,7 @@ extension Simulator {
 extension Simulator {
     /// Checks all invariants, without letting other work run if possible.
     private func checkInvariants() {
-        guard !self.invariants.isEmpty, self.loops.dropFirst().allSatisfy(\.isRunning) else { return }
+        guard !self.invariants.isEmpty, self.endedLoops == 0 else { return }
         for invariant in self.invariants where self.failure == nil {
             switch self.evaluate(invariant.check) {
             case .isBroken: self.fail(.invariant(invariant.name))

@@ -301,5 +301,36 @@ struct NodeTests {
             #expect(finished.withLock { $0 } == 2)
         }
     }
+
+    @Test func `invariants are checked again when a node has restarted`() async throws {
+        let failure = try await failure(seeds: 1...1) { world in
+            let node = try await world.node("shop") { bus in try await bus.install { Stock() } }
+            world.always("the stock is never negative") { await node.module(Stock.self).count >= 0 }
+            node.crash()
+            try await Task.sleep(for: .seconds(20))
+            try await world.clients(8) { client, _ in try await client.route("app://stock/take") }
+        }
+        #expect(failure.reason == "The invariant \"the stock is never negative\" does not hold")
+    }
+
+    @Test func `a crash ends the start code of a node, which runs again`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let starts = Tally()
+            let ends = Tally()
+            let started = try await world.node("shop") { _ in
+                starts.add()
+                // The second start takes long enough for a crash.
+                if starts.count == 2 { try await Task.sleep(for: .seconds(60)) }
+                ends.add()
+            }
+            started.crash()
+            while starts.count < 2 { try await Task.sleep(for: .seconds(1)) }
+            started.crash()
+            try await Task.sleep(for: .seconds(120))
+            #expect(started.isRunning)
+            #expect(starts.count == 3)
+            #expect(ends.count == 2)
+        }
+    }
 }
 #endif

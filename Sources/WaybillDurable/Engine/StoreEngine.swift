@@ -4,7 +4,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The actor that owns the file of a store, on an event loop with its own thread.
+/// The actor that owns the file of a store, on an event loop with its own thread, or on a loop of a simulation.
 ///
 /// Senders, transactions and ended attempts put ``StoreWork`` into the inbox. The engine takes all of it and
 /// performs it in one transaction, so that one synchronization of the disk serves all work that has arrived
@@ -33,15 +33,20 @@ actor StoreEngine: LoopBound {
     private var isClosing = false
     private var drainWaiters: [() -> Void] = []
 
-    init(settings: SharedSettings) {
+    init(settings: SharedSettings, on eventLoop: EventLoop) {
+        self.eventLoop = eventLoop
+        self.settings = settings
+        self.inbox = StoreInbox()
+    }
+
+    /// Creates the loop of a store, with its own thread.
+    static func makeEventLoop() -> EventLoop {
         // The watchdog would report each synchronization of a slow disk.
         var configuration = EventLoop.Configuration()
         configuration.watchdogThreshold = nil
         // A sender that sends again is faster than a thread that has to be woken.
         configuration.idlePolicy = .spin(for: .microseconds(50))
-        self.eventLoop = EventLoop(name: "waybill-store", configuration: configuration)
-        self.settings = settings
-        self.inbox = StoreInbox()
+        return EventLoop(name: "waybill-store", configuration: configuration)
     }
 
     /// Opens the file.
@@ -274,6 +279,15 @@ extension StoreEngine {
         self.settings.bus = nil
         self.resumeDrainWaiters()
         for work in self.inbox.close(with: error) { work.reject(error) }
+    }
+
+    /// Ends the store as the end of its process would: it writes nothing more.
+    ///
+    /// A simulation calls this on the loop of the engine.
+    nonisolated func abandon() {
+        self.assumeOnLoop { engine in
+            engine.stop(with: DurableError(.stopped, message: "the process of the store has ended"))
+        }
     }
 
     private func resumeDrainWaiters() {

@@ -21,7 +21,8 @@ internal import WaybillRouting
 /// exactly once, together with the completion.
 ///
 /// Only one store can open a file, in one process. All methods can be called from any isolation. They wait
-/// without blocking a thread; the store has its own thread for the file.
+/// without blocking a thread; the store has its own thread for the file. In a simulation
+/// (`WaybillSimulation`), a store belongs to its node, and its file is in memory.
 public final class DurableStore: Sendable {
     let engine: StoreEngine
 
@@ -36,12 +37,15 @@ public final class DurableStore: Sendable {
     /// - Throws: ``DurableError`` with `notADatabase`, `newerSchema`, `inUse`, `readOnly`, `unavailable`,
     ///   `diskFull`, `inputOutput` or `corrupt`.
     public init(_ path: String, configuration: Configuration = Configuration()) async throws(DurableError) {
-        self.engine = StoreEngine(settings: SharedSettings(configuration))
+        self.engine =
+            StoreHost.current?.makeEngine(configuration)
+            ?? StoreEngine(settings: SharedSettings(configuration), on: StoreEngine.makeEventLoop())
         try await self.engine.open(path)
     }
 
     deinit {
         let engine = self.engine
+        guard engine.closingError == nil else { return }
         Task { await engine.close(drainingFor: .seconds(10)) }
     }
 

@@ -80,8 +80,13 @@ package final class SimulatedLoop: Sendable {
     /// runs.
     ///
     /// The memory of tasks that have not ended is not released.
-    package func end() {
-        self.enter { self.core.abandon() }
+    ///
+    /// - Parameter last: A closure that runs on the loop before it ends.
+    package func end(_ last: () -> Void) {
+        self.enter {
+            last()
+            self.core.abandon()
+        }
         self.core.closeAbandoned()
     }
 
