@@ -46,6 +46,13 @@ public struct Faults: Sendable {
     /// Half of the messages that fail have been handled: only their reply is lost.
     public var failure: Double
 
+    /// The probability that an attempt to handle a message of a durable store is repeated, from 0 to 1.
+    ///
+    /// The handler has returned, and the outcome is lost before the store has written it, as when the process
+    /// ends at that moment. A message that its handler has completed with `message.complete` is not repeated. No
+    /// other way of the library delivers a message twice by itself.
+    public var duplication: Double
+
     /// The probability that the caller of a message on another node is cancelled, from 0 to 1.
     public var cancellation: Double
 
@@ -62,12 +69,14 @@ public struct Faults: Sendable {
     public init(
         delay: Delay = .none,
         failure: Double = 0,
+        duplication: Double = 0,
         cancellation: Double = 0,
         crash: CrashRate = .never,
         powerLoss: CrashRate = .never
     ) {
         self.delay = delay
         self.failure = failure
+        self.duplication = duplication
         self.cancellation = cancellation
         self.crash = crash
         self.powerLoss = powerLoss

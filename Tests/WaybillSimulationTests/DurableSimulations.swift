@@ -25,6 +25,7 @@ struct DurableSimulations {
         static let faults = Faults(
             delay: .upTo(.seconds(5)),
             failure: 0.05,
+            duplication: 0.1,
             crash: .perHour(30),
             powerLoss: .perHour(150)
         )
@@ -146,6 +147,34 @@ struct DurableSimulations {
                 kept.add(try await node.contents.statistics().waiting)
             }
             #expect(kept.entries.allSatisfy { $0 == 1 } == isKept)
+        }
+    }
+
+    @Test func `an attempt is repeated, unless its handler has completed the message`() async throws {
+        try await simulate(seeds: 1...20, faults: Faults(duplication: 0.5)) { world in
+            let (plain, completed) = (Tally(), Tally())
+            let node = try await world.node("shop") { bus in
+                let store = try await DurableStore("work.db")
+                try store.setPolicy(DurablePolicy(attempts: 1_000), for: "app://**")
+                try bus.register("app://plain") { _ in plain.add() }
+                try bus.register("app://completed") { message async throws in
+                    try await message.complete { _ in }
+                    completed.add()
+                }
+                try await bus.attach(store)
+                return store
+            }
+            for _ in 0..<20 {
+                try await node.contents.send("app://plain")
+                try await node.contents.send("app://completed")
+            }
+            world.eventually("every message has ended") {
+                let statistics = try await node.contents.statistics()
+                return statistics.waiting + statistics.underway + statistics.dead == 0
+            }
+            world.eventually("plain messages are handled more than once, and the others once") {
+                plain.count > 20 && completed.count == 20
+            }
         }
     }
 

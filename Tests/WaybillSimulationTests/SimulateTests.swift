@@ -332,5 +332,23 @@ struct NodeTests {
             #expect(ends.count == 2)
         }
     }
+
+    @Test func `a retry repeats a request to another node whose reply was lost`() async throws {
+        let repeated = Tally()
+        try await simulate(seeds: 1...50, faults: Faults(failure: 0.3)) { world in
+            let (retried, others) = (Tally(), Tally())
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://shop/price") { _ in retried.add() }
+                try bus.register("app://shop/buy") { _ in others.add() }
+            }
+            let caller = try await world.node("caller") { bus in
+                bus.use(try RetryMiddleware(idempotent: ["app://shop/price"]))
+            }
+            for url in ["app://shop/price", "app://shop/buy"] { _ = try? await caller.bus.route(url) }
+            if retried.count > 1 { repeated.add() }
+            #expect(others.count <= 1)
+        }
+        #expect(repeated.count > 0)
+    }
 }
 #endif
