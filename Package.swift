@@ -558,7 +558,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "SimulationProgram",
-            dependencies: ["PlantedBugs", "WaybillSimulation"],
+            dependencies: ["PlantedBugs", "Waybill", "WaybillSimulation"],
             path: "Tests/SimulationProgram",
             swiftSettings: settings
         ),

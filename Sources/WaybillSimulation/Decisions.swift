@@ -70,12 +70,23 @@ struct Decisions {
     ///   - odds: The probability of a value other than the default.
     /// - Returns: A number from 0 to `bound - 1`.
     mutating func choose(_ kind: Kind, below bound: Int, odds: Double) -> Int {
+        self.choose(kind, below: bound) { random in random.bool(odds: odds) ? random.int(in: 1...bound - 1) : 0 }
+    }
+
+    /// Makes a choice that a closure proposes; a run that is repeated ignores the closure.
+    ///
+    /// The closure is called only if there are several possible values.
+    mutating func choose(
+        _ kind: Kind,
+        below bound: Int,
+        proposing proposal: (SimulationRandom) -> Int
+    ) -> Int {
         let position = Position(kind: kind, index: self.counts[kind.rawValue])
         self.counts[kind.rawValue] += 1
         guard bound > 1 else { return 0 }
         let value: Int
         switch self.source {
-        case .random(let random): value = random.bool(odds: odds) ? random.int(in: 1...bound - 1) : 0
+        case .random(let random): value = proposal(random)
         case .replay(let values): value = values[position].map { $0 % bound } ?? 0
         }
         if value != 0 { self.made.append(Decision(position: position, value: value)) }
@@ -83,22 +94,8 @@ struct Decisions {
     }
 }
 
-/// The probabilities with which the scheduler deviates from the order of arrival.
-struct SchedulingPolicy {
-    let reorder: Double
-    let hold: Double
-    let suspend: Double
-
-    /// Returns the policy of a seed: some seeds change the order often, and others rarely.
-    init(random: SimulationRandom) {
-        self.reorder = random.pick([0.5, 0.1, 0.02])
-        self.hold = random.pick([0.02, 0.002, 0])
-        self.suspend = random.pick([0.1, 0.01, 0])
-    }
-}
-
 extension Decisions {
-    /// Returns the text of decisions, for ``simulate(seed:decisions:faults:_:)``.
+    /// Returns the text of decisions, for ``simulate(seed:decisions:faults:schedule:limits:_:)``.
     static func text(of decisions: [Decision]) -> String {
         decisions.map { "\($0.position.kind.letter)\($0.position.index)=\($0.value)" }.joined(
             separator: " "

@@ -19,7 +19,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     let cause: Cause
 
-    /// The choices of the shortest run that fails in the same way, for ``simulate(seed:decisions:faults:limits:_:)``.
+    /// The choices of the shortest run that fails in the same way, for ``simulate(seed:decisions:faults:schedule:limits:_:)``.
     public let decisions: String
 
     /// The simulated time at which the run failed.

@@ -57,6 +57,8 @@ final class Simulator: @unchecked Sendable {
     private(set) var messages: [RecordedEvent] = []
     private var kept: [Registration] = []
     private let policy: SchedulingPolicy
+    /// The priorities of the tasks; nil if the schedule has none.
+    private var priorities: TaskPriorities?
     private var decisions: Decisions
     private(set) var trace = RunTrace()
 
@@ -102,12 +104,15 @@ final class Simulator: @unchecked Sendable {
         seed: UInt64,
         decisions: Decisions,
         faults: Faults,
+        schedule: SimulationSchedule,
         limits: SimulationLimits,
         isRecorded: Bool
     ) {
         self.seed = seed
         self.isRecorded = isRecorded
-        self.policy = SchedulingPolicy(random: SimulationRandom(seed: seed ^ 0x706f_6c69_6379))
+        let random = SimulationRandom(seed: seed ^ 0x706f_6c69_6379)
+        self.policy = SchedulingPolicy(schedule, random: random)
+        self.priorities = schedule.depth.map { TaskPriorities(depth: $0, random: random) }
         self.decisions = decisions
         self.faults = faults
         self.limits = limits
@@ -311,8 +316,18 @@ extension Simulator {
                 self.held.append(HeldEntry(entry: entry, until: self.step + periods[choice - 1]))
             }
         }
-        let index = self.choose(.order, below: self.ready.count, odds: self.policy.reorder)
+        let index = self.nextIndex()
         return self.ready.remove(at: self.firstIndex(insteadOf: index))
+    }
+
+    private func nextIndex() -> Int {
+        guard self.priorities != nil else {
+            return self.choose(.order, below: self.ready.count, odds: self.policy.reorder)
+        }
+        return self.decisions.choose(.order, below: self.ready.count) { _ in
+            let tasks = self.ready.map { $0.work.task(onLoop: $0.loop) }
+            return self.priorities?.index(of: tasks, at: self.step) ?? 0
+        }
     }
 
     /// Returns the index of the work that may run instead of the work at an index.

@@ -4,7 +4,7 @@ internal import WaybillEventLoop
 
 /// A simulated world: nodes with their modules, clients that call them, and the conditions that must hold.
 ///
-/// ``simulate(seeds:faults:limits:_:)`` creates a world for each run. Everything in a world runs on one thread,
+/// ``simulate(seeds:faults:schedule:limits:_:)`` creates a world for each run. Everything in a world runs on one thread,
 /// and its time passes only when nothing is left to run.
 public final class World: Sendable {
     let simulator: Simulator

@@ -35,12 +35,13 @@ extension PlantedBug: CustomTestStringConvertible {
 private func failure(
     seeds: ClosedRange<UInt64> = 1...100,
     faults: Faults = .none,
+    schedule: SimulationSchedule = .random,
     limits: SimulationLimits = SimulationLimits(),
     _ body: @escaping @Sendable (World) async throws -> Void
 ) async throws -> SimulationFailure {
     try #require(
         await #expect(throws: SimulationFailure.self) {
-            try await simulate(seeds: seeds, faults: faults, limits: limits, body)
+            try await simulate(seeds: seeds, faults: faults, schedule: schedule, limits: limits, body)
         }
     )
 }
@@ -61,6 +62,40 @@ struct SimulateTests {
         #expect(try await bug.ordinaryTest(MessageBus()))
         let failure = try await failure(seeds: 1...1_000, faults: bug.faults, bug.program)
         #expect(failure.decisions.split(separator: " ").count <= 15)
+    }
+
+    @Test(arguments: PlantedBug.all)
+    func `a planted bug is found with priorities in 1,000 seeds`(_ bug: PlantedBug) async throws {
+        let failure = try await failure(
+            seeds: 1...1_000,
+            faults: bug.faults,
+            schedule: .pct(depth: 3),
+            bug.program
+        )
+        // The decisions repeat the failure without the schedule.
+        await #expect(throws: SimulationFailure.self) {
+            try await simulate(
+                seed: failure.seed,
+                decisions: failure.decisions,
+                faults: bug.faults,
+                bug.program
+            )
+        }
+    }
+
+    @Test func `a task that polls does not run for ever before the task that it waits for`() async throws {
+        try await simulate(seeds: 1...50, schedule: .pct(depth: 1)) { _ in
+            let ends = Tally()
+            await withTaskGroup { group in
+                group.addTask {
+                    while ends.count == 0 { await Task.yield() }
+                }
+                group.addTask {
+                    await Task.yield()
+                    ends.add()
+                }
+            }
+        }
     }
 
     @Test func `a failure names the invariant and the messages, and can be run again`() async throws {
