@@ -70,7 +70,9 @@ struct Decisions {
     ///   - odds: The probability of a value other than the default.
     /// - Returns: A number from 0 to `bound - 1`.
     mutating func choose(_ kind: Kind, below bound: Int, odds: Double) -> Int {
-        self.choose(kind, below: bound) { random in random.bool(odds: odds) ? random.int(in: 1...bound - 1) : 0 }
+        self.choose(kind, below: bound) { random in
+            random.bool(odds: odds) ? random.int(in: 1...bound - 1) : 0
+        }
     }
 
     /// Makes a choice that a closure proposes; a run that is repeated ignores the closure.

@@ -81,7 +81,8 @@ package func traceHash(
     schedule: SimulationSchedule = .random,
     _ body: @escaping @Sendable (World) async throws -> Void
 ) async -> UInt64 {
-    await Simulation(faults: faults, schedule: schedule, limits: SimulationLimits(), body).run(seed).trace.hash
+    let simulation = Simulation(faults: faults, schedule: schedule, limits: SimulationLimits(), body)
+    return await simulation.run(seed).trace.hash
 }
 
 /// The limits of a run, and of the search for a shorter run that fails in the same way.

@@ -56,11 +56,12 @@ struct TaskPriorities {
         self.changes = Set((1..<depth).map { _ in random.int(in: 1...length) })
     }
 
-    /// Returns the index of the task that runs next.
+    /// Chooses the task that runs next.
     ///
     /// - Parameters:
     ///   - tasks: The numbers of the tasks that could run, at least one.
     ///   - step: The number of the step.
+    /// - Returns: The index of the task.
     mutating func index(of tasks: [UInt64], at step: Int) -> Int {
         let first = self.highest(of: tasks)
         // A task that polls would otherwise run for ever before the task that it waits for.

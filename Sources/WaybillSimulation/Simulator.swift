@@ -18,8 +18,6 @@ final class Simulator: @unchecked Sendable {
     private struct Loop {
         let simulated: SimulatedLoop
         var isRunning = true
-        /// Called on the loop when it ends.
-        var endings: [@Sendable () -> Void] = []
     }
 
     /// Work that is ready to run.
@@ -38,14 +36,14 @@ final class Simulator: @unchecked Sendable {
     /// An invariant, which is checked after each piece of work.
     private struct Invariant {
         let name: String
-        let check: @Sendable () async throws -> Bool
+        let check: Check
     }
 
     /// A condition that must hold in the end.
     private struct Expectation {
         let name: String
         let limit: Duration
-        let check: @Sendable () async throws -> Bool
+        let check: Check
     }
 
     private let seed: UInt64
@@ -63,6 +61,8 @@ final class Simulator: @unchecked Sendable {
     private(set) var trace = RunTrace()
 
     private var loops: [Loop] = []
+    /// The closures that are called on a loop when it ends, by the number of the loop.
+    private var loopEndings: [Int: [@Sendable () -> Void]] = [:]
     private var currentLoop = 0
     private var ready: [Entry] = []
     private var held: [HeldEntry] = []
@@ -83,16 +83,6 @@ final class Simulator: @unchecked Sendable {
     private var workObservers: [() -> Void] = []
     /// Called when time passes, with the number of nanoseconds.
     private var timeObservers: [(Int64) -> Void] = []
-
-    private enum CheckResult {
-        case holds, isBroken
-        case threw(String)
-    }
-
-    /// The result of one check; nil while it runs.
-    private final class CheckBox: Sendable {
-        let result = Locked<CheckResult?>(nil)
-    }
 
     /// The time at which every world begins, in nanoseconds.
     private static let epoch: Int64 = 1_000_000_000_000
@@ -153,7 +143,7 @@ extension Simulator {
 
     /// Calls a closure on a loop when the loop ends.
     func atEnd(ofLoop number: Int, _ body: @escaping @Sendable () -> Void) {
-        self.loops[number].endings.append(body)
+        self.loopEndings[number, default: []].append(body)
     }
 
     /// Records that a node which had ended runs again with new loops.
@@ -170,8 +160,7 @@ extension Simulator {
     }
 
     private func close(_ number: Int) {
-        let endings = self.loops[number].endings
-        self.loops[number].endings = []
+        let endings = self.loopEndings.removeValue(forKey: number) ?? []
         self.loops[number].simulated.end { for ending in endings { ending() } }
     }
 
@@ -218,7 +207,7 @@ extension Simulator {
 // Conditions.
 extension Simulator {
     func addInvariant(_ name: String, _ check: @escaping @Sendable () async throws -> Bool) {
-        self.invariants.append(Invariant(name: name, check: check))
+        self.invariants.append(Invariant(name: name, check: Check(check)))
     }
 
     func addExpectation(
@@ -226,7 +215,7 @@ extension Simulator {
         within limit: Duration,
         _ check: @escaping @Sendable () async throws -> Bool
     ) {
-        self.expectations.append(Expectation(name: name, limit: limit, check: check))
+        self.expectations.append(Expectation(name: name, limit: limit, check: Check(check)))
     }
 
     /// Plans an action for a later step of the run.
@@ -287,12 +276,13 @@ extension Simulator {
 
     /// Takes the work that the loops have received.
     private func collectWork() {
-        for (number, loop) in self.loops.enumerated() where loop.isRunning {
-            loop.simulated.takeWork { work in
+        for number in self.loops.indices where self.loops[number].isRunning {
+            let loop = self.loops[number].simulated
+            loop.takeWork { work in
                 self.ready.append(Entry(sequence: self.nextSequence, loop: number, work: work))
                 self.nextSequence += 1
             }
-            if loop.simulated.hasForeignWork {
+            if loop.hasForeignWork {
                 let job = unsafe self.ready.last { $0.loop == number }?.work.job
                 self.fail(.escape(function: unsafe job.flatMap { unsafe Self.function(of: $0) }))
             }
@@ -425,22 +415,24 @@ extension Simulator {
     /// Runs a check, and nothing but the work that it causes.
     ///
     /// - Returns: The result, or nil if the check waits for other work.
-    private func evaluate(_ check: @escaping @Sendable () async throws -> Bool) -> CheckResult? {
+    private func evaluate(_ check: Check) -> Check.Result? {
         self.collectWork()
+        let number = self.loops[check.loop].isRunning ? check.loop : 0
+        let loop = self.loops[number].simulated
+        self.currentLoop = number
+        loop.perform { check.start(on: loop.eventLoop) }
+        self.currentLoop = 0
+        if let result = check.takeResult() { return result }
         let others = self.ready
         self.ready = []
-        let box = CheckBox()
-        Task(executorPreference: self.executor) {
-            let result: CheckResult
-            do { result = try await check() ? .holds : .isBroken } catch { result = .threw("\(error)") }
-            box.result.withLock { $0 = result }
-        }
         self.collectWork()
-        while !self.ready.isEmpty, box.result.withLock({ $0 == nil }) {
+        // A check reads mostly the actors of one loop, so it begins there next time.
+        if let first = self.ready.first { check.loop = first.loop }
+        while !self.ready.isEmpty, !check.hasResult {
             self.run(self.ready.removeFirst(), deliveries: Self.manyDeliveries)
             self.collectWork()
         }
         self.ready = others + self.ready
-        return box.result.withLock { $0 }
+        return check.takeResult()
     }
 }

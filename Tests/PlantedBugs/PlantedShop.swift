@@ -54,7 +54,7 @@ actor Letters {
     @Route func write(order: Int) async { self.count += 1 }
 }
 
-/// A shop with two nodes, 20 customers with 10 orders each, and all faults.
+/// A shop with 20 customers with 10 orders each, and all faults.
 package enum PlantedShop {
     package static let faults = Faults(
         delay: .upTo(.seconds(30)),
@@ -65,16 +65,14 @@ package enum PlantedShop {
 
     /// Runs the shop in a world.
     package static func run(in world: World) async throws {
-        let front = try await world.node("front") { bus in
+        let node = try await world.node("shop") { bus in
             try await bus.install { Orders() }
             try await bus.install { Letters() }
-        }
-        let back = try await world.node("back") { bus in
             try await bus.install { Shelves() }
             try await bus.install { Cashier() }
         }
-        world.always("the stock is never negative") { await back.module(Shelves.self).stock >= 0 }
-        world.eventually("no order is open") { await front.isQuiet }
+        world.always("the stock is never negative") { await node.module(Shelves.self).stock >= 0 }
+        world.eventually("no message is on its way") { await node.isQuiet }
         try await world.clients(20) { client, random in
             for _ in 0..<10 {
                 let order = random.int(in: 1...1_000_000)

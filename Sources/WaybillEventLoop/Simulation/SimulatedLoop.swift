@@ -67,6 +67,14 @@ package final class SimulatedLoop: Sendable {
         }
     }
 
+    /// Runs a closure as the loop's thread would.
+    package func perform(_ body: () -> Void) {
+        self.enter {
+            unsafe self.core.state.pointee.budget.limit(to: 1 << 40)
+            body()
+        }
+    }
+
     /// Enqueues a job that the runtime was about to run on its default executor.
     ///
     /// - Parameter job: The address of the job, which must not be enqueued elsewhere.
