@@ -158,7 +158,7 @@ struct Simulation: Sendable {
             Simulator(
                 seed: seed,
                 decisions: decisions.map { Decisions(replaying: $0) }
-                    ?? Decisions(random: random.derived(-1)),
+                    ?? Decisions(seed: random.derived(-1).next()),
                 faults: self.faults,
                 schedule: self.schedule,
                 limits: self.limits,

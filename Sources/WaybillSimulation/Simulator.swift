@@ -48,6 +48,8 @@ final class Simulator: @unchecked Sendable {
 
     private let seed: UInt64
     let time = ManualTime(now: Simulator.epoch)
+    /// The time of ``time``, which is read without its lock.
+    private var now = Simulator.epoch
     let faults: Faults
     let limits: SimulationLimits
     /// Whether the messages of the run are recorded.
@@ -314,7 +316,7 @@ extension Simulator {
         guard self.priorities != nil else {
             return self.choose(.order, below: self.ready.count, odds: self.policy.reorder)
         }
-        return self.decisions.choose(.order, below: self.ready.count) { _ in
+        return self.decisions.choose(.order, below: self.ready.count) {
             let tasks = self.ready.map { $0.work.task(onLoop: $0.loop) }
             return self.priorities?.index(of: tasks, at: self.step) ?? 0
         }
@@ -336,7 +338,7 @@ extension Simulator {
 
     private func perform(_ entry: Entry) {
         self.step += 1
-        self.trace.add(step: entry.sequence, loop: entry.loop, time: self.time.now - Self.epoch)
+        self.trace.add(step: entry.sequence, loop: entry.loop, time: self.now - Self.epoch)
         let suspends = self.choose(.suspend, below: 3, odds: self.policy.suspend)
         self.run(entry, deliveries: suspends == 0 ? Self.manyDeliveries : suspends - 1)
         if !self.planned.isEmpty {
@@ -355,14 +357,15 @@ extension Simulator {
 
     /// Advances the time to the next timer; fails if there is none.
     private func passTime() {
-        let before = self.time.now
+        let before = self.now
         let limit = Deadline(nanoseconds: Self.epoch + Int64(clamping: self.limits.time.nanoseconds))
         guard self.time.ringNext(until: limit) else {
             if self.time.pending > 0 { return self.fail(.tooMuchTime(self.limits.time)) }
             return self.hasWorkElsewhere() ? () : self.fail(.stuck)
         }
-        waybill_set_time(self.time.now)
-        let passed = self.time.now - before
+        self.now = self.time.now
+        waybill_set_time(self.now)
+        let passed = self.now - before
         if passed > 0 { for observer in self.timeObservers { observer(passed) } }
     }
 }
