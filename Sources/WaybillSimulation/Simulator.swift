@@ -162,20 +162,31 @@ extension Simulator {
     }
 
     private func close(_ number: Int) {
-        let endings = self.loopEndings.removeValue(forKey: number) ?? []
-        self.loops[number].simulated.end { for ending in endings { ending() } }
+        self.runEndings(of: number)
+        self.loops[number].simulated.end()
+    }
+
+    private func runEndings(of number: Int) {
+        guard let endings = self.loopEndings.removeValue(forKey: number) else { return }
+        self.loops[number].simulated.perform { for ending in endings { ending() } }
     }
 
     /// Ends all loops, and releases the code of the world, which refers to this object.
     func end() {
         self.currentLoop = -1
-        for number in self.loops.indices where self.loops[number].isRunning {
-            self.loops[number].isRunning = false
-            self.close(number)
-        }
+        for number in self.loops.indices { self.runEndings(of: number) }
         for ending in self.endings { ending() }
         (self.endings, self.invariants, self.expectations) = ([], [], [])
         (self.planned, self.timeObservers, self.workObservers, self.kept) = ([], [], [], [])
+        for number in self.loops.indices where self.loops[number].isRunning {
+            let loop = self.loops[number].simulated
+            // A bus that ends releases what its loops remember in closures on these loops.
+            loop.takeWork { work in
+                if work.isClosure { loop.run(work, deliveries: 0) }
+            }
+            self.loops[number].isRunning = false
+            loop.end()
+        }
     }
 
     /// Receives a job that the runtime was about to run on the default executor.

@@ -57,7 +57,7 @@ extension LoopCore {
     /// Runs items after the loop has shut down.
     func submitAfterShutdown(_ list: WorkList) {
         // A simulated process has ended, and its work ends with it.
-        if self.host == .simulated { return }
+        if self.host == .simulated { return list.discard() }
         guard self.postShutdownQueue.append(list) else { return }
         LoopThread.start(name: "\(self.name) post-shutdown") { self.runPostShutdownQueue() }
     }

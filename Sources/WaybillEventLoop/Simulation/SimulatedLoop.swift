@@ -88,13 +88,8 @@ package final class SimulatedLoop: Sendable {
     /// runs.
     ///
     /// The memory of tasks that have not ended is not released.
-    ///
-    /// - Parameter last: A closure that runs on the loop before it ends.
-    package func end(_ last: () -> Void) {
-        self.enter {
-            last()
-            self.core.abandon()
-        }
+    package func end() {
+        self.enter { self.core.abandon() }
         self.core.closeAbandoned()
     }
 
@@ -126,8 +121,11 @@ extension LoopCore {
     fileprivate func closeAbandoned() {
         self.uv.run()
         self.uv.close()
-        unsafe self.state.pointee.ready = WorkList()
-        _ = self.inbox.close()
+        // Objects that the closures release may enqueue further work.
+        self.inbox.close().discard()
         self.lifecycle.close()
+        let ready = unsafe self.state.pointee.ready
+        unsafe self.state.pointee.ready = WorkList()
+        ready.discard()
     }
 }
