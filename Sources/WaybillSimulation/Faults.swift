@@ -85,3 +85,33 @@ public struct Faults: Sendable {
     /// No faults: the simulation changes only the order of the work.
     public static let none = Self()
 }
+
+// The faults as text.
+extension Faults {
+    /// The expression that creates these faults, for a person who repeats a failure; nil for no faults.
+    var source: String? {
+        var arguments: [String] = []
+        if self.delay.odds > 0 {
+            let odds = self.delay.odds == 0.1 ? "" : ", odds: \(self.delay.odds)"
+            arguments.append("delay: .upTo(\(self.delay.limit.source)\(odds))")
+        }
+        if self.failure > 0 { arguments.append("failure: \(self.failure)") }
+        if self.duplication > 0 { arguments.append("duplication: \(self.duplication)") }
+        if self.cancellation > 0 { arguments.append("cancellation: \(self.cancellation)") }
+        if self.crash.perHour > 0 { arguments.append("crash: .perHour(\(self.crash.perHour))") }
+        if self.powerLoss.perHour > 0 { arguments.append("powerLoss: .perHour(\(self.powerLoss.perHour))") }
+        return arguments.isEmpty ? nil : "Faults(\(arguments.joined(separator: ", ")))"
+    }
+}
+
+extension Duration {
+    /// The expression that creates this duration, in whole units.
+    fileprivate var source: String {
+        let nanoseconds = self.nanoseconds
+        for (unit, size) in [("seconds", 1_000_000_000), ("milliseconds", 1_000_000), ("microseconds", 1_000)]
+        where nanoseconds % Int128(size) == 0 {
+            return ".\(unit)(\(nanoseconds / Int128(size)))"
+        }
+        return ".nanoseconds(\(nanoseconds))"
+    }
+}

@@ -35,7 +35,8 @@ final class Network: @unchecked Sendable {
     private let simulator: Simulator
     private var nodes: [Node] = []
     private var clients: MessageBus?
-    private var crashedBuses: [MessageBus] = []
+    /// The buses of crashed nodes, each with its first loop.
+    private var crashedBuses: [(bus: MessageBus?, loop: Int)] = []
     private var nextRequest = 0
 
     init(_ simulator: Simulator) {
@@ -47,7 +48,7 @@ final class Network: @unchecked Sendable {
                 node.disk?.destroy()
             }
             self?.clients = nil
-            self?.crashedBuses = []
+            self?.releaseCrashedBuses()
         }
         let rate = simulator.faults.crash.perHour
         if rate > 0 { simulator.observeTime { [weak self] in self?.crashAtRandom(rate, passed: $0) } }
@@ -160,14 +161,14 @@ extension Network {
     ///   - losingPower: Whether writes that were not synchronized may be lost, dropped or torn.
     func crash(_ number: Int, losingPower: Bool = false) {
         let node = self.nodes[number]
-        guard let bus = node.bus else { return }
+        guard let bus = node.bus, let loop = node.loops.first else { return }
         node.bus = nil
         node.disk?.turnOff(losingPower: losingPower)
         for loop in node.loops { self.simulator.endLoop(loop) }
         node.endedLoops += node.loops.count
         node.loops = []
         // The bus ends with its process. Releasing it now would fail its callers in an orderly way.
-        self.crashedBuses.append(bus)
+        self.crashedBuses.append((bus, loop))
         let requests = node.requests.sorted { $0.key < $1.key }
         node.requests = [:]
         for (_, reply) in requests {
@@ -187,6 +188,15 @@ extension Network {
                 }
             }
         }
+    }
+
+    private func releaseCrashedBuses() {
+        for index in self.crashedBuses.indices {
+            self.simulator.release(onLoop: self.crashedBuses[index].loop) {
+                self.crashedBuses[index].bus = nil
+            }
+        }
+        self.crashedBuses = []
     }
 
     private func restartDelay() -> Duration {

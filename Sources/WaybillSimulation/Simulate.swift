@@ -212,6 +212,7 @@ extension Simulation {
             cause: cause,
             decisions: Decisions.text(of: run.decisions),
             elapsed: run.elapsed,
+            faults: self.faults,
             diagram: MessageDiagram(run.messages)
         )
     }

@@ -148,6 +148,9 @@ extension Simulator {
         self.loopEndings[number, default: []].append(body)
     }
 
+    /// Runs a closure that releases objects of a loop, on the loop.
+    func release(onLoop number: Int, _ body: () -> Void) { self.loops[number].simulated.release(body) }
+
     /// Records that a node which had ended runs again with new loops.
     func replaceEndedLoops(_ count: Int) { self.endedLoops -= count }
 

@@ -74,10 +74,12 @@ struct DurableSimulations {
         func run(in world: World) async throws {
             let handled = Journal<Int>()
             let accepted = Journal<Int>()
+            let numbers = Tally()
             let node = try await world.node("shop") { bus in try await self.start(on: bus, handled) }
             try await world.clients(Self.clients) { client, random in
                 for _ in 0..<Self.messages {
-                    let number = random.int(in: 1...1_000_000)
+                    numbers.add()
+                    let number = numbers.count
                     var isAccepted = false
                     while !isAccepted {
                         try await Task.sleep(for: random.duration(in: .zero ... .seconds(20)))

@@ -103,7 +103,7 @@ struct SimulateTests {
         #expect(first.reason == "The invariant \"the stock is never negative\" does not hold")
         #expect(first.description.contains("app://stock/take"))
         #expect(first.mermaid.hasPrefix("sequenceDiagram\n"))
-        let line = "simulate(seed: \(first.seed), decisions: \"\(first.decisions)\", ...)"
+        let line = "simulate(seed: \(first.seed), decisions: \"\(first.decisions)\")"
         #expect(first.description.hasSuffix(line))
         let second = try #require(
             await #expect(throws: SimulationFailure.self) {
@@ -112,6 +112,26 @@ struct SimulateTests {
         )
         #expect(second.reason == first.reason)
         #expect(second.elapsed == first.elapsed)
+    }
+
+    @Test func `a failure prints its faults as source`() async throws {
+        let texts: [(Faults, String)] = [
+            (.none, ""),
+            (Faults(delay: .upTo(.seconds(30))), ", faults: Faults(delay: .upTo(.seconds(30)))"),
+            (
+                Faults(delay: .upTo(.milliseconds(1_500), odds: 0.5), failure: 0.01, duplication: 0.2),
+                ", faults: Faults(delay: .upTo(.milliseconds(1500), odds: 0.5), failure: 0.01, "
+                    + "duplication: 0.2)"
+            ),
+            (
+                Faults(cancellation: 0.5, crash: .perHour(2), powerLoss: .perHour(0.5)),
+                ", faults: Faults(cancellation: 0.5, crash: .perHour(2.0), powerLoss: .perHour(0.5))"
+            ),
+        ]
+        for (faults, text) in texts {
+            let failure = try await failure(faults: faults) { world in world.eventually("x") { false } }
+            #expect(failure.description.hasSuffix("decisions: \"\"\(text))"))
+        }
     }
 
     @Test func `a correct program passes with every fault`() async throws {

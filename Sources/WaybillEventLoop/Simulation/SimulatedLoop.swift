@@ -93,6 +93,12 @@ package final class SimulatedLoop: Sendable {
         self.core.closeAbandoned()
     }
 
+    /// Runs a closure that releases objects of the loop, which may have ended.
+    package func release(_ body: () -> Void) {
+        self.enter(body)
+        self.core.discardReady()
+    }
+
     private func enter(_ body: () -> Void) {
         let outer = unsafe CurrentLoop.core
         unsafe CurrentLoop.core = Unmanaged.passUnretained(self.core)
@@ -124,6 +130,11 @@ extension LoopCore {
         // Objects that the closures release may enqueue further work.
         self.inbox.close().discard()
         self.lifecycle.close()
+        self.discardReady()
+    }
+
+    /// Releases the closures that have been enqueued and will not run.
+    fileprivate func discardReady() {
         let ready = unsafe self.state.pointee.ready
         unsafe self.state.pointee.ready = WorkList()
         ready.discard()
