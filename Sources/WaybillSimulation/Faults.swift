@@ -99,7 +99,9 @@ extension Faults {
         if self.duplication > 0 { arguments.append("duplication: \(self.duplication)") }
         if self.cancellation > 0 { arguments.append("cancellation: \(self.cancellation)") }
         if self.crash.perHour > 0 { arguments.append("crash: .perHour(\(self.crash.perHour))") }
-        if self.powerLoss.perHour > 0 { arguments.append("powerLoss: .perHour(\(self.powerLoss.perHour))") }
+        if self.powerLoss.perHour > 0 {
+            arguments.append("powerLoss: .perHour(\(self.powerLoss.perHour))")
+        }
         return arguments.isEmpty ? nil : "Faults(\(arguments.joined(separator: ", ")))"
     }
 }
@@ -108,9 +110,11 @@ extension Duration {
     /// The expression that creates this duration, in whole units.
     fileprivate var source: String {
         let nanoseconds = self.nanoseconds
-        for (unit, size) in [("seconds", 1_000_000_000), ("milliseconds", 1_000_000), ("microseconds", 1_000)]
-        where nanoseconds % Int128(size) == 0 {
-            return ".\(unit)(\(nanoseconds / Int128(size)))"
+        let units: [(name: String, size: Int128)] = [
+            ("seconds", 1_000_000_000), ("milliseconds", 1_000_000), ("microseconds", 1_000),
+        ]
+        for unit in units where nanoseconds % unit.size == 0 {
+            return ".\(unit.name)(\(nanoseconds / unit.size))"
         }
         return ".nanoseconds(\(nanoseconds))"
     }
