@@ -15,13 +15,13 @@ internal import Glibc
 /// by the scheduler or by the work that it runs.
 final class Simulator: @unchecked Sendable {
     /// A loop of the world.
-    private struct Loop {
+    struct Loop {
         let simulated: SimulatedLoop
         var isRunning = true
     }
 
     /// Work that is ready to run.
-    private struct Entry {
+    struct Entry {
         let sequence: Int
         let loop: Int
         let work: SimulatedLoop.Work
@@ -34,13 +34,13 @@ final class Simulator: @unchecked Sendable {
     }
 
     /// An invariant, which is checked after each piece of work.
-    private struct Invariant {
+    struct Invariant {
         let name: String
         let check: Check
     }
 
     /// A condition that must hold in the end.
-    private struct Expectation {
+    struct Expectation {
         let name: String
         let limit: Duration
         let check: Check
@@ -62,25 +62,25 @@ final class Simulator: @unchecked Sendable {
     private var decisions: Decisions
     private(set) var trace = RunTrace()
 
-    private var loops: [Loop] = []
+    var loops: [Loop] = []
     /// The closures that are called on a loop when it ends, by the number of the loop.
     private var loopEndings: [Int: [@Sendable () -> Void]] = [:]
-    private var currentLoop = 0
-    private var ready: [Entry] = []
+    var currentLoop = 0
+    var ready: [Entry] = []
     private var held: [HeldEntry] = []
     private var nextSequence = 0
     private var step = 0
 
-    private var invariants: [Invariant] = []
-    private var expectations: [Expectation] = []
-    private var failure: SimulationFailure.Cause?
-    private var bodyEndedAt: Int64?
+    var invariants: [Invariant] = []
+    var expectations: [Expectation] = []
+    var failure: SimulationFailure.Cause?
+    var bodyEndedAt: Int64?
     /// The actions that happen at a later step, such as a crash.
     private var planned: [(step: Int, action: () -> Void)] = []
     /// Called when the run ends.
     private var endings: [() -> Void] = []
     /// The number of loops that have ended and that no restarted node has replaced.
-    private var endedLoops = 0
+    var endedLoops = 0
     /// Called before each piece of work.
     private var workObservers: [() -> Void] = []
     /// Called when time passes, with the number of nanoseconds.
@@ -90,7 +90,7 @@ final class Simulator: @unchecked Sendable {
     private static let epoch: Int64 = 1_000_000_000_000
 
     /// The longest run of work that delivers without suspending.
-    private static let manyDeliveries = 1 << 40
+    static let manyDeliveries = 1 << 40
 
     init(
         seed: UInt64,
@@ -291,7 +291,7 @@ extension Simulator {
     }
 
     /// Takes the work that the loops have received.
-    private func collectWork() {
+    func collectWork() {
         for number in self.loops.indices where self.loops[number].isRunning {
             let loop = self.loops[number].simulated
             loop.takeWork { work in
@@ -362,7 +362,7 @@ extension Simulator {
         }
     }
 
-    private func run(_ entry: Entry, deliveries: Int) {
+    func run(_ entry: Entry, deliveries: Int) {
         self.currentLoop = entry.loop
         self.loops[entry.loop].simulated.run(entry.work, deliveries: deliveries)
         self.currentLoop = 0
@@ -394,62 +394,5 @@ extension Simulator {
             usleep(1_000)
         }
         return false
-    }
-}
-
-// Checks.
-extension Simulator {
-    /// Checks all invariants, without letting other work run if possible.
-    private func checkInvariants() {
-        guard !self.invariants.isEmpty, self.endedLoops == 0 else { return }
-        for invariant in self.invariants where self.failure == nil {
-            switch self.evaluate(invariant.check) {
-            case .isBroken: self.fail(.invariant(invariant.name))
-            case .threw(let error): self.fail(.checkThrew(invariant.name, error))
-            case .holds, nil: break
-            }
-        }
-    }
-
-    /// Returns whether the run has ended well: its program has ended, and every expected condition holds.
-    private func isFinished() -> Bool {
-        guard let bodyEndedAt else { return false }
-        for expectation in self.expectations {
-            switch self.evaluate(expectation.check) {
-            case .holds: continue
-            case .threw(let error): self.fail(.checkThrew(expectation.name, error))
-            case .isBroken, nil:
-                let waited = Duration.nanoseconds(self.time.now - bodyEndedAt)
-                if waited >= expectation.limit || self.time.pending == 0 {
-                    self.fail(.expectation(expectation.name, expectation.limit))
-                }
-            }
-            return false
-        }
-        return true
-    }
-
-    /// Runs a check, and nothing but the work that it causes.
-    ///
-    /// - Returns: The result, or nil if the check waits for other work.
-    private func evaluate(_ check: Check) -> Check.Result? {
-        self.collectWork()
-        let number = self.loops[check.loop].isRunning ? check.loop : 0
-        let loop = self.loops[number].simulated
-        self.currentLoop = number
-        loop.perform { check.start(on: loop.eventLoop) }
-        self.currentLoop = 0
-        if let result = check.takeResult() { return result }
-        let others = self.ready
-        self.ready = []
-        self.collectWork()
-        // A check reads mostly the actors of one loop, so it begins there next time.
-        if let first = self.ready.first { check.loop = first.loop }
-        while !self.ready.isEmpty, !check.hasResult {
-            self.run(self.ready.removeFirst(), deliveries: Self.manyDeliveries)
-            self.collectWork()
-        }
-        self.ready = others + self.ready
-        return check.takeResult()
     }
 }
