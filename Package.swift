@@ -317,9 +317,18 @@ let package = Package(
         ),
         // The variables of the Swift runtime through which a simulation receives jobs.
         .target(name: "CSimulation"),
+        // A disk in memory that loses power; SQLite uses it as a file system.
+        .target(
+            name: "CFaultyDisk",
+            dependencies: [.target(name: "CSQLite", condition: .when(traits: ["Durable"]))]
+        ),
         .target(
             name: "WaybillSimulation",
-            dependencies: ["CSimulation", "Waybill", "WaybillEventLoop", "WaybillRouting"],
+            dependencies: [
+                "CSimulation", "Waybill", "WaybillEventLoop", "WaybillRouting",
+                .target(name: "CFaultyDisk", condition: .when(traits: ["Durable"])),
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
+            ],
             swiftSettings: settings
         ),
         // The command apart from its main file: a test can import a library, and need not wait for a program.
@@ -549,7 +558,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "SimulationProgram",
-            dependencies: ["PlantedBugs", "WaybillSimulation"],
+            dependencies: ["PlantedBugs", "Waybill", "WaybillSimulation"],
             path: "Tests/SimulationProgram",
             swiftSettings: settings
         ),
@@ -558,6 +567,7 @@ let package = Package(
             dependencies: [
                 "PlantedBugs", "SimulationProgram", "Waybill", "WaybillEventLoop", "WaybillNATS",
                 "WaybillNATSTestSupport", "WaybillSimulation", "WaybillTestSupport",
+                .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
             ],
             swiftSettings: settings
         ),
@@ -600,17 +610,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(
-            name: "CFaultyDisk",
-            dependencies: [.target(name: "CSQLite", condition: .when(traits: ["Durable"]))],
-            path: "Tests/CFaultyDisk"
-        ),
         .testTarget(
             name: "WaybillDurableTests",
             dependencies: [
                 "WaybillDurable", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
                 "LedgerProgram", "WaybillServe",
-                .target(name: "CFaultyDisk", condition: .when(traits: ["Durable"])),
+                "WaybillSimulation",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

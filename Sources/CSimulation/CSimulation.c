@@ -47,14 +47,22 @@ void waybill_leave_simulation(void) { simulation.receiver = NULL; }
 
 void waybill_set_time(int64_t time) { simulation.time = time; }
 
-void *waybill_job_function(void *job) {
-    // A job is two words of the object header, two words for the scheduler, flags, an identifier, and then the
-    // address of the function.
-    enum { flags_offset = 32, function_offset = 40 };
+// A job is two words of the object header, two words for the scheduler, flags, an identifier, and then the
+// address of the function.
+enum { flags_offset = 32, identifier_offset = 36, function_offset = 40 };
+
+static int is_task(const void *job) {
     uint32_t flags = *(const uint32_t *)((const char *)job + flags_offset);
     // The lowest byte of the flags is the kind; a task has the kind 0.
-    if ((flags & 0xff) != 0) return NULL;
-    return *(void **)((char *)job + function_offset);
+    return (flags & 0xff) == 0;
+}
+
+void *waybill_job_function(void *job) {
+    return is_task(job) ? *(void **)((char *)job + function_offset) : NULL;
+}
+
+uint32_t waybill_task_number(void *job) {
+    return is_task(job) ? *(const uint32_t *)((const char *)job + identifier_offset) : 0;
 }
 
 const char *waybill_symbol_name(const void *function) {

@@ -1,3 +1,5 @@
+internal import WaybillRouting
+
 /// The choices of one run: which work runs next, and which faults happen.
 ///
 /// Every choice has a default, the number 0: the work that has waited longest runs next, and no fault
@@ -44,7 +46,7 @@ struct Decisions {
     }
 
     private enum Source {
-        case random(SimulationRandom)
+        case random(SeededGenerator)
         case replay([Position: Int])
     }
 
@@ -55,7 +57,7 @@ struct Decisions {
     private(set) var made: [Decision] = []
 
     /// Creates a source that makes random choices.
-    init(random: SimulationRandom) { self.source = .random(random) }
+    init(seed: UInt64) { self.source = .random(SeededGenerator(seed: seed)) }
 
     /// Creates a source that repeats choices; every other choice has its default.
     init(replaying decisions: [Decision]) {
@@ -70,12 +72,31 @@ struct Decisions {
     ///   - odds: The probability of a value other than the default.
     /// - Returns: A number from 0 to `bound - 1`.
     mutating func choose(_ kind: Kind, below bound: Int, odds: Double) -> Int {
+        guard case .random(var generator) = self.source else {
+            return self.choose(kind, below: bound) { 0 }
+        }
+        var value = 0
+        if odds > 0, bound > 1, Double(generator.next() >> 11) * 0x1p-53 < odds {
+            value = Int.random(in: 1...bound - 1, using: &generator)
+        }
+        self.source = .random(generator)
+        return self.choose(kind, below: bound) { value }
+    }
+
+    /// Makes a choice that a closure proposes; a run that is repeated ignores the closure.
+    ///
+    /// The closure is called only if there are several possible values.
+    mutating func choose(
+        _ kind: Kind,
+        below bound: Int,
+        proposing proposal: () -> Int
+    ) -> Int {
         let position = Position(kind: kind, index: self.counts[kind.rawValue])
         self.counts[kind.rawValue] += 1
         guard bound > 1 else { return 0 }
         let value: Int
         switch self.source {
-        case .random(let random): value = random.bool(odds: odds) ? random.int(in: 1...bound - 1) : 0
+        case .random: value = proposal()
         case .replay(let values): value = values[position].map { $0 % bound } ?? 0
         }
         if value != 0 { self.made.append(Decision(position: position, value: value)) }
@@ -83,22 +104,8 @@ struct Decisions {
     }
 }
 
-/// The probabilities with which the scheduler deviates from the order of arrival.
-struct SchedulingPolicy {
-    let reorder: Double
-    let hold: Double
-    let suspend: Double
-
-    /// Returns the policy of a seed: some seeds change the order often, and others rarely.
-    init(random: SimulationRandom) {
-        self.reorder = random.pick([0.5, 0.1, 0.02])
-        self.hold = random.pick([0.02, 0.002, 0])
-        self.suspend = random.pick([0.1, 0.01, 0])
-    }
-}
-
 extension Decisions {
-    /// Returns the text of decisions, for ``simulate(seed:decisions:faults:_:)``.
+    /// Returns the text of decisions, for ``simulate(seed:decisions:faults:schedule:limits:_:)``.
     static func text(of decisions: [Decision]) -> String {
         decisions.map { "\($0.position.kind.letter)\($0.position.index)=\($0.value)" }.joined(
             separator: " "

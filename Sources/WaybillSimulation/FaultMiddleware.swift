@@ -1,6 +1,10 @@
 internal import Waybill
 internal import WaybillRouting
 
+#if Durable
+internal import WaybillDurable
+#endif
+
 /// The faults of the messages of one node, outside of the node's own middlewares.
 struct FaultMiddleware: Middleware {
     private let simulator: Simulator
@@ -21,7 +25,21 @@ struct FaultMiddleware: Middleware {
         let value = try await next(message)
         if let delay = self.delay() { try await context.sleep(for: delay) }
         if failure == 2 { throw Self.error("the reply was lost") }
+        if self.isRepeated(message) { throw Self.error("the outcome of the attempt was lost") }
         return value
+    }
+
+    /// Returns whether the store of a message delivers it again, although its handler has returned.
+    ///
+    /// The store ignores the failure of an attempt whose handler has completed the message.
+    private func isRepeated(_ message: Message) -> Bool {
+        #if Durable
+        guard message.durableID != nil else { return false }
+        let odds = self.simulator.faults.duplication
+        return self.simulator.choose(.failure, below: 2, odds: odds) == 1
+        #else
+        return false
+        #endif
     }
 
     /// Returns the next delay, or nil for none.

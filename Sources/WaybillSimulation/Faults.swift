@@ -46,25 +46,76 @@ public struct Faults: Sendable {
     /// Half of the messages that fail have been handled: only their reply is lost.
     public var failure: Double
 
+    /// The probability that an attempt to handle a message of a durable store is repeated, from 0 to 1.
+    ///
+    /// The handler has returned, and the outcome is lost before the store has written it, as when the process
+    /// ends at that moment. A message that its handler has completed with `message.complete` is not repeated. No
+    /// other way of the library delivers a message twice by itself.
+    public var duplication: Double
+
     /// The probability that the caller of a message on another node is cancelled, from 0 to 1.
     public var cancellation: Double
 
     /// The rate at which nodes crash.
     public var crash: CrashRate
 
+    /// The rate at which nodes lose power.
+    ///
+    /// A node ends as by a crash, and the files of its durable stores may lose writes that were not
+    /// synchronized. The power fails between two operations on a file, also in the middle of a commit.
+    public var powerLoss: CrashRate
+
     /// Creates a description of faults; without arguments there are none.
     public init(
         delay: Delay = .none,
         failure: Double = 0,
+        duplication: Double = 0,
         cancellation: Double = 0,
-        crash: CrashRate = .never
+        crash: CrashRate = .never,
+        powerLoss: CrashRate = .never
     ) {
         self.delay = delay
         self.failure = failure
+        self.duplication = duplication
         self.cancellation = cancellation
         self.crash = crash
+        self.powerLoss = powerLoss
     }
 
     /// No faults: the simulation changes only the order of the work.
     public static let none = Self()
+}
+
+// The faults as text.
+extension Faults {
+    /// The expression that creates these faults, for a person who repeats a failure; nil for no faults.
+    var source: String? {
+        var arguments: [String] = []
+        if self.delay.odds > 0 {
+            let odds = self.delay.odds == 0.1 ? "" : ", odds: \(self.delay.odds)"
+            arguments.append("delay: .upTo(\(self.delay.limit.source)\(odds))")
+        }
+        if self.failure > 0 { arguments.append("failure: \(self.failure)") }
+        if self.duplication > 0 { arguments.append("duplication: \(self.duplication)") }
+        if self.cancellation > 0 { arguments.append("cancellation: \(self.cancellation)") }
+        if self.crash.perHour > 0 { arguments.append("crash: .perHour(\(self.crash.perHour))") }
+        if self.powerLoss.perHour > 0 {
+            arguments.append("powerLoss: .perHour(\(self.powerLoss.perHour))")
+        }
+        return arguments.isEmpty ? nil : "Faults(\(arguments.joined(separator: ", ")))"
+    }
+}
+
+extension Duration {
+    /// The expression that creates this duration, in whole units.
+    fileprivate var source: String {
+        let nanoseconds = self.nanoseconds
+        let units: [(name: String, size: Int128)] = [
+            ("seconds", 1_000_000_000), ("milliseconds", 1_000_000), ("microseconds", 1_000),
+        ]
+        for unit in units where nanoseconds % unit.size == 0 {
+            return ".\(unit.name)(\(nanoseconds / unit.size))"
+        }
+        return ".nanoseconds(\(nanoseconds))"
+    }
 }

@@ -16,6 +16,12 @@ final class Network: @unchecked Sendable {
         var loops: [Int] = []
         var bus: MessageBus?
         var restart: (@Sendable () async throws -> Void)?
+        /// The files of the node's durable stores.
+        var disk: NodeDisk?
+        /// The wait for the node's start code; nil when the code has ended.
+        var start: PendingReply?
+        /// The number of loops that have ended and that no later start has replaced yet.
+        var endedLoops = 0
         /// The requests that other nodes await from this one.
         var requests: [Int: PendingReply] = [:]
 
@@ -29,25 +35,42 @@ final class Network: @unchecked Sendable {
     private let simulator: Simulator
     private var nodes: [Node] = []
     private var clients: MessageBus?
-    private var crashedBuses: [MessageBus] = []
+    /// The buses of crashed nodes, each with its first loop.
+    private var crashedBuses: [(bus: MessageBus?, loop: Int)] = []
     private var nextRequest = 0
 
     init(_ simulator: Simulator) {
         self.simulator = simulator
         simulator.atEnd { [weak self] in
             // The numbers of nodes stay valid, because a program may still ask whether a node runs.
-            for node in self?.nodes ?? [] { (node.bus, node.restart, node.requests) = (nil, nil, [:]) }
+            for node in self?.nodes ?? [] {
+                (node.bus, node.restart, node.requests, node.start) = (nil, nil, [:], nil)
+                node.disk?.destroy()
+            }
             self?.clients = nil
-            self?.crashedBuses = []
+            self?.releaseCrashedBuses()
         }
         let rate = simulator.faults.crash.perHour
         if rate > 0 { simulator.observeTime { [weak self] in self?.crashAtRandom(rate, passed: $0) } }
+        let powerRate = simulator.faults.powerLoss.perHour
+        if powerRate > 0 {
+            simulator.observeTime { [weak self] in self?.losePowerAtRandom(powerRate, passed: $0) }
+        }
     }
 
     /// Adds a node that does not run, and returns its number.
     func addNode(_ name: String, eventLoops: Int, isSeparate: Bool) -> Int {
-        self.nodes.append(Node(name, loopCount: max(1, eventLoops), isSeparate: isSeparate))
-        return self.nodes.count - 1
+        let number = self.nodes.count
+        let node = Node(name, loopCount: max(1, eventLoops), isSeparate: isSeparate)
+        self.nodes.append(node)
+        node.disk = NodeDisk(self.simulator) { [weak self, simulator] in
+            let loop = simulator.addLoop("\(name) store")
+            self?.nodes[number].loops.append(loop)
+            return loop
+        } onPowerLoss: { [weak self] in
+            self?.crash(number, losingPower: true)
+        }
+        return number
     }
 
     func setRestart(of number: Int, _ restart: @escaping @Sendable () async throws -> Void) {
@@ -66,9 +89,59 @@ final class Network: @unchecked Sendable {
         return bus
     }
 
-    /// Starts a node with new loops and a new bus.
-    func start(_ number: Int) throws -> MessageBus {
+    /// Starts a node with new loops and a new bus, and runs its start code as a task of the node.
+    ///
+    /// If the node crashes meanwhile, the code ends with it, and runs again later.
+    nonisolated(nonsending) func start(
+        _ number: Int,
+        _ startUp: @escaping @Sendable (MessageBus) async throws -> Void
+    ) async throws {
+        while true {
+            let bus = try self.makeBus(number)
+            let ending = PendingReply()
+            self.nodes[number].start = ending
+            self.runStartCode(startUp, on: bus, of: number, ending)
+            do {
+                _ = try await ending.value()
+                return
+            } catch is NodeHasCrashed {
+                try await Task.sleep(for: self.restartDelay())
+            }
+        }
+    }
+
+    private struct NodeHasCrashed: Error {}
+
+    private func runStartCode(
+        _ startUp: @escaping @Sendable (MessageBus) async throws -> Void,
+        on bus: MessageBus,
+        of number: Int,
+        _ ending: PendingReply
+    ) {
         let node = self.nodes[number]
+        guard let loop = node.loops.first, let disk = node.disk else { return }
+        Task(executorPreference: self.simulator.executor(of: loop)) {
+            do {
+                try await disk.holdingStores { try await startUp(bus) }
+                self.hasStarted(number)
+                ending.resume(with: .success(()))
+            } catch {
+                // The node crashes after this piece of work, if its disk has lost power.
+                if disk.hasPower { ending.resume(with: .failure(error)) }
+            }
+        }
+    }
+
+    private func hasStarted(_ number: Int) {
+        let node = self.nodes[number]
+        node.start = nil
+        self.simulator.replaceEndedLoops(node.endedLoops)
+        node.endedLoops = 0
+    }
+
+    private func makeBus(_ number: Int) throws -> MessageBus {
+        let node = self.nodes[number]
+        node.disk?.turnOn()
         let loops = (0..<node.loopCount).map { _ in self.simulator.addLoop(node.name) }
         let bus = MessageBus(eventLoops: loops.map { self.simulator.eventLoop($0) })
         if !node.isSeparate { _ = try bus.join(NodeConnector(network: self, node: number), onChange: {}) }
@@ -82,13 +155,20 @@ final class Network: @unchecked Sendable {
 // Crashes.
 extension Network {
     /// Ends a node, fails the requests that it has not answered, and plans its next start.
-    func crash(_ number: Int) {
+    ///
+    /// - Parameters:
+    ///   - number: The number of the node.
+    ///   - losingPower: Whether writes that were not synchronized may be lost, dropped or torn.
+    func crash(_ number: Int, losingPower: Bool = false) {
         let node = self.nodes[number]
-        guard let bus = node.bus else { return }
+        guard let bus = node.bus, let loop = node.loops.first else { return }
         node.bus = nil
+        node.disk?.turnOff(losingPower: losingPower)
         for loop in node.loops { self.simulator.endLoop(loop) }
+        node.endedLoops += node.loops.count
+        node.loops = []
         // The bus ends with its process. Releasing it now would fail its callers in an orderly way.
-        self.crashedBuses.append(bus)
+        self.crashedBuses.append((bus, loop))
         let requests = node.requests.sorted { $0.key < $1.key }
         node.requests = [:]
         for (_, reply) in requests {
@@ -96,9 +176,10 @@ extension Network {
                 with: .failure(RoutingError(.unreachable, message: "the node \(node.name) has crashed"))
             )
         }
-        let delay = Duration.milliseconds(100 << self.simulator.choose(.crash, below: 7, odds: 0.9))
+        // The code that waits for the start of a node starts it again.
+        if let start = node.start.take() { return start.resume(with: .failure(NodeHasCrashed())) }
         let (restart, name) = (node.restart, node.name)
-        self.simulator.afterDelay(delay) { [simulator] in
+        self.simulator.afterDelay(self.restartDelay()) { [simulator] in
             Task(executorPreference: simulator.executor) {
                 do {
                     try await restart?()
@@ -106,6 +187,29 @@ extension Network {
                     simulator.fail(.programThrew("the node \(name) could not start again: \(error)"))
                 }
             }
+        }
+    }
+
+    private func releaseCrashedBuses() {
+        for index in self.crashedBuses.indices {
+            self.simulator.release(onLoop: self.crashedBuses[index].loop) {
+                self.crashedBuses[index].bus = nil
+            }
+        }
+        self.crashedBuses = []
+    }
+
+    private func restartDelay() -> Duration {
+        .milliseconds(100 << self.simulator.choose(.crash, below: 7, odds: 0.9))
+    }
+
+    private func losePowerAtRandom(_ perHour: Double, passed nanoseconds: Int64) {
+        let odds = perHour * Double(nanoseconds) / 3_600e9
+        for (number, node) in self.nodes.enumerated() where node.bus != nil {
+            let count = self.simulator.choose(.crash, below: 64, odds: min(odds, 1))
+            guard count > 0, node.disk?.cutPower(afterOperations: count) == false else { continue }
+            // A node without stores loses power in the middle of its work.
+            self.simulator.plan(afterSteps: count - 1) { self.crash(number, losingPower: true) }
         }
     }
 

@@ -27,16 +27,18 @@ internal import WaybillEventLoop
 /// - Parameters:
 ///   - seeds: The seeds, each of which is one run.
 ///   - faults: The faults that each run injects; none by default.
+///   - schedule: The way in which the next task is chosen; at random by default.
 ///   - limits: The limits of one run, and of the search for a shorter one.
 ///   - body: The program: it starts nodes, states conditions and runs clients.
 /// - Throws: ``SimulationFailure`` for the first seed that fails.
 public func simulate(
     seeds: some Sequence<UInt64> & Sendable,
     faults: Faults = .none,
+    schedule: SimulationSchedule = .random,
     limits: SimulationLimits = SimulationLimits(),
     _ body: @escaping @Sendable (World) async throws -> Void
 ) async throws {
-    let simulation = Simulation(faults: faults, limits: limits, body)
+    let simulation = Simulation(faults: faults, schedule: schedule, limits: limits, body)
     for seed in seeds {
         try Task.checkCancellation()
         let run = await simulation.run(seed)
@@ -53,6 +55,7 @@ public func simulate(
 ///   - decisions: The choices of the run that differ from their default, as text; nil to let the seed
 ///     choose.
 ///   - faults: The faults of the simulation that has failed.
+///   - schedule: The schedule of the simulation that has failed; decisions replace it.
 ///   - limits: The limits of the run.
 ///   - body: The program.
 /// - Throws: ``SimulationFailure`` if the run fails, and ``SimulationError`` for a text that is not the text of
@@ -61,10 +64,11 @@ public func simulate(
     seed: UInt64,
     decisions: String? = nil,
     faults: Faults = .none,
+    schedule: SimulationSchedule = .random,
     limits: SimulationLimits = SimulationLimits(),
     _ body: @escaping @Sendable (World) async throws -> Void
 ) async throws {
-    let simulation = Simulation(faults: faults, limits: limits, body)
+    let simulation = Simulation(faults: faults, schedule: schedule, limits: limits, body)
     let replayed = try decisions.map { text throws(SimulationError) in try Decisions.parse(text) }
     let run = await simulation.run(seed, decisions: replayed, isRecorded: true)
     if let cause = run.failure { throw simulation.report(run, seed: seed, cause: cause) }
@@ -74,9 +78,11 @@ public func simulate(
 package func traceHash(
     seed: UInt64,
     faults: Faults,
+    schedule: SimulationSchedule = .random,
     _ body: @escaping @Sendable (World) async throws -> Void
 ) async -> UInt64 {
-    await Simulation(faults: faults, limits: SimulationLimits(), body).run(seed).trace.hash
+    let simulation = Simulation(faults: faults, schedule: schedule, limits: SimulationLimits(), body)
+    return await simulation.run(seed).trace.hash
 }
 
 /// The limits of a run, and of the search for a shorter run that fails in the same way.
@@ -120,16 +126,19 @@ struct Simulation: Sendable {
     }
 
     private let faults: Faults
+    private let schedule: SimulationSchedule
     private let limits: SimulationLimits
     private let body: @Sendable (World) async throws -> Void
     private let thread: EventLoop
 
     init(
         faults: Faults,
+        schedule: SimulationSchedule,
         limits: SimulationLimits,
         _ body: @escaping @Sendable (World) async throws -> Void
     ) {
         self.faults = faults
+        self.schedule = schedule
         self.limits = limits
         self.body = body
         let configuration = EventLoop.Configuration(watchdogThreshold: nil)
@@ -149,8 +158,9 @@ struct Simulation: Sendable {
             Simulator(
                 seed: seed,
                 decisions: decisions.map { Decisions(replaying: $0) }
-                    ?? Decisions(random: random.derived(-1)),
+                    ?? Decisions(seed: random.derived(-1).next()),
                 faults: self.faults,
+                schedule: self.schedule,
                 limits: self.limits,
                 isRecorded: isRecorded
             )
@@ -202,6 +212,7 @@ extension Simulation {
             cause: cause,
             decisions: Decisions.text(of: run.decisions),
             elapsed: run.elapsed,
+            faults: self.faults,
             diagram: MessageDiagram(run.messages)
         )
     }

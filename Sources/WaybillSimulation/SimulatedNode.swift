@@ -29,10 +29,11 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
 
     /// Starts the node with a new bus.
     func start() async throws {
-        let bus = try self.network.start(self.number)
-        let contents = try await self.startUp(bus)
-        self.state.withLock { $0 = (bus, contents) }
-        self.modules.withLock { $0 = [:] }
+        try await self.network.start(self.number) { bus in
+            let contents = try await self.startUp(bus)
+            self.state.withLock { $0 = (bus, contents) }
+            self.modules.withLock { $0 = [:] }
+        }
     }
 
     /// The bus of the node; after a crash, the bus of its latest start.
@@ -63,7 +64,14 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
     }
 
     /// Ends the node at once, as `kill -9` ends a process; it starts again up to ten seconds later.
+    ///
+    /// Files of durable stores keep what was written.
     public func crash() { self.network.crash(self.number) }
+
+    /// Ends the node at once, as a power failure ends a computer; it starts again up to ten seconds later.
+    ///
+    /// Each write to the file of a durable store that was not synchronized is kept, dropped, or torn.
+    public func losePower() { self.network.crash(self.number, losingPower: true) }
 
     private var current: (bus: MessageBus, contents: Contents) {
         guard let current = self.state.withLock({ $0 }) else {

@@ -19,11 +19,14 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     let cause: Cause
 
-    /// The choices of the shortest run that fails in the same way, for ``simulate(seed:decisions:faults:limits:_:)``.
+    /// The choices of the shortest run that fails in the same way, for ``simulate(seed:decisions:faults:schedule:limits:_:)``.
     public let decisions: String
 
     /// The simulated time at which the run failed.
     public let elapsed: Duration
+
+    /// The faults of the simulation.
+    public let faults: Faults
 
     let diagram: MessageDiagram
 
@@ -38,8 +41,14 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         """
         \(self.reason) (seed \(self.seed), after \(self.elapsed) of simulated time)
         \(self.diagram.text)
-        To run exactly this again: simulate(seed: \(self.seed), decisions: "\(self.decisions)", ...)
+        To run exactly this again: \(self.call)
         """
+    }
+
+    /// The call that runs exactly this again, without the closure.
+    private var call: String {
+        let faults = self.faults.source.map { ", faults: \($0)" } ?? ""
+        return "simulate(seed: \(self.seed), decisions: \"\(self.decisions)\"\(faults))"
     }
 }
 

@@ -15,13 +15,13 @@ internal import Glibc
 /// by the scheduler or by the work that it runs.
 final class Simulator: @unchecked Sendable {
     /// A loop of the world.
-    private struct Loop {
+    struct Loop {
         let simulated: SimulatedLoop
         var isRunning = true
     }
 
     /// Work that is ready to run.
-    private struct Entry {
+    struct Entry {
         let sequence: Int
         let loop: Int
         let work: SimulatedLoop.Work
@@ -34,20 +34,22 @@ final class Simulator: @unchecked Sendable {
     }
 
     /// An invariant, which is checked after each piece of work.
-    private struct Invariant {
+    struct Invariant {
         let name: String
-        let check: @Sendable () async throws -> Bool
+        let check: Check
     }
 
     /// A condition that must hold in the end.
-    private struct Expectation {
+    struct Expectation {
         let name: String
         let limit: Duration
-        let check: @Sendable () async throws -> Bool
+        let check: Check
     }
 
     private let seed: UInt64
     let time = ManualTime(now: Simulator.epoch)
+    /// The time of ``time``, which is read without its lock.
+    private var now = Simulator.epoch
     let faults: Faults
     let limits: SimulationLimits
     /// Whether the messages of the run are recorded.
@@ -55,53 +57,54 @@ final class Simulator: @unchecked Sendable {
     private(set) var messages: [RecordedEvent] = []
     private var kept: [Registration] = []
     private let policy: SchedulingPolicy
+    /// The priorities of the tasks; nil if the schedule has none.
+    private var priorities: TaskPriorities?
     private var decisions: Decisions
     private(set) var trace = RunTrace()
 
-    private var loops: [Loop] = []
-    private var currentLoop = 0
-    private var ready: [Entry] = []
+    var loops: [Loop] = []
+    /// The closures that are called on a loop when it ends, by the number of the loop.
+    private var loopEndings: [Int: [@Sendable () -> Void]] = [:]
+    var currentLoop = 0
+    var ready: [Entry] = []
     private var held: [HeldEntry] = []
     private var nextSequence = 0
     private var step = 0
 
-    private var invariants: [Invariant] = []
-    private var expectations: [Expectation] = []
-    private var failure: SimulationFailure.Cause?
-    private var bodyEndedAt: Int64?
+    var invariants: [Invariant] = []
+    var expectations: [Expectation] = []
+    var failure: SimulationFailure.Cause?
+    var bodyEndedAt: Int64?
     /// The actions that happen at a later step, such as a crash.
     private var planned: [(step: Int, action: () -> Void)] = []
     /// Called when the run ends.
     private var endings: [() -> Void] = []
+    /// The number of loops that have ended and that no restarted node has replaced.
+    var endedLoops = 0
+    /// Called before each piece of work.
+    private var workObservers: [() -> Void] = []
     /// Called when time passes, with the number of nanoseconds.
     private var timeObservers: [(Int64) -> Void] = []
-
-    private enum CheckResult {
-        case holds, isBroken
-        case threw(String)
-    }
-
-    /// The result of one check; nil while it runs.
-    private final class CheckBox: Sendable {
-        let result = Locked<CheckResult?>(nil)
-    }
 
     /// The time at which every world begins, in nanoseconds.
     private static let epoch: Int64 = 1_000_000_000_000
 
     /// The longest run of work that delivers without suspending.
-    private static let manyDeliveries = 1 << 40
+    static let manyDeliveries = 1 << 40
 
     init(
         seed: UInt64,
         decisions: Decisions,
         faults: Faults,
+        schedule: SimulationSchedule,
         limits: SimulationLimits,
         isRecorded: Bool
     ) {
         self.seed = seed
         self.isRecorded = isRecorded
-        self.policy = SchedulingPolicy(random: SimulationRandom(seed: seed ^ 0x706f_6c69_6379))
+        let random = SimulationRandom(seed: seed ^ 0x706f_6c69_6379)
+        self.policy = SchedulingPolicy(schedule, random: random)
+        self.priorities = schedule.depth.map { TaskPriorities(depth: $0, random: random) }
         self.decisions = decisions
         self.faults = faults
         self.limits = limits
@@ -138,24 +141,54 @@ extension Simulator {
 
     func eventLoop(_ number: Int) -> EventLoop { self.loops[number].simulated.eventLoop }
 
+    func executor(of number: Int) -> EventLoopTaskExecutor { self.loops[number].simulated.executor }
+
+    /// Calls a closure on a loop when the loop ends.
+    func atEnd(ofLoop number: Int, _ body: @escaping @Sendable () -> Void) {
+        self.loopEndings[number, default: []].append(body)
+    }
+
+    /// Runs a closure that releases objects of a loop, on the loop.
+    func release(onLoop number: Int, _ body: () -> Void) { self.loops[number].simulated.release(body) }
+
+    /// Records that a node which had ended runs again with new loops.
+    func replaceEndedLoops(_ count: Int) { self.endedLoops -= count }
+
     /// Ends a loop and its work, as the end of a process would.
     func endLoop(_ number: Int) {
         self.loops[number].isRunning = false
+        self.endedLoops += 1
         self.ready.removeAll { $0.loop == number }
         self.held.removeAll { $0.entry.loop == number }
         // The loop that is running now ends after its current piece of work.
-        if number != self.currentLoop { self.loops[number].simulated.end() }
+        if number != self.currentLoop { self.close(number) }
+    }
+
+    private func close(_ number: Int) {
+        self.runEndings(of: number)
+        self.loops[number].simulated.end()
+    }
+
+    private func runEndings(of number: Int) {
+        guard let endings = self.loopEndings.removeValue(forKey: number) else { return }
+        self.loops[number].simulated.perform { for ending in endings { ending() } }
     }
 
     /// Ends all loops, and releases the code of the world, which refers to this object.
     func end() {
+        self.currentLoop = -1
+        for number in self.loops.indices { self.runEndings(of: number) }
         for ending in self.endings { ending() }
         (self.endings, self.invariants, self.expectations) = ([], [], [])
-        (self.planned, self.timeObservers, self.kept) = ([], [], [])
-        self.currentLoop = -1
+        (self.planned, self.timeObservers, self.workObservers, self.kept) = ([], [], [], [])
         for number in self.loops.indices where self.loops[number].isRunning {
+            let loop = self.loops[number].simulated
+            // A bus that ends releases what its loops remember in closures on these loops.
+            loop.takeWork { work in
+                if work.isClosure { loop.run(work, deliveries: 0) }
+            }
             self.loops[number].isRunning = false
-            self.loops[number].simulated.end()
+            loop.end()
         }
     }
 
@@ -190,7 +223,7 @@ extension Simulator {
 // Conditions.
 extension Simulator {
     func addInvariant(_ name: String, _ check: @escaping @Sendable () async throws -> Bool) {
-        self.invariants.append(Invariant(name: name, check: check))
+        self.invariants.append(Invariant(name: name, check: Check(check)))
     }
 
     func addExpectation(
@@ -198,7 +231,7 @@ extension Simulator {
         within limit: Duration,
         _ check: @escaping @Sendable () async throws -> Bool
     ) {
-        self.expectations.append(Expectation(name: name, limit: limit, check: check))
+        self.expectations.append(Expectation(name: name, limit: limit, check: Check(check)))
     }
 
     /// Plans an action for a later step of the run.
@@ -208,6 +241,9 @@ extension Simulator {
 
     /// Calls a closure when the run ends.
     func atEnd(_ body: @escaping () -> Void) { self.endings.append(body) }
+
+    /// Calls a closure before each piece of work.
+    func observeWork(_ observer: @escaping () -> Void) { self.workObservers.append(observer) }
 
     /// Calls a closure whenever time passes.
     func observeTime(_ observer: @escaping (Int64) -> Void) { self.timeObservers.append(observer) }
@@ -238,6 +274,7 @@ extension Simulator {
         // The task of the program was created on the thread of the test.
         self.loops[0].simulated.acceptForeignWork()
         while self.failure == nil {
+            for observer in self.workObservers { observer() }
             self.collectWork()
             if let entry = self.nextEntry() {
                 self.perform(entry)
@@ -254,13 +291,14 @@ extension Simulator {
     }
 
     /// Takes the work that the loops have received.
-    private func collectWork() {
-        for (number, loop) in self.loops.enumerated() where loop.isRunning {
-            loop.simulated.takeWork { work in
+    func collectWork() {
+        for number in self.loops.indices where self.loops[number].isRunning {
+            let loop = self.loops[number].simulated
+            loop.takeWork { work in
                 self.ready.append(Entry(sequence: self.nextSequence, loop: number, work: work))
                 self.nextSequence += 1
             }
-            if loop.simulated.hasForeignWork {
+            if loop.hasForeignWork {
                 let job = unsafe self.ready.last { $0.loop == number }?.work.job
                 self.fail(.escape(function: unsafe job.flatMap { unsafe Self.function(of: $0) }))
             }
@@ -284,8 +322,18 @@ extension Simulator {
                 self.held.append(HeldEntry(entry: entry, until: self.step + periods[choice - 1]))
             }
         }
-        let index = self.choose(.order, below: self.ready.count, odds: self.policy.reorder)
+        let index = self.nextIndex()
         return self.ready.remove(at: self.firstIndex(insteadOf: index))
+    }
+
+    private func nextIndex() -> Int {
+        guard self.priorities != nil else {
+            return self.choose(.order, below: self.ready.count, odds: self.policy.reorder)
+        }
+        return self.decisions.choose(.order, below: self.ready.count) {
+            let tasks = self.ready.map { $0.work.task(onLoop: $0.loop) }
+            return self.priorities?.index(of: tasks, at: self.step) ?? 0
+        }
     }
 
     /// Returns the index of the work that may run instead of the work at an index.
@@ -304,7 +352,7 @@ extension Simulator {
 
     private func perform(_ entry: Entry) {
         self.step += 1
-        self.trace.add(step: entry.sequence, loop: entry.loop, time: self.time.now - Self.epoch)
+        self.trace.add(step: entry.sequence, loop: entry.loop, time: self.now - Self.epoch)
         let suspends = self.choose(.suspend, below: 3, odds: self.policy.suspend)
         self.run(entry, deliveries: suspends == 0 ? Self.manyDeliveries : suspends - 1)
         if !self.planned.isEmpty {
@@ -314,23 +362,24 @@ extension Simulator {
         }
     }
 
-    private func run(_ entry: Entry, deliveries: Int) {
+    func run(_ entry: Entry, deliveries: Int) {
         self.currentLoop = entry.loop
         self.loops[entry.loop].simulated.run(entry.work, deliveries: deliveries)
         self.currentLoop = 0
-        if !self.loops[entry.loop].isRunning { self.loops[entry.loop].simulated.end() }
+        if !self.loops[entry.loop].isRunning { self.close(entry.loop) }
     }
 
     /// Advances the time to the next timer; fails if there is none.
     private func passTime() {
-        let before = self.time.now
+        let before = self.now
         let limit = Deadline(nanoseconds: Self.epoch + Int64(clamping: self.limits.time.nanoseconds))
         guard self.time.ringNext(until: limit) else {
             if self.time.pending > 0 { return self.fail(.tooMuchTime(self.limits.time)) }
             return self.hasWorkElsewhere() ? () : self.fail(.stuck)
         }
-        waybill_set_time(self.time.now)
-        let passed = self.time.now - before
+        self.now = self.time.now
+        waybill_set_time(self.now)
+        let passed = self.now - before
         if passed > 0 { for observer in self.timeObservers { observer(passed) } }
     }
 }
@@ -345,60 +394,5 @@ extension Simulator {
             usleep(1_000)
         }
         return false
-    }
-}
-
-// Checks.
-extension Simulator {
-    /// Checks all invariants, without letting other work run if possible.
-    private func checkInvariants() {
-        guard !self.invariants.isEmpty, self.loops.dropFirst().allSatisfy(\.isRunning) else { return }
-        for invariant in self.invariants where self.failure == nil {
-            switch self.evaluate(invariant.check) {
-            case .isBroken: self.fail(.invariant(invariant.name))
-            case .threw(let error): self.fail(.checkThrew(invariant.name, error))
-            case .holds, nil: break
-            }
-        }
-    }
-
-    /// Returns whether the run has ended well: its program has ended, and every expected condition holds.
-    private func isFinished() -> Bool {
-        guard let bodyEndedAt else { return false }
-        for expectation in self.expectations {
-            switch self.evaluate(expectation.check) {
-            case .holds: continue
-            case .threw(let error): self.fail(.checkThrew(expectation.name, error))
-            case .isBroken, nil:
-                let waited = Duration.nanoseconds(self.time.now - bodyEndedAt)
-                if waited >= expectation.limit || self.time.pending == 0 {
-                    self.fail(.expectation(expectation.name, expectation.limit))
-                }
-            }
-            return false
-        }
-        return true
-    }
-
-    /// Runs a check, and nothing but the work that it causes.
-    ///
-    /// - Returns: The result, or nil if the check waits for other work.
-    private func evaluate(_ check: @escaping @Sendable () async throws -> Bool) -> CheckResult? {
-        self.collectWork()
-        let others = self.ready
-        self.ready = []
-        let box = CheckBox()
-        Task(executorPreference: self.executor) {
-            let result: CheckResult
-            do { result = try await check() ? .holds : .isBroken } catch { result = .threw("\(error)") }
-            box.result.withLock { $0 = result }
-        }
-        self.collectWork()
-        while !self.ready.isEmpty, box.result.withLock({ $0 == nil }) {
-            self.run(self.ready.removeFirst(), deliveries: Self.manyDeliveries)
-            self.collectWork()
-        }
-        self.ready = others + self.ready
-        return box.result.withLock { $0 }
     }
 }

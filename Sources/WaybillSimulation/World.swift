@@ -4,7 +4,7 @@ internal import WaybillEventLoop
 
 /// A simulated world: nodes with their modules, clients that call them, and the conditions that must hold.
 ///
-/// ``simulate(seeds:faults:limits:_:)`` creates a world for each run. Everything in a world runs on one thread,
+/// ``simulate(seeds:faults:schedule:limits:_:)`` creates a world for each run. Everything in a world runs on one thread,
 /// and its time passes only when nothing is left to run.
 public final class World: Sendable {
     let simulator: Simulator
@@ -26,7 +26,7 @@ public final class World: Sendable {
     ///
     /// A message that no route of a node handles goes to a node that has a route for it. When a crash ends the
     /// node, its tasks stop where they are, callers on other nodes fail with `unreachable`, and `start` runs
-    /// again with a new bus up to ten seconds later.
+    /// again with a new bus up to ten seconds later. The files of durable stores that `start` opens stay.
     ///
     /// - Parameters:
     ///   - name: The name of the node, for diagrams and errors.

@@ -38,6 +38,7 @@ actor Sales {
 }
 
 extension PlantedBug {
+    /// Issue 1047 of resque/resque: a crash between taking a job and recording it loses the job.
     static let crashBeforePublication = PlantedBug(
         "a crash between two writes leaves one of them undone",
         faults: Faults(crash: .perHour(4))
@@ -70,6 +71,7 @@ actor Reports {
 }
 
 extension PlantedBug {
+    /// Issue 543 of kelektiv/node-cron: each instance of an application runs the schedule.
     static let scheduleThatRunsTwice = PlantedBug("two nodes run the same schedule") { world in
         let disk = Disk()
         _ = try await world.node("first") { bus in try await bus.install { Reports(disk) } }
@@ -109,6 +111,7 @@ actor Storage {
 }
 
 extension PlantedBug {
+    /// Issue 308 of OptimalBits/bull: a slow worker loses its lock, and another one handles the same job.
     static let expiredLease = PlantedBug(
         "a leader works on after its lease has expired",
         faults: Faults(delay: .upTo(.seconds(60)))
@@ -164,6 +167,7 @@ actor Rows {
 }
 
 extension PlantedBug {
+    /// Issue 7727 of readthedocs/readthedocs.org: two requests find no row, and both insert one.
     static let registeredTwice = PlantedBug("a name that must be unique is registered twice") { world in
         let disk = Disk()
         _ = try await world.node("rows") { bus in try await bus.install { Rows(disk) } }
@@ -204,6 +208,7 @@ actor Index {
 }
 
 extension PlantedBug {
+    /// Pull request 4860 of mattermost/mattermost: a slow old request replaces the results of a newer one.
     static let lateReplyWins = PlantedBug(
         "the late reply of an old request replaces the new one",
         faults: Faults(delay: .upTo(.seconds(2)))

@@ -15,6 +15,7 @@ actor Refunds {
 }
 
 extension PlantedBug {
+    /// Issue 337 of celery/kombu: a job that a worker still has is given out again after a timeout.
     static let doubleRefund = PlantedBug(
         "a refund is paid twice after a timeout",
         faults: Faults(delay: .upTo(.seconds(30)))
@@ -51,6 +52,7 @@ actor Seats {
 }
 
 extension PlantedBug {
+    /// Issue 56393 of quarkusio/quarkus: a caller that is cancelled leaves a permit of a pool behind.
     static let forgottenReservation = PlantedBug(
         "a cancelled caller leaves a reservation behind",
         faults: Faults(cancellation: 0.1)
@@ -163,6 +165,7 @@ actor Paper {
 }
 
 extension PlantedBug {
+    /// Pull request 488 of AsyncHttpClient/async-http-client: a connection that fails keeps its permit.
     static let leakedPermit = PlantedBug(
         "an error leaks a permit",
         faults: Faults(failure: 0.02)

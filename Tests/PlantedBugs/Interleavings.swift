@@ -78,6 +78,7 @@ actor Prices {
 }
 
 extension PlantedBug {
+    /// Issue 43 of duomark/epocxy: a value that was fetched before an invalidation is stored after it.
     static let staleCache = PlantedBug("a cache stores a value that was read before an invalidation") {
         world in
         let node = try await world.node("prices") { bus in try await bus.install { Prices() } }
@@ -116,6 +117,8 @@ actor Database {
 }
 
 extension PlantedBug {
+    /// Issue 6 of kane50613/redis-on-workers: commands that arrive while the first connection is being
+    /// established get connections of their own.
     static let doubleConnection = PlantedBug("two first callers create a connection each") { world in
         let node = try await world.node("database") { bus in try await bus.install { Database() } }
         world.always("there is one connection") { await node.module(Database.self).connections <= 1 }

@@ -77,6 +77,7 @@ actor Reader {
 }
 
 extension PlantedBug {
+    /// Issue 6415 of ReactiveX/RxJava: a subscriber on another thread misses a value that comes soon.
     static let missedFirstMessage = PlantedBug("a subscription misses the first message") { world in
         let node = try await world.node("news") { bus in
             try await bus.install { News() }
@@ -129,6 +130,7 @@ actor Third {
 }
 
 extension PlantedBug {
+    /// Issue 5456 of dotnet/orleans: the call chain A, B, C, A waits for ever.
     static let waitsForItself = PlantedBug("a serial module waits for itself through two others") { world in
         _ = try await world.node("circle") { bus in
             try await bus.install(mailbox: .init(isSerial: true)) { First() }
@@ -165,6 +167,7 @@ actor Door {
 }
 
 extension PlantedBug {
+    /// Pull request 342 of lalinsky/zio: a signal between the check and the wait is lost.
     static let lostWakeUp = PlantedBug("a wake-up comes between the check and the wait") { world in
         _ = try await world.node("door") { bus in try await bus.install { Door() } }
         try await world.clients(2) { client, random in

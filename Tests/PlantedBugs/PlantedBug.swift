@@ -3,6 +3,8 @@ package import Waybill
 package import WaybillSimulation
 
 /// A program with one defect that depends on the order of its tasks, on time or on a fault.
+///
+/// The comment of a bug names an issue of a known project with the same defect, if there is one.
 package struct PlantedBug: Sendable {
     /// The defect in a few words.
     package let name: String

@@ -1,5 +1,4 @@
 #if Durable
-import CFaultyDisk
 import Foundation
 import Logging
 import Testing
@@ -7,9 +6,9 @@ import Waybill
 import WaybillDurable
 import WaybillEventLoop
 import WaybillRouting
+import WaybillSimulation
 import WaybillTestSupport
 
-/// The disk in memory is one for the process, so these tests run one after the other.
 @Suite(.serialized) struct PowerCutTests {
     @Test func `no message is lost, doubled or stuck when the power is cut at any operation`() async throws {
         let isSoak = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1"
@@ -45,12 +44,12 @@ struct LifeOfMessages {
     var usesKeys = true
 
     private static let count = 6
+    private let disk = FaultyDisk(seed: 1)
 
     /// Runs lives until the power was cut a number of times.
     ///
     /// - Returns: The violations of the promise, after a line with the seed; empty if there are none.
     func run(cuts: Int, seed: UInt64) async throws -> [String] {
-        #expect(faulty_disk_register() == 0)
         var generator = SeededGenerator(seed: seed)
         var total = 0
         var violations: [String] = []
@@ -66,25 +65,27 @@ struct LifeOfMessages {
     private func life(
         using generator: inout SeededGenerator
     ) async throws -> (cuts: Int, violations: [String]) {
-        faulty_disk_reset(generator.next())
+        self.disk.reset(seed: generator.next())
         var accepted: Set<Int> = []
         var cuts = 0
         let cutLimit = Int.random(in: 1...6, using: &generator)
         while true {
-            if cuts < cutLimit { faulty_disk_cut_power_after(.random(in: 1...160, using: &generator)) }
+            if cuts < cutLimit {
+                self.disk.cutPower(afterOperations: .random(in: 1...160, using: &generator))
+            }
             let isOver = await self.live(sending: &accepted)
-            guard faulty_disk_has_power() == 0 else {
+            guard !self.disk.hasPower else {
                 if isOver { return (cuts, try await self.violations(accepted)) }
                 continue
             }
             cuts += 1
-            faulty_disk_restore_power()
+            self.disk.restorePower()
         }
     }
 
     private func open() async throws -> DurableStore {
         var configuration = DurableStore.Configuration()
-        configuration.vfs = "faulty"
+        configuration.vfs = self.disk.name
         // The log is copied into the file in each life.
         configuration.logLimit = 20
         configuration.synchronous = self.synchronous

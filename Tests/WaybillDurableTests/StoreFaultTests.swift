@@ -1,11 +1,11 @@
 #if Durable
-import CFaultyDisk
 import Foundation
 import Logging
 import Testing
 import Waybill
 import WaybillDurable
 import WaybillEventLoop
+import WaybillSimulation
 import WaybillTestSupport
 
 /// What goes wrong with a file, each with a typed error that names the remedy.
@@ -105,17 +105,13 @@ import WaybillTestSupport
     }
 }
 
-/// Faults of a disk in memory, which is one for the process.
-extension PowerCutTests {
-    private func open() async throws -> DurableStore {
-        #expect(faulty_disk_register() == 0)
-        faulty_disk_reset(1)
-        return try await self.reopen()
-    }
+/// Faults of a disk in memory.
+@Suite struct DiskFaultTests {
+    private let disk = FaultyDisk(seed: 1)
 
-    private func reopen() async throws -> DurableStore {
+    private func open() async throws -> DurableStore {
         var configuration = DurableStore.Configuration()
-        configuration.vfs = "faulty"
+        configuration.vfs = self.disk.name
         configuration.logger = Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() }
         return try await DurableStore("faults.db", configuration: configuration)
     }
@@ -143,14 +139,14 @@ extension PowerCutTests {
         try await bus.attach(store)
         try await store.send("app://work")
         await gate.reached()
-        faulty_disk_limit(1)
+        self.disk.limit(to: 1)
         let code = await self.code {
             try await store.send("app://work", parameters: ["text": String(repeating: "x", count: 100_000)])
         }
         #expect(code == .diskFull)
         gate.open()
         try await Task.sleep(for: .milliseconds(50))
-        faulty_disk_limit(0)
+        self.disk.limit(to: 0)
         #expect(await eventually { (try? await store.statistics().underway) == 0 })
         try await store.send("app://work")
         await store.isIdle()
@@ -166,17 +162,17 @@ extension PowerCutTests {
         try await bus.attach(store)
         try await store.send("app://work")
         await gate.reached()
-        faulty_disk_limit(1)
+        self.disk.limit(to: 1)
         gate.open()
         // The outcome has to be refused by the disk before the store is closed.
         try await Task.sleep(for: .milliseconds(50))
         let start = ContinuousClock.now
         async let closed: Void = store.close(drainingFor: .seconds(60))
         try await Task.sleep(for: .milliseconds(50))
-        faulty_disk_limit(0)
+        self.disk.limit(to: 0)
         await closed
         #expect(start.duration(to: .now) < .seconds(30))
-        let again = try await self.reopen()
+        let again = try await self.open()
         #expect(try await again.messages().isEmpty)
         await again.close()
     }
@@ -184,12 +180,12 @@ extension PowerCutTests {
     @Test func `a synchronization that fails stops the store, and all that waits`() async throws {
         let store = try await self.open()
         try await store.send("app://work")
-        faulty_disk_fail_synchronizations(1)
+        self.disk.failSynchronizations(true)
         #expect(await self.code { try await store.send("app://work") } == .inputOutput)
-        faulty_disk_fail_synchronizations(0)
+        self.disk.failSynchronizations(false)
         #expect(await self.code { try await store.send("app://work") } == .stopped)
         await store.close()
-        let again = try await self.reopen()
+        let again = try await self.open()
         // The second message was not acknowledged, so that it may be there or not.
         #expect([1, 2].contains(try await again.statistics().waiting))
         await again.close()
@@ -204,9 +200,8 @@ extension PowerCutTests {
         }
         await store.close()
         let size = 4_096
-        let isThere = unsafe faulty_disk_overwrite("faults.db", Int64(size * 12), Int64(size * 8))
-        #expect(isThere == 1)
-        let damaged = try await self.reopen()
+        #expect(self.disk.overwrite("faults.db", from: size * 12, count: size * 8))
+        let damaged = try await self.open()
         let problems = try? await damaged.check()
         #expect(problems?.isEmpty != true)
         // The read of the page has stopped the store, and a bus that is attached later learns the reason.
@@ -218,11 +213,11 @@ extension PowerCutTests {
     @Test func `a log that was cut keeps the commits before the cut`() async throws {
         let store = try await self.open()
         for number in 0..<20 { try await store.send("app://work/\(number)") }
-        faulty_disk_cut_power_after(1)
+        self.disk.cutPower(afterOperations: 1)
         _ = await self.code { try await store.send("app://work/20") }
         await store.close()
-        faulty_disk_restore_power()
-        let again = try await self.reopen()
+        self.disk.restorePower()
+        let again = try await self.open()
         #expect(try await again.statistics().waiting >= 20)
         #expect(try await again.check() == [])
         await again.close()

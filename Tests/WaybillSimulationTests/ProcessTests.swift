@@ -19,7 +19,7 @@ struct ProcessTests {
             let process = Process()
             process.executableURL = URL(filePath: CommandLine.arguments[0])
                 .deletingLastPathComponent().appending(path: "SimulationProgram")
-            process.arguments = ["\(seeds.count)"]
+            process.arguments = ["hashes", "\(seeds.count)"]
             let output = Pipe()
             process.standardOutput = output
             try process.run()

@@ -35,12 +35,13 @@ extension PlantedBug: CustomTestStringConvertible {
 private func failure(
     seeds: ClosedRange<UInt64> = 1...100,
     faults: Faults = .none,
+    schedule: SimulationSchedule = .random,
     limits: SimulationLimits = SimulationLimits(),
     _ body: @escaping @Sendable (World) async throws -> Void
 ) async throws -> SimulationFailure {
     try #require(
         await #expect(throws: SimulationFailure.self) {
-            try await simulate(seeds: seeds, faults: faults, limits: limits, body)
+            try await simulate(seeds: seeds, faults: faults, schedule: schedule, limits: limits, body)
         }
     )
 }
@@ -63,12 +64,46 @@ struct SimulateTests {
         #expect(failure.decisions.split(separator: " ").count <= 15)
     }
 
+    @Test(arguments: PlantedBug.all)
+    func `a planted bug is found with priorities in 1,000 seeds`(_ bug: PlantedBug) async throws {
+        let failure = try await failure(
+            seeds: 1...1_000,
+            faults: bug.faults,
+            schedule: .pct(depth: 3),
+            bug.program
+        )
+        // The decisions repeat the failure without the schedule.
+        await #expect(throws: SimulationFailure.self) {
+            try await simulate(
+                seed: failure.seed,
+                decisions: failure.decisions,
+                faults: bug.faults,
+                bug.program
+            )
+        }
+    }
+
+    @Test func `a task that polls does not run for ever before the task that it waits for`() async throws {
+        try await simulate(seeds: 1...50, schedule: .pct(depth: 1)) { _ in
+            let ends = Tally()
+            await withTaskGroup { group in
+                group.addTask {
+                    while ends.count == 0 { await Task.yield() }
+                }
+                group.addTask {
+                    await Task.yield()
+                    ends.add()
+                }
+            }
+        }
+    }
+
     @Test func `a failure names the invariant and the messages, and can be run again`() async throws {
         let first = try await failure(overdraw)
         #expect(first.reason == "The invariant \"the stock is never negative\" does not hold")
         #expect(first.description.contains("app://stock/take"))
         #expect(first.mermaid.hasPrefix("sequenceDiagram\n"))
-        let line = "simulate(seed: \(first.seed), decisions: \"\(first.decisions)\", ...)"
+        let line = "simulate(seed: \(first.seed), decisions: \"\(first.decisions)\")"
         #expect(first.description.hasSuffix(line))
         let second = try #require(
             await #expect(throws: SimulationFailure.self) {
@@ -77,6 +112,26 @@ struct SimulateTests {
         )
         #expect(second.reason == first.reason)
         #expect(second.elapsed == first.elapsed)
+    }
+
+    @Test func `a failure prints its faults as source`() async throws {
+        let texts: [(Faults, String)] = [
+            (.none, ""),
+            (Faults(delay: .upTo(.seconds(30))), ", faults: Faults(delay: .upTo(.seconds(30)))"),
+            (
+                Faults(delay: .upTo(.milliseconds(1_500), odds: 0.5), failure: 0.01, duplication: 0.2),
+                ", faults: Faults(delay: .upTo(.milliseconds(1500), odds: 0.5), failure: 0.01, "
+                    + "duplication: 0.2)"
+            ),
+            (
+                Faults(cancellation: 0.5, crash: .perHour(2), powerLoss: .perHour(0.5)),
+                ", faults: Faults(cancellation: 0.5, crash: .perHour(2.0), powerLoss: .perHour(0.5))"
+            ),
+        ]
+        for (faults, text) in texts {
+            let failure = try await failure(faults: faults) { world in world.eventually("x") { false } }
+            #expect(failure.description.hasSuffix("decisions: \"\"\(text))"))
+        }
     }
 
     @Test func `a correct program passes with every fault`() async throws {
@@ -300,6 +355,55 @@ struct NodeTests {
             #expect(starts.withLock { $0 } >= 2)
             #expect(finished.withLock { $0 } == 2)
         }
+    }
+
+    @Test func `invariants are checked again when a node has restarted`() async throws {
+        let failure = try await failure(seeds: 1...1) { world in
+            let node = try await world.node("shop") { bus in try await bus.install { Stock() } }
+            world.always("the stock is never negative") { await node.module(Stock.self).count >= 0 }
+            node.crash()
+            try await Task.sleep(for: .seconds(20))
+            try await world.clients(8) { client, _ in try await client.route("app://stock/take") }
+        }
+        #expect(failure.reason == "The invariant \"the stock is never negative\" does not hold")
+    }
+
+    @Test func `a crash ends the start code of a node, which runs again`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let starts = Tally()
+            let ends = Tally()
+            let started = try await world.node("shop") { _ in
+                starts.add()
+                // The second start takes long enough for a crash.
+                if starts.count == 2 { try await Task.sleep(for: .seconds(60)) }
+                ends.add()
+            }
+            started.crash()
+            while starts.count < 2 { try await Task.sleep(for: .seconds(1)) }
+            started.crash()
+            try await Task.sleep(for: .seconds(120))
+            #expect(started.isRunning)
+            #expect(starts.count == 3)
+            #expect(ends.count == 2)
+        }
+    }
+
+    @Test func `a retry repeats a request to another node whose reply was lost`() async throws {
+        let repeated = Tally()
+        try await simulate(seeds: 1...50, faults: Faults(failure: 0.3)) { world in
+            let (retried, others) = (Tally(), Tally())
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://shop/price") { _ in retried.add() }
+                try bus.register("app://shop/buy") { _ in others.add() }
+            }
+            let caller = try await world.node("caller") { bus in
+                bus.use(try RetryMiddleware(idempotent: ["app://shop/price"]))
+            }
+            for url in ["app://shop/price", "app://shop/buy"] { _ = try? await caller.bus.route(url) }
+            if retried.count > 1 { repeated.add() }
+            #expect(others.count <= 1)
+        }
+        #expect(repeated.count > 0)
     }
 }
 #endif

@@ -34,6 +34,9 @@ void waybill_set_time(int64_t time);
 // waybill_symbol_name returns its name.
 void *_Nullable waybill_job_function(void *_Nonnull job);
 
+// Returns the number of a task, which no other task of the process has; 0 if the job is not a task.
+uint32_t waybill_task_number(void *_Nonnull job);
+
 // Returns the mangled name of the function at an address, or NULL if it is not known.
 const char *_Nullable waybill_symbol_name(const void *_Nullable function);
 

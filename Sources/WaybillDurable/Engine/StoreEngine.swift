@@ -4,7 +4,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The actor that owns the file of a store, on an event loop with its own thread.
+/// The actor that owns the file of a store, on an event loop with its own thread, or on a loop of a simulation.
 ///
 /// Sends, transactions and outcomes of attempts put ``StoreWork`` into the inbox. The engine takes all work
 /// from the inbox and performs it in one transaction. All work that arrives during one synchronization of the
@@ -33,7 +33,14 @@ actor StoreEngine: LoopBound {
     private var isClosing = false
     private var drainWaiters: [() -> Void] = []
 
-    init(settings: SharedSettings) {
+    init(settings: SharedSettings, on eventLoop: EventLoop) {
+        self.eventLoop = eventLoop
+        self.settings = settings
+        self.inbox = StoreInbox()
+    }
+
+    /// Creates the loop of a store, with its own thread.
+    static func makeEventLoop() -> EventLoop {
         // The engine's loop blocks while the disk synchronizes, and the watchdog would report each of these
         // blocks.
         var configuration = EventLoop.Configuration()
@@ -41,9 +48,7 @@ actor StoreEngine: LoopBound {
         // Waking a thread takes longer than many senders need before they send again, so the loop spins for a
         // short time.
         configuration.idlePolicy = .spin(for: .microseconds(50))
-        self.eventLoop = EventLoop(name: "waybill-store", configuration: configuration)
-        self.settings = settings
-        self.inbox = StoreInbox()
+        return EventLoop(name: "waybill-store", configuration: configuration)
     }
 
     /// Opens the file.
@@ -283,6 +288,15 @@ extension StoreEngine {
         self.settings.bus = nil
         self.resumeDrainWaiters()
         for work in self.inbox.close(with: error) { work.reject(error) }
+    }
+
+    /// Ends the store as the end of its process would: it writes nothing more.
+    ///
+    /// A simulation calls this on the loop of the engine.
+    nonisolated func abandon() {
+        self.assumeOnLoop { engine in
+            engine.stop(with: DurableError(.stopped, message: "the process of the store has ended"))
+        }
     }
 
     private func resumeDrainWaiters() {

@@ -21,7 +21,8 @@ internal import WaybillRouting
 /// written exactly once, together with the completion.
 ///
 /// Only one store at a time can open a file. All methods can be called from any isolation. They wait without
-/// blocking a thread, because the store has its own thread for the file.
+/// blocking a thread, because the store has its own thread for the file. In a simulation
+/// (`WaybillSimulation`), a store belongs to its node, and the store's file is in memory.
 public final class DurableStore: Sendable {
     let engine: StoreEngine
 
@@ -37,12 +38,15 @@ public final class DurableStore: Sendable {
     /// - Throws: ``DurableError`` with `notADatabase`, `newerSchema`, `inUse`, `readOnly`, `unavailable`,
     ///   `diskFull`, `inputOutput` or `corrupt`.
     public init(_ path: String, configuration: Configuration = Configuration()) async throws(DurableError) {
-        self.engine = StoreEngine(settings: SharedSettings(configuration))
+        self.engine =
+            StoreHost.current?.makeEngine(configuration)
+            ?? StoreEngine(settings: SharedSettings(configuration), on: StoreEngine.makeEventLoop())
         try await self.engine.open(path)
     }
 
     deinit {
         let engine = self.engine
+        guard engine.closingError == nil else { return }
         Task { await engine.close(drainingFor: .seconds(10)) }
     }
 

@@ -58,7 +58,7 @@ extension LoopCore {
     /// Runs items after the loop has shut down.
     func submitAfterShutdown(_ list: WorkList) {
         // The process of a simulated loop has ended, so the work of the loop must not run.
-        if self.host == .simulated { return }
+        if self.host == .simulated { return list.discard() }
         guard self.postShutdownQueue.append(list) else { return }
         LoopThread.start(name: "\(self.name) post-shutdown") { self.runPostShutdownQueue() }
     }

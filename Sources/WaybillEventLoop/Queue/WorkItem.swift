@@ -123,6 +123,15 @@ struct WorkList {
         return first
     }
 
+    /// Releases the closures of the list without running them.
+    ///
+    /// The memory of tasks is not released, because a task that has not ended cannot be destroyed.
+    consuming func discard() {
+        while let item = self.pop() {
+            if item.kind == .closure { _ = item.takeBody() }
+        }
+    }
+
     private static func item(_ address: UInt) -> WorkItem? {
         // The address is zero, or the address of an item that was appended or prepended.
         guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return nil }

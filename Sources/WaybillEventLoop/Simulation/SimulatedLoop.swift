@@ -70,6 +70,14 @@ package final class SimulatedLoop: Sendable {
         }
     }
 
+    /// Runs a closure as the loop's thread would.
+    package func perform(_ body: () -> Void) {
+        self.enter {
+            unsafe self.core.state.pointee.budget.limit(to: 1 << 40)
+            body()
+        }
+    }
+
     /// Enqueues a job that the runtime was about to run on the default executor.
     ///
     /// - Parameter job: The address of the job, which must not be enqueued elsewhere.
@@ -87,6 +95,12 @@ package final class SimulatedLoop: Sendable {
     package func end() {
         self.enter { self.core.abandon() }
         self.core.closeAbandoned()
+    }
+
+    /// Runs a closure that releases objects of the loop, which may have ended.
+    package func release(_ body: () -> Void) {
+        self.enter(body)
+        self.core.discardReady()
     }
 
     private func enter(_ body: () -> Void) {
@@ -117,8 +131,16 @@ extension LoopCore {
     fileprivate func closeAbandoned() {
         self.uv.run()
         self.uv.close()
-        unsafe self.state.pointee.ready = WorkList()
-        _ = self.inbox.close()
+        // Objects that the closures release may enqueue further work.
+        self.inbox.close().discard()
         self.lifecycle.close()
+        self.discardReady()
+    }
+
+    /// Releases the closures that have been enqueued and will not run.
+    fileprivate func discardReady() {
+        let ready = unsafe self.state.pointee.ready
+        unsafe self.state.pointee.ready = WorkList()
+        ready.discard()
     }
 }

@@ -1,0 +1,50 @@
+#if Durable
+internal import Logging
+package import WaybillEventLoop
+
+/// The process of a simulation in which a store is opened, instead of the process of the operating system.
+///
+/// A store that is opened in a task with a host runs on a loop of the host and uses the host's disk. Opening a
+/// store reads one task-local value for that, and nothing else of a store asks for the host.
+package struct StoreHost: Sendable {
+    /// The host of the stores that the current task opens; nil in a program that does not simulate.
+    @TaskLocal package static var current: StoreHost?
+
+    /// The loop and the disk of one store.
+    package struct Place: Sendable {
+        fileprivate let eventLoop: EventLoop
+        fileprivate let vfs: String
+        /// Receives a closure that the host calls on the loop when the process ends.
+        fileprivate let atEnd: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+        package init(
+            eventLoop: EventLoop,
+            vfs: String,
+            atEnd: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+        ) {
+            self.eventLoop = eventLoop
+            self.vfs = vfs
+            self.atEnd = atEnd
+        }
+    }
+
+    private let makePlace: @Sendable () -> Place
+
+    /// Creates a host.
+    ///
+    /// - Parameter makePlace: Returns the place of a store, whenever one is opened.
+    package init(makePlace: @escaping @Sendable () -> Place) { self.makePlace = makePlace }
+
+    /// Creates the engine of a store that is opened in this host.
+    func makeEngine(_ configuration: DurableStore.Configuration) -> StoreEngine {
+        let place = self.makePlace()
+        var configuration = configuration
+        configuration.vfs = place.vfs
+        // Each loss of power would be logged as a critical failure.
+        configuration.logger = Logger(label: "waybill.durable") { _ in SwiftLogNoOpLogHandler() }
+        let engine = StoreEngine(settings: SharedSettings(configuration), on: place.eventLoop)
+        place.atEnd { [weak engine] in engine?.abandon() }
+        return engine
+    }
+}
+#endif

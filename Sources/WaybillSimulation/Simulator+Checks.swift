@@ -1,0 +1,58 @@
+internal import WaybillEventLoop
+
+// The evaluation of invariants, and of the conditions for the end.
+extension Simulator {
+    /// Checks all invariants, without letting other work run if possible.
+    func checkInvariants() {
+        guard !self.invariants.isEmpty, self.endedLoops == 0 else { return }
+        for invariant in self.invariants where self.failure == nil {
+            switch self.evaluate(invariant.check) {
+            case .isBroken: self.fail(.invariant(invariant.name))
+            case .threw(let error): self.fail(.checkThrew(invariant.name, error))
+            case .holds, nil: break
+            }
+        }
+    }
+
+    /// Returns whether the run has ended well: its program has ended, and every expected condition holds.
+    func isFinished() -> Bool {
+        guard let bodyEndedAt else { return false }
+        for expectation in self.expectations {
+            switch self.evaluate(expectation.check) {
+            case .holds: continue
+            case .threw(let error): self.fail(.checkThrew(expectation.name, error))
+            case .isBroken, nil:
+                let waited = Duration.nanoseconds(self.time.now - bodyEndedAt)
+                if waited >= expectation.limit || self.time.pending == 0 {
+                    self.fail(.expectation(expectation.name, expectation.limit))
+                }
+            }
+            return false
+        }
+        return true
+    }
+
+    /// Runs a check, and nothing but the work that it causes.
+    ///
+    /// - Returns: The result, or nil if the check waits for other work.
+    private func evaluate(_ check: Check) -> Check.Result? {
+        self.collectWork()
+        let number = self.loops[check.loop].isRunning ? check.loop : 0
+        let loop = self.loops[number].simulated
+        self.currentLoop = number
+        loop.perform { check.start(on: loop.eventLoop) }
+        self.currentLoop = 0
+        if let result = check.takeResult() { return result }
+        let others = self.ready
+        self.ready = []
+        self.collectWork()
+        // A check reads mostly the actors of one loop, so it begins there next time.
+        if let first = self.ready.first { check.loop = first.loop }
+        while !self.ready.isEmpty, !check.hasResult {
+            self.run(self.ready.removeFirst(), deliveries: Self.manyDeliveries)
+            self.collectWork()
+        }
+        self.ready = others + self.ready
+        return check.takeResult()
+    }
+}
