@@ -49,8 +49,8 @@ extension Navigator {
     /// - Parameters:
     ///   - pattern: the pattern of the destination's URLs, without a transition.
     ///   - name: the name for observers and inspectors; nil for the pattern.
-    ///   - fileID: the file of the registration, for the message of a conflict.
-    ///   - line: the line of the registration, for the message of a conflict.
+    ///   - fileID: the file of the registration, for the text of a `conflict` error.
+    ///   - line: the line of the registration, for the text of a `conflict` error.
     ///   - make: makes the destination, on the navigator's loop.
     /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
     /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
@@ -91,8 +91,8 @@ extension Navigator {
     ///   - pattern: the pattern of the destination's URLs, without a transition.
     ///   - destination: the type of the destination.
     ///   - name: the name for observers and inspectors; nil for the type's name.
-    ///   - fileID: the file of the registration, for the message of a conflict.
-    ///   - line: the line of the registration, for the message of a conflict.
+    ///   - fileID: the file of the registration, for the text of a `conflict` error.
+    ///   - line: the line of the registration, for the text of a `conflict` error.
     /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
     /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult

@@ -133,8 +133,8 @@ extension MessageBus {
     ///   - service: the protocol.
     ///   - name: the name of the provider, if there is more than one.
     ///   - router: makes the service.
-    ///   - fileID: the file of the registration, for the message of a conflict.
-    ///   - line: the line of the registration, for the message of a conflict.
+    ///   - fileID: the file of the registration, for the text of a `conflict` error.
+    ///   - line: the line of the registration, for the text of a `conflict` error.
     /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
     ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
@@ -165,8 +165,8 @@ extension MessageBus {
     ///   - service: the protocol.
     ///   - name: the name of the provider, if there is more than one.
     ///   - router: makes the destination.
-    ///   - fileID: the file of the registration, for the message of a conflict.
-    ///   - line: the line of the registration, for the message of a conflict.
+    ///   - fileID: the file of the registration, for the text of a `conflict` error.
+    ///   - line: the line of the registration, for the text of a `conflict` error.
     ///   - view: converts the destination to the service.
     /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
     ///   router has made are not removed.

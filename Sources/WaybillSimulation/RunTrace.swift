@@ -1,4 +1,6 @@
-/// The steps of a run as one number, and each step for a comparison of two runs.
+/// Records the steps of a run as a hash, by which two runs are compared.
+///
+/// The trace also records each step, so that the first difference of two runs can be shown.
 struct RunTrace: Equatable {
     /// A piece of work that has run.
     struct Step: Equatable {

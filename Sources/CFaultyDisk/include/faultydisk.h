@@ -31,7 +31,7 @@ void faulty_disk_cut_power_after(faulty_disk *_Nonnull disk, int operations);
 // Whether the disk has power. Without power, each operation fails.
 int faulty_disk_has_power(const faulty_disk *_Nonnull disk);
 
-// Restores the power, with the files as the disk has kept them.
+// Restores the power. The files then contain the data that the disk kept during the power cut.
 void faulty_disk_restore_power(faulty_disk *_Nonnull disk);
 
 // Makes each operation fail until the disk is turned on. The files that are open now fail for ever, as if their

@@ -115,7 +115,7 @@ extension ExternalRequest {
     /// The time at which the peer stops waiting.
     package var deadline: ContinuousClock.Instant? { self.content.expiry.instant }
 
-    /// Returns whether the deadline of the peer has passed on the clock of a bus.
+    /// Returns whether the deadline that the peer has set has passed, by the clock of a bus.
     package func isOverdue(on bus: MessageBus) -> Bool {
         self.content.expiry.exists && self.content.expiry.hasPassed(by: bus.core.time)
     }

@@ -21,7 +21,9 @@ final class MessageExtras: Sendable {
     /// The record of this delivery attempt in a store; nil for a message that no store delivers.
     let source: (any MessageSource)?
 
-    /// The provenance of the message, which an observed bus records; nil for a request that no handler made.
+    /// Which message caused this message; nil when no handler sent the message.
+    ///
+    /// The bus records the property only while code observes the bus.
     let provenance: MessageProvenance?
 
     static let empty = MessageExtras()

@@ -46,11 +46,12 @@ final class InterceptionState: Sendable {
 }
 
 extension Message {
-    /// Calls the `prepare` method of each middleware with a sent message, before it is the message's turn.
+    /// Calls the `prepare` method of each middleware with a sent message, before the message waits in a
+    /// mailbox.
     ///
     /// - Parameters:
     ///   - chain: The middlewares.
-    ///   - provenance: The provenance of the message; nil when the bus is not observed.
+    ///   - provenance: Which message caused this message; nil when no code observes the bus.
     mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         self = chain.prepare(self)
         if let provenance {

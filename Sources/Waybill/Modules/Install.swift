@@ -17,12 +17,12 @@ extension MessageBus {
     ///   - instances: The number of instances, and the rule that selects the instance for a message. The
     ///     default is one instance.
     ///   - mailbox: The configuration of the module's mailbox; nil for the bus's defaults.
-    ///   - fileID: The source file of the installation, for the message of a conflict.
-    ///   - line: The source line of the installation, for the message of a conflict.
+    ///   - fileID: The source file of the installation, for the text of a `conflict` error.
+    ///   - line: The source line of the installation, for the text of a `conflict` error.
     ///   - make: A closure that creates the module, in the caller's isolation. The bus calls the closure once
     ///     for each instance.
     /// - Returns: The module, and the registration that uninstalls the module.
-    /// - Throws: `conflict` with the other route, and with the module if it is already installed;
+    /// - Throws: `conflict`, which names the other route, or the module if the module is already installed;
     ///   `invalidPattern`; `shutDown`; or an error that `make` throws.
     @discardableResult
     public nonisolated(nonsending) func install<Module: Waybill.Module>(

@@ -22,7 +22,8 @@ extension Message {
     /// with a message that you have kept.
     ///
     /// - Parameter value: The payload of the message to the return URL.
-    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
+    /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
+    ///   has called `declineReturn`.
     @discardableResult
     public func sendReturn(_ value: some Sendable) -> Bool {
         self.extras?.returnPath?.send(value, headers: self.returnHeaders) ?? false
@@ -32,7 +33,8 @@ extension Message {
     ///
     /// - Parameter url: The new destination of the reply's value. A URL without a scheme gets the message's
     ///   scheme. If the text is not a URL, the delivery of the value fails.
-    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
+    /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
+    ///   has called `declineReturn`.
     @discardableResult
     public func replaceReturnURL(with url: String) -> Bool {
         self.extras?.returnPath?.replace(with: url) ?? false
@@ -42,7 +44,8 @@ extension Message {
     ///
     /// The caller still receives its reply.
     ///
-    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
+    /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
+    ///   has called `declineReturn`.
     @discardableResult
     public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
 
@@ -50,7 +53,8 @@ extension Message {
     ///
     /// This process then sends no value.
     ///
-    /// - Returns: false if the message has no return URL, or if a value has already been sent or declined.
+    /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
+    ///   has called `declineReturn`.
     @discardableResult
     package func forwardReturn() -> Bool { self.extras?.returnPath?.forward() ?? false }
 

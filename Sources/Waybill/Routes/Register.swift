@@ -19,8 +19,8 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs that the closure handles, for example `app://user/:uid`.
-    ///   - fileID: The source file of the registration, for the message of a conflict.
-    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - fileID: The source file of the registration, for the text of a `conflict` error.
+    ///   - line: The source line of the registration, for the text of a `conflict` error.
     ///   - handler: The closure, which turns a message into a value. A closure that has nothing to return
     ///     returns `Void`.
     /// - Returns: A registration that can unregister the handler. The handler stays registered when you drop

@@ -44,8 +44,8 @@ extension MessageBus {
     ///   - service: The protocol.
     ///   - url: The base URL of the service's methods.
     ///   - name: The name of the provider, if the service has several providers.
-    ///   - fileID: The source file of the registration, for the message of a conflict.
-    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - fileID: The source file of the registration, for the text of a `conflict` error.
+    ///   - line: The source line of the registration, for the text of a `conflict` error.
     ///   - proxy: A closure that makes the proxy that callers receive.
     /// - Returns: A registration that can remove the service.
     /// - Throws: `conflict` if the protocol already has a provider of that name, or `shutDown`.
@@ -76,8 +76,8 @@ extension MessageBus {
     /// - Parameters:
     ///   - required: The protocol that callers request.
     ///   - provided: The protocol that a module provides, now or later.
-    ///   - fileID: The source file of the registration, for the message of a conflict.
-    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - fileID: The source file of the registration, for the text of a `conflict` error.
+    ///   - line: The source line of the registration, for the text of a `conflict` error.
     ///   - adapter: A closure that makes a `Required` from a `Provided`. The bus calls the closure for each
     ///     request of the service, on the caller's thread.
     /// - Returns: A registration that can remove the adapter.

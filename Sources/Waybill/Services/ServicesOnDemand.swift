@@ -8,8 +8,8 @@ extension MessageBus {
     ///   - service: The protocol.
     ///   - name: The name of the provider, if the service has several providers.
     ///   - maker: The object that makes the service. ``maker(of:named:as:)`` returns this object.
-    ///   - fileID: The source file of the registration, for the message of a conflict.
-    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - fileID: The source file of the registration, for the text of a `conflict` error.
+    ///   - line: The source line of the registration, for the text of a `conflict` error.
     /// - Returns: A registration that can remove the service.
     /// - Throws: `conflict` if the protocol already has a provider of that name, or `shutDown`.
     package func provideOnDemand<Service: Sendable>(

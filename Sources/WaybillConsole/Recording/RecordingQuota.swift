@@ -7,7 +7,7 @@ struct RecordingLimits: Sendable {
     var flowsPerRoute = 20.0
     /// The number of additional flows of all routes together that are recorded per second.
     var spareFlows = 400.0
-    /// The number of messages that are recorded per second because a recorded message caused them.
+    /// The maximum number of messages per second that are recorded because a recorded message caused them.
     var followers = 2000.0
     /// The maximum number of events in a flow.
     var eventsPerFlow = 500

@@ -295,7 +295,7 @@ extension StoreEngine {
     /// A simulation calls this on the loop of the engine.
     nonisolated func abandon() {
         self.assumeOnLoop { engine in
-            engine.stop(with: DurableError(.stopped, message: "the process of the store has ended"))
+            engine.stop(with: DurableError(.stopped, message: "the simulated process of the store has ended"))
         }
     }
 

@@ -104,7 +104,8 @@ final class StoreTables {
     enum State: Int64 {
         case waiting = 0
         case begun = 1
-        /// The message waits until an earlier message of the same order is completed or is a dead letter.
+        /// The message waits until an earlier message with the same order key is completed or is a dead
+        /// letter.
         case behind = 2
     }
 
@@ -172,11 +173,11 @@ final class StoreTables {
         )
     }
 
-    /// Makes the first remaining message of an order ready for an attempt.
+    /// Makes the first remaining message with an order key ready for an attempt.
     ///
-    /// The previous message of the order has been completed or is a dead letter.
+    /// The previous message with this order key has been completed or is a dead letter.
     ///
-    /// - Returns: The lane of that message; nil if the order has no more messages.
+    /// - Returns: The lane of that message; nil if no other message has the order key.
     func follow(_ order: String) throws(DurableError) -> String? {
         try self.followStatement.first(.text(order)) { $0.text(0) } ?? nil
     }

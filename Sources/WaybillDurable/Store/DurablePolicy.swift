@@ -84,7 +84,7 @@ struct DurablePolicies: Sendable {
         try self.entry(of: url)?.lane ?? Self.commonLane
     }
 
-    /// Returns the lane of a URL in the file.
+    /// Returns the lane (the messages whose attempts one policy limits) of a URL in the file.
     ///
     /// Another version of the program may have written the URL.
     func lane(ofStored url: String) -> String { (try? self.lane(of: url)) ?? Self.commonLane }

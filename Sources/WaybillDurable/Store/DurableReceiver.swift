@@ -24,9 +24,9 @@ public struct DurableReceiver: Middleware {
     ///
     /// A store sets this header and the two headers below.
     static let header = "waybill-durable"
-    /// The header with the name of the message's order.
+    /// The header with the order key of the message.
     ///
-    /// Messages of one order are handled one after the other.
+    /// Messages with the same order key are handled one after the other.
     static let orderHeader = "waybill-durable-order"
     /// The header with the time in milliseconds for which the message is still valid.
     static let lifetimeHeader = "waybill-durable-lifetime"

@@ -9,7 +9,7 @@ public struct DurableRecord: Sendable, Codable {
         case waiting
         /// An attempt is underway, or was underway when the process ended.
         case underway
-        /// The message waits until an earlier message of the same order has been completed or is a dead
+        /// The message waits until an earlier message with the same order key is completed or is a dead
         /// letter.
         case behind
         /// The message is a dead letter: the store no longer tries to deliver it.
@@ -35,9 +35,9 @@ public struct DurableRecord: Sendable, Codable {
     ///
     /// For a dead letter, this is the time at which the message became a dead letter.
     public let time: Int
-    /// The name of the message's order; nil if the message has none.
+    /// The order key of the message, which is the argument `order` of `send`; nil if the message has none.
     ///
-    /// Messages of one order are handled one after the other.
+    /// Messages with the same order key are handled one after the other.
     public let order: String?
     /// The code of the error that made the message a dead letter, as ``/WaybillRouting/RoutingError/Code``
     /// prints it.

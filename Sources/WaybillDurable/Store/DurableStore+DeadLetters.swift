@@ -117,7 +117,7 @@ extension StoreTables {
 
     /// Moves a dead letter back to the messages.
     ///
-    /// - Returns: Whether the message waits for an earlier message of the same order.
+    /// - Returns: Whether the message waits for an earlier message with the same order key.
     fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
         let order =
             try self.database.prepare("SELECT order_key FROM waybill_dead WHERE id = ?")

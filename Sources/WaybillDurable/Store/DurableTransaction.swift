@@ -70,7 +70,7 @@ public final class DurableTransaction {
     ///     middlewares.
     ///   - key: A text that identifies the message. A second send with the same key stores nothing.
     ///   - after: How long to wait before the first attempt.
-    ///   - order: A name. The store handles messages with the same name one after the other.
+    ///   - order: The order key. The store handles messages with the same order key one after the other.
     ///   - lifetime: How long the message is valid. After this time, the message becomes a dead letter.
     /// - Returns: The number of the message.
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``

@@ -36,8 +36,8 @@ extension MessageBus {
     ///   - store: The store.
     ///   - url: The URL below which the routes are registered. If a bus has two stores, the stores need
     ///     different URLs.
-    ///   - fileID: The source file of the registration, for the message of a conflict.
-    ///   - line: The source line of the registration, for the message of a conflict.
+    ///   - fileID: The source file of the registration, for the text of a `conflict` error.
+    ///   - line: The source line of the registration, for the text of a `conflict` error.
     /// - Returns: The registrations of the routes.
     /// - Throws: `invalidPattern`, `conflict` or `shutDown`. After an error, none of the routes is
     ///   registered.

@@ -16,7 +16,7 @@ struct NewMessage: Sendable {
     var keyLifetime: Duration?
     /// How long the store waits before the first attempt.
     var delay = Duration.zero
-    /// The name of the message's order; nil if the message has none.
+    /// The order key of the message, which is the argument `order` of `send`; nil if the message has none.
     var order: String?
     /// How long the message is valid; nil if the message has no limit.
     var lifetime: Duration?

@@ -16,8 +16,9 @@ package protocol ClusterTransport: Sendable {
     ///
     /// - Parameters:
     ///   - eventLoop: The loop on which `receive` is called.
-    ///   - receive: Handles events in their order. The closure returns false when it has not handled a
-    ///     message completely. The next event, after the loop has polled, is then `remainder`.
+    ///   - receive: Handles events in their order. If the closure returns false, a part of the
+    ///     message is left. The transport then lets the loop poll, and calls the closure with the event
+    ///     `remainder`, so that the closure can continue.
     /// - Throws: A `RoutingError` with the code `unreachable` or `refused`.
     func open(
         on eventLoop: EventLoop,

@@ -21,7 +21,7 @@ package protocol EncodedValue: Sendable {
     var kind: String { get }
 }
 
-/// Conversions of values that are possibly encoded.
+/// Converts parameters and replies, which are Swift values, or JSON from another process.
 package enum EncodedValues {
     /// Returns an encoded value, decoded as a type.
     ///

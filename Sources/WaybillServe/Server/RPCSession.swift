@@ -190,7 +190,7 @@ package actor RPCSession: LoopBound {
 
     /// Handles the messages of a frame.
     ///
-    /// Before each message, the method waits until the message may be handled.
+    /// Before each message, the method waits until the limits of the server allow another message.
     private func receiveInTurn(_ frame: RPCFrame) async throws {
         try await self.awaitTurn()
         let batch = self.begin(frame)
@@ -205,7 +205,7 @@ package actor RPCSession: LoopBound {
 
     /// Publishes the remaining messages of a `$/publish` notification.
     ///
-    /// Before each message, the method waits until the message may be handled.
+    /// Before each message, the method waits until the limits of the server allow another message.
     private func publishInTurn() async {
         guard var rest = self.unpublished else { return }
         while !rest.isEmpty {

@@ -15,8 +15,8 @@ extension MessageBus {
     ///     first.
     ///   - answers: the answers to the first message, the second message and so on. The stub repeats the last
     ///     answer. Without answers, the stub replies with `()`.
-    ///   - fileID: the file of the registration, for the message of a conflict.
-    ///   - line: the line of the registration, for the message of a conflict.
+    ///   - fileID: the file of the registration, for the text of a `conflict` error.
+    ///   - line: the line of the registration, for the text of a `conflict` error.
     /// - Returns: the stub. The stub stays registered when this object is released.
     /// - Throws: `invalidPattern`, or `conflict` if another handler is registered for the pattern.
     @discardableResult
