@@ -23,17 +23,17 @@ public struct Faults: Sendable {
         }
     }
 
-    /// The rate at which nodes crash.
-    public struct CrashRate: Sendable {
-        /// The expected number of crashes of each node in one hour of simulated time.
+    /// The rate at which a fault of a node happens.
+    public struct Rate: Sendable {
+        /// The expected number of times that the fault happens to each node in one hour of simulated time.
         let perHour: Double
 
-        /// No node crashes.
+        /// The fault does not happen.
         public static let never = Self(perHour: 0)
 
-        /// Each node crashes at random, and starts again up to ten seconds later.
+        /// The fault happens to each node at random times.
         ///
-        /// - Parameter count: The expected number of crashes of each node in one hour of simulated time.
+        /// - Parameter count: The expected number of times in one hour of simulated time.
         /// - Returns: The rate.
         public static func perHour(_ count: Double) -> Self { Self(perHour: count) }
     }
@@ -56,14 +56,20 @@ public struct Faults: Sendable {
     /// The probability that the caller of a message on another node is cancelled, from 0 to 1.
     public var cancellation: Double
 
-    /// The rate at which nodes crash.
-    public var crash: CrashRate
+    /// The rate at which the connections of other nodes and clients to a node end.
+    ///
+    /// The callers of the node's unanswered requests fail with `unreachable`, and the handlers of these
+    /// requests are cancelled. The node continues to run, and the next request opens a new connection.
+    public var disconnection: Rate
+
+    /// The rate at which nodes crash. A node that has crashed starts again up to ten seconds later.
+    public var crash: Rate
 
     /// The rate at which nodes lose power.
     ///
     /// A node ends as by a crash, and the files of its durable stores may lose writes that were not
     /// synchronized. The power fails between two operations on a file, also in the middle of a commit.
-    public var powerLoss: CrashRate
+    public var powerLoss: Rate
 
     /// Creates a description of faults; without arguments there are none.
     public init(
@@ -71,13 +77,15 @@ public struct Faults: Sendable {
         failure: Double = 0,
         duplication: Double = 0,
         cancellation: Double = 0,
-        crash: CrashRate = .never,
-        powerLoss: CrashRate = .never
+        disconnection: Rate = .never,
+        crash: Rate = .never,
+        powerLoss: Rate = .never
     ) {
         self.delay = delay
         self.failure = failure
         self.duplication = duplication
         self.cancellation = cancellation
+        self.disconnection = disconnection
         self.crash = crash
         self.powerLoss = powerLoss
     }
@@ -98,6 +106,9 @@ extension Faults {
         if self.failure > 0 { arguments.append("failure: \(self.failure)") }
         if self.duplication > 0 { arguments.append("duplication: \(self.duplication)") }
         if self.cancellation > 0 { arguments.append("cancellation: \(self.cancellation)") }
+        if self.disconnection.perHour > 0 {
+            arguments.append("disconnection: .perHour(\(self.disconnection.perHour))")
+        }
         if self.crash.perHour > 0 { arguments.append("crash: .perHour(\(self.crash.perHour))") }
         if self.powerLoss.perHour > 0 {
             arguments.append("powerLoss: .perHour(\(self.powerLoss.perHour))")

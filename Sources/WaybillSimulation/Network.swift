@@ -50,6 +50,10 @@ final class Network: @unchecked Sendable {
             self?.clients = nil
             self?.releaseCrashedBuses()
         }
+        let disconnectionRate = simulator.faults.disconnection.perHour
+        if disconnectionRate > 0 {
+            simulator.observeTime { [weak self] in self?.disconnectAtRandom(disconnectionRate, passed: $0) }
+        }
         let rate = simulator.faults.crash.perHour
         if rate > 0 { simulator.observeTime { [weak self] in self?.crashAtRandom(rate, passed: $0) } }
         let powerRate = simulator.faults.powerLoss.perHour
@@ -223,6 +227,29 @@ extension Network {
     }
 }
 
+// Connections that end.
+extension Network {
+    /// Fails the unanswered requests of a node, and cancels their handlers.
+    func disconnect(_ number: Int) {
+        let node = self.nodes[number]
+        let requests = node.requests.sorted { $0.key < $1.key }
+        node.requests = [:]
+        for (_, reply) in requests {
+            let message = "the connection to the node \(node.name) has ended"
+            reply.cancel(with: RoutingError(.unreachable, message: message))
+        }
+    }
+
+    private func disconnectAtRandom(_ perHour: Double, passed nanoseconds: Int64) {
+        let odds = perHour * Double(nanoseconds) / 3_600e9
+        for (number, node) in self.nodes.enumerated() where node.bus != nil {
+            // The connection ends in the middle of the work that the passage of time has caused.
+            let steps = self.simulator.choose(.failure, below: 64, odds: min(odds, 1))
+            if steps > 0 { self.simulator.plan(afterSteps: steps - 1) { self.disconnect(number) } }
+        }
+    }
+}
+
 // Messages.
 extension Network {
     /// A running node that messages of other nodes reach.
@@ -377,13 +404,15 @@ final class PendingReply: Sendable {
     }
 
     /// Cancels the handler, and ends the wait.
-    func cancel() {
+    ///
+    /// - Parameter error: The error that the caller gets.
+    func cancel(with error: any Error = CancellationError()) {
         let onCancel = self.state.withLock { state in
             state.isCancelled = true
             return state.onCancel.take()
         }
         onCancel?()
-        self.resume(with: .failure(CancellationError()))
+        self.resume(with: .failure(error))
     }
 
     /// Sets the code that cancels the handler; runs it at once if the caller was cancelled before.

@@ -63,6 +63,12 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
         return module
     }
 
+    /// Ends the connections of other nodes and clients to the node.
+    ///
+    /// The callers of unanswered requests fail with `unreachable`, and the handlers of these requests are
+    /// cancelled. The node continues to run.
+    public func disconnect() { self.network.disconnect(self.number) }
+
     /// Ends the node at once, as `kill -9` ends a process; it starts again up to ten seconds later.
     ///
     /// Files of durable stores keep what was written.

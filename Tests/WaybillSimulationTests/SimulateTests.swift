@@ -357,6 +357,60 @@ struct NodeTests {
         }
     }
 
+    @Test func `the end of a connection fails the caller and cancels the handler, and the node runs on`()
+        async throws
+    {
+        try await simulate(seeds: 1...50) { world in
+            let starts = Mutex(0)
+            let cancelled = Mutex(0)
+            let node = try await world.node("shop") { bus in
+                starts.withLock { $0 += 1 }
+                try bus.register("app://slow") { _ async throws in
+                    do {
+                        try await Task.sleep(for: .seconds(1))
+                    } catch {
+                        cancelled.withLock { $0 += 1 }
+                        throw error
+                    }
+                }
+            }
+            try await world.clients(1) { client, _ in
+                let call = Task { try await client.route("app://slow") }
+                try await Task.sleep(for: .milliseconds(100))
+                node.disconnect()
+                let error = await #expect(throws: RoutingError.self) { try await call.value }
+                #expect(error?.rootCause.code == .unreachable)
+                try await client.route("app://slow")
+            }
+            #expect(starts.withLock { $0 } == 1)
+            #expect(cancelled.withLock { $0 } == 1)
+        }
+    }
+
+    @Test func `connections end at random, and each call has an outcome`() async throws {
+        let outcomes = Mutex((replied: 0, failed: 0))
+        try await simulate(seeds: 1...50, faults: Faults(disconnection: .perHour(600))) { world in
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://slow") { _ async throws in try await Task.sleep(for: .seconds(1)) }
+            }
+            try await world.clients(3) { client, _ in
+                for _ in 0..<5 {
+                    do {
+                        try await client.route("app://slow")
+                        outcomes.withLock { $0.replied += 1 }
+                    } catch {
+                        #expect((error as? RoutingError)?.rootCause.code == .unreachable)
+                        outcomes.withLock { $0.failed += 1 }
+                    }
+                }
+            }
+        }
+        let (replied, failed) = outcomes.withLock { $0 }
+        #expect(replied + failed == 750)
+        #expect(replied > 100)
+        #expect(failed > 20)
+    }
+
     @Test func `invariants are checked again when a node has restarted`() async throws {
         let failure = try await failure(seeds: 1...1) { world in
             let node = try await world.node("shop") { bus in try await bus.install { Stock() } }
