@@ -62,7 +62,9 @@ public struct Faults: Sendable {
     /// requests are cancelled. The node continues to run, and the next request opens a new connection.
     public var disconnection: Rate
 
-    /// The rate at which nodes crash. A node that has crashed starts again up to ten seconds later.
+    /// The rate at which nodes crash.
+    ///
+    /// A node that has crashed starts again up to ten seconds later.
     public var crash: Rate
 
     /// The rate at which nodes lose power.

@@ -65,7 +65,7 @@ extension RouteTrie {
     func noRoute(_ address: Address, _ suggestions: Suggestions) -> RoutingError {
         var message = "no pattern matches"
         if let failure = suggestions.failure {
-            message = "\(failure.message); with a correct value, the URL would match \(failure.pattern)"
+            message = "\(failure.message); otherwise \(failure.pattern) would match"
         } else if !suggestions.nearest.isEmpty {
             message += "; did you mean \(suggestions.nearest.joined(separator: " or "))?"
         }
