@@ -29,7 +29,7 @@ actor Pantry {
 struct COCRouterPromiseTests {
     private let bus = MessageBus(configuration: .init(conventions: .cocRouter))
 
-    @Test func `one call connects every scheme that has a controller`() async throws {
+    @Test func `connectModules connects the scheme of each installed controller`() async throws {
         try await bus.install { OrderController() }
         #expect(try bus.connectModules().map(\.pattern) == ["order:"])
         #expect(try await bus.route("order://detail?id=7", as: String.self) == "order 7")
@@ -44,7 +44,7 @@ struct COCRouterPromiseTests {
         #expect(await forwarder.forward("order://pay").mode == .noHandler)
     }
 
-    @Test func `each forward has one completion, and then every filter sees failures`() async throws {
+    @Test func `each forward completes once, and each filter then receives the failure`() async throws {
         let seen = Log()
         try bus.register("https://z.cocer.com/<id>/") { message in message.parameters["id"] ?? "" }
         bus.setForwardFilter { url, mode in seen.add("bus \(mode.rawValue)") }
@@ -60,7 +60,7 @@ struct COCRouterPromiseTests {
         )
     }
 
-    @Test func `a component is tested by its scheme, its file found by name`() async throws {
+    @Test func `a component and its configuration file are tested by the scheme`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

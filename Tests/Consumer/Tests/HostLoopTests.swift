@@ -5,7 +5,7 @@ import WaybillEventLoop
 
 /// A program with its own libuv loop that runs a bus on it.
 struct HostLoopTests {
-    @Test func `a bus runs in a loop of the program's`() async throws {
+    @Test func `a bus runs on a libuv loop that the program runs`() async throws {
         let host = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
         defer {
