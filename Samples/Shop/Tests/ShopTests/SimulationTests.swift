@@ -12,7 +12,7 @@ import WaybillSimulation
 /// Customers who order, pay and cancel at the same time, in an order that a seed determines.
 @Suite(.timeLimit(.minutes(2)))
 struct SimulationTests {
-    @Test func `nothing is sold twice, and no paid order lacks its receipt`() async throws {
+    @Test func `no kettle is sold twice, and every paid order has its receipt`() async throws {
         let faults = Faults(delay: .upTo(.seconds(10)), failure: 0.02, cancellation: 0.02)
         try await simulate(seeds: 1...100, faults: faults) { world in
             let shop = try await Self.openShop(in: world)
@@ -32,7 +32,7 @@ struct SimulationTests {
     }
 
     // A lost message may leave a kettle in no order and on no shelf, so this simulation loses none.
-    @Test func `no kettle and no money is lost`() async throws {
+    @Test func `each kettle and each payment is accounted for when no message is lost`() async throws {
         try await simulate(seeds: 1...100, faults: Faults(delay: .upTo(.seconds(10)))) { world in
             let shop = try await Self.openShop(in: world)
             let stock = try await shop.kettlesOnTheShelf

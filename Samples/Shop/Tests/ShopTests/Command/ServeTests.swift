@@ -53,7 +53,7 @@ final class ServeTests {
         return (python.terminationStatus, text)
     }
 
-    @Test func `a program in another language is a customer`() throws {
+    @Test func `a Python client can call the shop's URLs`() throws {
         let product = try self.call("app://catalog/product", #"{"id": "copper-kettle"}"#)
         #expect(product.status == 0 && product.text.contains("Copper Kettle"))
         let session = try self.call("app://accounts/sign-in?name=Lili")
@@ -62,7 +62,7 @@ final class ServeTests {
         #expect(wrong.status != 0 && wrong.text.contains("`id`"))
     }
 
-    @Test func `customers receive the reason of a shop error`() throws {
+    @Test func `a customer's client receives the reason of a shop error`() throws {
         let cart = try self.call("app://cart/show")
         #expect(cart.status == 1 && cart.text.contains("sign in first: app://accounts/sign-in?name=Lili"))
         let quote = try self.call("app://shipping/quote/xx?grams=1")
@@ -72,7 +72,7 @@ final class ServeTests {
     @Test(arguments: [
         "cart/take", "cart/restore", "catalog/reserve", "catalog/release", "orders/settle/1", "activity/log",
     ])
-    func `URLs between modules do not exist for customers`(path: String) throws {
+    func `URLs between modules do not exist for a customer's client`(path: String) throws {
         let hidden = try self.call("app://\(path)")
         let nothing = try self.call("app://\(path)-that-is-not-there")
         #expect(hidden.status != 0 && nothing.status != 0)
@@ -82,7 +82,7 @@ final class ServeTests {
         #expect(routes.text.contains("app://cart/add") && !routes.text.contains(path))
     }
 
-    @Test func `a hang-up reads the file of routes again, and a mistake in it changes nothing`() throws {
+    @Test func `SIGHUP reloads the file of routes, and an invalid file changes nothing`() throws {
         #expect(try self.call("app://kettle").text.contains("Copper Kettle"))
         try self.writeRoutes("\"app://board\": \"app://catalog/product?id=walnut-chopping-board\"")
         kill(self.shop.processIdentifier, SIGHUP)
@@ -96,7 +96,7 @@ final class ServeTests {
         #expect(try self.call("app://board").text.contains("Walnut"))
     }
 
-    @Test func `a signal closes the shop, and removes the socket`() throws {
+    @Test func `SIGTERM closes the shop, and removes its socket`() throws {
         #expect(try self.call("$/ping").text.contains("pong"))
         kill(self.shop.processIdentifier, SIGTERM)
         self.shop.waitUntilExit()

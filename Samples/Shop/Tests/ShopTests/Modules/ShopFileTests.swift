@@ -21,7 +21,7 @@ struct ShopFileTests {
         await bus.shutDown()
     }
 
-    @Test func `a shop that is opened again has its orders, and has shipped a paid one once`() async throws {
+    @Test func `a shop opened from its file has its orders, and ships a paid order once`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
         defer {
             for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
