@@ -47,7 +47,7 @@ struct CompatibilityTests {
     }
 
     @Test(arguments: ClientCallTests.Language.available)
-    func `a client works on the next version, and tells that it is another`(
+    func `a client works with the next version of a program, and reports the difference`(
         language: ClientCallTests.Language
     ) async throws {
         let old = MessageBus(configuration: .quiet)
@@ -76,7 +76,7 @@ struct CompatibilityTests {
 
     /// The client of the extended document has every route and every class of the client before.
     @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
-    func `a client of a compatible random version has everything that the client before has`() async throws {
+    func `a client of an extended document has every route and class of the previous client`() async throws {
         let mypy = try #require(Script.mypy)
         let count = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 500 : Scale.of(20)
         try await withFolder { folder in

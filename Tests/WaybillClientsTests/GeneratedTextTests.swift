@@ -41,7 +41,7 @@ struct GeneratedTextTests {
     }
 
     @Test(arguments: ClientLanguage.allCases)
-    func `a document always has the same client`(language: ClientLanguage) throws {
+    func `the same document always generates the same client`(language: ClientLanguage) throws {
         for seed in 0..<20 as Range<UInt64> {
             let first = try RandomDocument.make(seed: seed)
             let second = try BusDocument(json: first.json)
@@ -50,7 +50,7 @@ struct GeneratedTextTests {
         }
     }
 
-    @Test func `a fingerprint changes with the routes, and not with the title or the comments`() throws {
+    @Test func `a fingerprint depends on the routes, and not on the title or the comments`() throws {
         let tree = try JSONTree(json: try RandomDocument.make(seed: 3).json)
         var (renamed, documented, changed) = (tree, tree, tree)
         renamed["title"] = "Another title"
@@ -71,7 +71,7 @@ struct GeneratedTextTests {
     }
 
     @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
-    func `mypy accepts the clients of random documents in Python`() async throws {
+    func `mypy accepts Python clients of random documents`() async throws {
         let mypy = try #require(Script.mypy)
         try await self.withFiles(.python, ending: "py") { folder, files in
             let compiled = try await Script.run(
@@ -88,7 +88,7 @@ struct GeneratedTextTests {
     }
 
     @Test(.enabled(if: Script.has("tsc"), "tsc is not there: install node-typescript"))
-    func `tsc accepts the clients of random documents in TypeScript`() async throws {
+    func `tsc accepts TypeScript clients of random documents`() async throws {
         try await self.withFiles(.typeScript, ending: "ts") { folder, files in
             let checked = try await Script.run(Script.tsc + ["--noEmit"] + files, in: folder)
             #expect(checked.status == 0, "\(checked.output.suffix(2000))")
@@ -103,7 +103,7 @@ struct GeneratedTextTests {
             "the libraries are not in .build/debug: run swift build --enable-all-traits"
         )
     )
-    func `the compiler accepts the clients of random documents in Swift`() async throws {
+    func `the compiler accepts Swift clients of random documents`() async throws {
         try await self.withFiles(.swift, ending: "swift") { folder, files in
             let checked = try await Script.run(
                 [
