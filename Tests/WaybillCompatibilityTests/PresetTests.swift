@@ -107,7 +107,7 @@ struct PresetTests {
     ]
 
     @Test(arguments: RoutingConventions.presets.keys.sorted())
-    func `a preset works from end to end`(name: String) async throws {
+    func `each preset registers, routes, replies, returns and unregisters`(name: String) async throws {
         let conventions = try #require(RoutingConventions.presets[name])
         let run = try #require(Self.runs[name], "the preset \(name) has no run here")
         let bus = MessageBus(configuration: .quiet(by: conventions))
@@ -144,7 +144,7 @@ struct PresetTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    @Test func `every preset is in the list, and in it once`() throws {
+    @Test func `the list of presets has each declared preset once`() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
         let file = sources.appending(path: "WaybillCompatibility/RoutingConventions+Routers.swift")
         let declared = try String(contentsOf: file, encoding: .utf8)

@@ -10,7 +10,7 @@ struct ConformanceTests {
     ]
 
     @Test(arguments: Self.routers)
-    func `a bus behaves as recorded, column by column`(router: RecordedRouter) async throws {
+    func `a bus with a preset behaves as its router was recorded`(router: RecordedRouter) async throws {
         let report = try await router.report()
         print(report)
         let failures = report.failures.map { "  \($0)" }.joined(separator: "\n")
