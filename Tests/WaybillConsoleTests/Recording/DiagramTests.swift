@@ -95,7 +95,7 @@ struct DiagramTests {
     }
 
     @Test
-    func `two hundred flows are drawn as an observer has seen them`() async throws {
+    func `the diagrams of two hundred flows have the arrows that an observer has seen`() async throws {
         let bus = try self.makeBus()
         let configuration = WaybillConsole.Configuration.quiet { configuration in
             (configuration.recording.flowsPerRoute, configuration.recording.followers) = (1e6, 1e6)
@@ -140,7 +140,7 @@ struct DiagramTests {
     }
 
     @Test
-    func `texts are escaped where they mean something to Mermaid`() {
+    func `a diagram escapes characters that have a meaning in Mermaid`() {
         var flow = RecordedFlow(number: 1, route: "app://a")
         flow.messages = [
             RecordedMessage(

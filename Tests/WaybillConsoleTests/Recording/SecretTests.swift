@@ -77,7 +77,9 @@ struct SecretTests {
     }
 
     @Test(arguments: [false, true])
-    func `a secret in a thousand messages appears nowhere`(showsPayloads: Bool) async throws {
+    func `a secret in a thousand messages does not appear in any output of the console`(
+        showsPayloads: Bool
+    ) async throws {
         let log = Journal<String>()
         let bus = try self.bus(tells: !showsPayloads)
         let configuration = WaybillConsole.Configuration.quiet { configuration in
