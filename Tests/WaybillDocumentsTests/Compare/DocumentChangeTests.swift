@@ -236,7 +236,7 @@ struct DocumentChangeTests {
     ]
 
     @Test(arguments: Self.seeds)
-    func `a seeded change is found`(seed: Seed) async throws {
+    func `comparing documents finds each seeded change, and whether it is breaking`(seed: Seed) async throws {
         let old = try await self.document()
         let new = Self.changed(old, seed.path[...], seed.value)
         #expect(old != new)
@@ -247,13 +247,13 @@ struct DocumentChangeTests {
         #expect(changes.contains(where: \.isBreaking) == seed.isBreaking, "\(changes)")
     }
 
-    @Test func `the seeds are forty at least, and no change is found in the same document`() async throws {
+    @Test func `a document has no changes since itself, and forty changes are seeded`() async throws {
         #expect(Self.seeds.count >= 40)
         let document = try BusDocument(json: try await self.document().written())
         #expect(document.changes(since: document).isEmpty)
     }
 
-    @Test func `a new route and a new parameter that may be missing break nobody`() async throws {
+    @Test func `a new route is a compatible change, and a removed route is a breaking one`() async throws {
         let bus = MessageBus()
         try bus.register("app://a") { _ in 1 }
         let old = bus.document()

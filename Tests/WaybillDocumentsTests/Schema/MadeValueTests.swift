@@ -89,13 +89,13 @@ struct MadeValueTests {
         return schema.referenced.flatMap { registry.named[$0] }?.json ?? schema.json
     }
 
-    @Test func `a byte that a type refuses is not made into its value`() {
+    @Test func `a type that rejects the probe's byte is opaque, and later properties are unknown`() {
         #expect(self.schema(of: Guarded.self).contains(#""x-waybill-opaque":"Guarded""#))
         let around = self.schema(of: AroundGuarded.self)
         #expect(around.contains(#""required":["guarded"]"#) && around.contains("cannot create a Guarded"))
     }
 
-    @Test func `a type that has no value is opaque`() {
+    @Test func `a type without values is opaque`() {
         #expect(self.schema(of: Empty.self).contains("cannot create a Never"))
         #expect(self.schema(of: RawEmpty.self).contains(#""x-waybill-opaque":"RawEmpty""#))
         #expect(self.schema(of: AroundEmpty.self).contains(#""required":["empty"]"#))
@@ -107,7 +107,7 @@ struct MadeValueTests {
         #expect(self.schema(of: Divided.self).contains(#""type":"integer""#))
     }
 
-    @Test func `an imported enumeration makes its own value`() {
+    @Test func `an imported enumeration does not hide later properties`() {
         #expect(self.schema(of: AroundImported.self).contains(#""required":["after","imported"]"#))
     }
 
