@@ -92,7 +92,7 @@ struct DurableReceiverTests {
         }
     }
 
-    @Test func `a message that arrives again because its reply was lost is handled once`() async throws {
+    @Test func `a message that is delivered again after its reply was lost is handled once`() async throws {
         try await self.withStores { near, far, farBus, _ in
             let seen = Journal<Int>()
             try farBus.register("far://work/:n") { seen.add(try $0.argument("n")) }

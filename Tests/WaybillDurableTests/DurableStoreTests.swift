@@ -9,7 +9,7 @@ import WaybillRouting
 import WaybillTestSupport
 
 @Suite struct DurableStoreTests {
-    @Test func `a message that was sent is handled, and leaves the file`() async throws {
+    @Test func `a sent message is handled, and removed from the file`() async throws {
         try await withStore { store, bus in
             let seen = Journal<Int>()
             try bus.register("app://orders/:id") { message in seen.add(try message.parameters.require("id")) }
@@ -52,7 +52,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a value that cannot be stored is not transferable, and nothing is sent`() async throws {
+    @Test func `a value that cannot be stored fails with notTransferable, and nothing is sent`() async throws
+    {
         try await withStore { store, bus in
             let error = await #expect(throws: RoutingError.self) {
                 try await store.send("app://orders", parameters: ["done": { @Sendable () -> Void in }])
@@ -64,7 +65,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a text that is not a URL is rejected at the send`() async throws {
+    @Test func `sending to a text that is not a URL fails`() async throws {
         try await withStore { store, _ in
             let error = await #expect(throws: RoutingError.self) {
                 try await store.send("app://" + String(repeating: "a", count: 1 << 20))
@@ -73,7 +74,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a handler that throws is called again, and the message completes when it returns`()
+    @Test func `a message whose handler throws is retried, and completes when the handler returns`()
         async throws
     {
         try await withStore(.init(attempts: 5)) { store, bus in
@@ -128,7 +129,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a value of another type is a dead letter that names the parameter and both types`()
+    @Test func `a dead letter for a wrong type names the parameter and both types`()
         async throws
     {
         try await withStore { store, bus in
@@ -146,7 +147,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a send with a key that was used has no effect`() async throws {
+    @Test func `sending with a key that was used has no effect`() async throws {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try bus.register("app://mail") { seen.add($0.parameters["n"] ?? "") }
@@ -175,7 +176,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `messages of one order are handled one after the other, while others overtake`() async throws {
+    @Test func `messages of one order are handled one after the other, and other messages overtake them`()
+        async throws
+    {
         try await withStore { store, bus in
             let seen = Journal<String>()
             let failures = Locked(2)
@@ -200,7 +203,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message whose predecessor is a dead letter is handled`() async throws {
+    @Test func `a message is handled although its predecessor is a dead letter`() async throws {
         try await withStore(.init(attempts: 1)) { store, bus in
             let seen = Journal<String>()
             try bus.register("app://step/2") { _ in seen.add("2") }
@@ -252,7 +255,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `no more attempts than the policy allows run at the same time`()
+    @Test(.timeLimit(.minutes(1)))
+    func `a policy's concurrency limits the attempts that run at the same time`()
         async throws
     {
         try await withStore(.init(concurrency: 3)) { store, bus in
@@ -351,7 +355,7 @@ import WaybillTestSupport
     }
 
     @Test
-    func `middlewares write the sender's context into messages, also in a transaction and a completion`()
+    func `middlewares write the sender's context into messages, also in transactions and completions`()
         async throws
     {
         try await withStore { store, bus in
@@ -382,7 +386,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a bus that shuts down gives its messages back, without an attempt`() async throws {
+    @Test func `a bus that shuts down returns its messages to the store, without counting an attempt`()
+        async throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         let gate = Gate()

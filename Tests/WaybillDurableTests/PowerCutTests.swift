@@ -22,17 +22,20 @@ import WaybillTestSupport
 
     // The three changes that would break the promise. They show that the test above can fail.
 
-    @Test func `messages are lost when the disk is not synchronized at each commit`() async throws {
+    @Test func `the power cut test finds lost messages if commits are not synchronized`() async throws {
         let violations = try await LifeOfMessages(synchronous: "NORMAL").run(cuts: 200, seed: 1)
         #expect(violations.contains { $0.hasPrefix("lost") })
     }
 
-    @Test func `effects are doubled when the completion is a second commit`() async throws {
+    @Test func `the power cut test finds doubled effects if the completion is a second commit`() async throws
+    {
         let violations = try await LifeOfMessages(isOneCommit: false).run(cuts: 200, seed: 2)
         #expect(violations.contains { $0.hasPrefix("doubled") })
     }
 
-    @Test func `effects are doubled when a message is sent again without its key`() async throws {
+    @Test func `the power cut test finds doubled effects if a message is sent again without its key`()
+        async throws
+    {
         let violations = try await LifeOfMessages(usesKeys: false).run(cuts: 200, seed: 3)
         #expect(violations.contains { $0.hasPrefix("doubled") })
     }

@@ -22,7 +22,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a file that is not a database is refused, and not changed`() async throws {
+    @Test func `a file that is not a database is rejected, and not changed`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let text = String(repeating: "not a database ", count: 1_000)
@@ -33,7 +33,7 @@ import WaybillTestSupport
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     }
 
-    @Test func `a file of another program gets the store's tables, and keeps its own`() async throws {
+    @Test func `another program's database gets the store's tables, and keeps its own`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let first = try await DurableStore(path)
@@ -48,7 +48,8 @@ import WaybillTestSupport
         await second.close()
     }
 
-    @Test func `a second store of a file names the process that has it`() async throws {
+    @Test func `the error of a second store of a file names the process that has the file open`() async throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         let store = try await DurableStore(path)
@@ -59,13 +60,13 @@ import WaybillTestSupport
         #expect(await self.failure(opening: path) == nil)
     }
 
-    @Test func `a folder that does not exist is unavailable`() async throws {
+    @Test func `opening a store in a missing folder fails with unavailable`() async throws {
         let error = await self.failure(opening: "/nowhere/shop.db")
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("folder exists") == true)
     }
 
-    @Test func `a write-ahead log that is missing after an unclean end is reported`() async throws {
+    @Test func `a missing write-ahead log after an unclean end is reported`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let store = try await DurableStore(path)
@@ -79,7 +80,9 @@ import WaybillTestSupport
         #expect(await self.failure(opening: path) == nil)
     }
 
-    @Test func `a store that has reached its limit refuses sends, and completes what it has`() async throws {
+    @Test func `a store that has reached its size limit rejects sends, and completes its messages`()
+        async throws
+    {
         var configuration = DurableStore.Configuration()
         configuration.sizeLimit = 400_000
         try await withStore(configuration: configuration) { store, bus in
@@ -129,7 +132,7 @@ extension PowerCutTests {
         }
     }
 
-    @Test func `a full disk fails sends, and ended messages are completed when there is space again`()
+    @Test func `a full disk fails sends, and outcomes are written when there is space again`()
         async throws
     {
         let store = try await self.open()
@@ -158,7 +161,9 @@ extension PowerCutTests {
         await store.close()
     }
 
-    @Test func `a store that is closed while the disk is full writes what ends until then`() async throws {
+    @Test func `a store that is closed while the disk is full writes the outcomes when there is space`()
+        async throws
+    {
         let store = try await self.open()
         let bus = MessageBus()
         let gate = Gate()
@@ -181,7 +186,7 @@ extension PowerCutTests {
         await again.close()
     }
 
-    @Test func `a synchronization that fails stops the store, and all that waits`() async throws {
+    @Test func `a failed synchronization stops the store, and later sends fail`() async throws {
         let store = try await self.open()
         try await store.send("app://work")
         faulty_disk_fail_synchronizations(1)
@@ -195,7 +200,7 @@ extension PowerCutTests {
         await again.close()
     }
 
-    @Test func `a page that was overwritten is found by the check, and stops a store that reads it`()
+    @Test func `check finds an overwritten page, and the store that reads the page stops`()
         async throws
     {
         let store = try await self.open()
@@ -215,7 +220,7 @@ extension PowerCutTests {
         await damaged.close()
     }
 
-    @Test func `a log that was cut keeps the commits before the cut`() async throws {
+    @Test func `a truncated log keeps the commits before the cut`() async throws {
         let store = try await self.open()
         for number in 0..<20 { try await store.send("app://work/\(number)") }
         faulty_disk_cut_power_after(1)

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a lock that another store holds is not changed by an attempt to take it`() throws {
+    @Test func `a failed attempt to lock a store does not change the other process's lock`() throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let lock = try StoreLock(path)

@@ -39,7 +39,7 @@ import WaybillTestSupport
 
     private struct Refusal: Error {}
 
-    @Test func `a store does what a model in memory does`() async throws {
+    @Test func `random operations on a store agree with a model in memory`() async throws {
         for _ in 0..<Scale.of(30) {
             let seed = UInt64.random(in: 1...UInt64.max)
             try await self.run(seed)
