@@ -38,7 +38,7 @@ struct DrivenLoopTests {
     }
 
     @Test
-    func `a program that polls is woken by other threads, and by timers`() async throws {
+    func `other threads and timers wake a program that polls a driven loop`() async throws {
         let seen = Journal<String>()
         let turns = try await Self.drive { loop in
             let counter = Counter(eventLoop: loop)
@@ -57,7 +57,7 @@ struct DrivenLoopTests {
     }
 
     @Test
-    func `a descriptor that is new is watched before the program polls again`() async throws {
+    func `a driven loop watches a new descriptor before the program polls again`() async throws {
         let seen = Journal<[UInt8]>()
         _ = try await Self.drive { loop in
             Task {

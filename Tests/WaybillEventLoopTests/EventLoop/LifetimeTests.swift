@@ -12,7 +12,8 @@ struct LifetimeTests {
 
     /// The test runs in a separate process, in which no other test has threads, descriptors or memory.
     @Test(arguments: End.allCases)
-    private func `1,000 loops leave neither threads nor descriptors nor memory`(end: End) async throws {
+    private func `1,000 loops leave neither threads nor descriptors nor memory behind`(end: End) async throws
+    {
         await #expect(processExitsWith: .success) { [end = end as End] in
             let start = try ProcessUsage.now
             // The first loops show the allocator how much it needs at one time.
@@ -51,7 +52,7 @@ struct LifetimeTests {
     }
 
     @Test
-    func `a loop that is dropped goes away although its thread sleeps`() async throws {
+    func `a dropped loop ends although its thread sleeps`() async throws {
         var loop: EventLoop? = EventLoop()
         weak let observer = loop
         let ended = Locked(false)
@@ -63,14 +64,14 @@ struct LifetimeTests {
     }
 
     @Test
-    func `an actor keeps its loop`() async {
+    func `an actor keeps its loop alive`() async {
         let counter = Counter(eventLoop: EventLoop())
         #expect(await counter.increment() == 1)
         #expect(!counter.eventLoop.isShutDown)
     }
 
     @Test
-    func `a closure of a dropped loop still runs, and finds no loop`() async {
+    func `a closure of a dropped loop still runs, with no current loop`() async {
         let found = await withCheckedContinuation { continuation in
             let gate = Flag()
             EventLoop().execute {

@@ -14,7 +14,9 @@ struct DescriptorTests {
         ProcessInfo.processInfo.environment["WAYBILL_CONNECTIONS"].flatMap { Int($0) } ?? 10_000
 
     @Test(arguments: [AddressKind.version4, .unix])
-    func `connections one after the other leave nothing behind`(kind: AddressKind) async throws {
+    func `one connection after the other leaves no memory, stream or descriptor behind`(
+        kind: AddressKind
+    ) async throws {
         try await withEcho(kind) { address, loop in
             let client = PassingClient(eventLoop: loop)
             // The first connections allocate shared state.
@@ -35,7 +37,7 @@ struct DescriptorTests {
     }
 
     @Test
-    func `without descriptors accepting pauses, does not spin, and goes on`() async {
+    func `without free descriptors a listener pauses without spinning, and continues later`() async {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

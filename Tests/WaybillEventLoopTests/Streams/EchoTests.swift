@@ -9,7 +9,7 @@ struct EchoTests {
     static let kinds: [AddressKind] = [.version4, .version6, .name, .unix]
 
     @Test(arguments: Self.kinds)
-    func `an echo returns the bytes of a client`(kind: AddressKind) async throws {
+    func `an echo server returns a client's bytes`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let connection = try await StreamConnection.connect(to: address, on: loop)
             try await connection.write(Array("hello, ".utf8))
@@ -21,7 +21,7 @@ struct EchoTests {
     }
 
     @Test(arguments: Self.kinds)
-    func `an actor on the loop stays on it while it reads and writes`(kind: AddressKind) async throws {
+    func `an actor stays on its loop while it reads and writes`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let client = LoopClient(eventLoop: loop)
             let count = try await client.exchange(address, rounds: 200)
@@ -30,7 +30,7 @@ struct EchoTests {
     }
 
     @Test(arguments: Self.kinds)
-    func `one byte at a time arrives whole`(kind: AddressKind) async throws {
+    func `a thousand writes of one byte arrive completely and in order`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let connection = try await StreamConnection.connect(to: address, on: loop)
             let sent = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
@@ -42,7 +42,7 @@ struct EchoTests {
     }
 
     @Test(arguments: Self.kinds)
-    func `sixteen megabytes come back in order`(kind: AddressKind) async throws {
+    func `sixteen megabytes return from an echo server in order`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let connection = try await StreamConnection.connect(to: address, on: loop)
             let blocks = (0..<64).map { _ in Self.block() }

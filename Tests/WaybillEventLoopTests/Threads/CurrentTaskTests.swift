@@ -9,13 +9,13 @@ internal import WaybillTestSupport
 /// tests fails after a change of toolchain, the flags have moved.
 struct CurrentTaskTests {
     @Test(.needsPrivateSymbol("swift_task_getJobFlags"))
-    func `an async let is a child`() async {
+    func `an async let is a child task`() async {
         async let isChild = CurrentTask.isChild
         #expect(await isChild)
     }
 
     @Test(.needsPrivateSymbol("swift_task_getJobFlags"))
-    func `a task of a group is a child`() async {
+    func `a task of a group is a child task`() async {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { CurrentTask.isChild }
             for await isChild in group { #expect(isChild) }

@@ -11,7 +11,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `timers come out by deadline, equal ones in the order of insertion`() {
+    func `timers are returned by deadline, equal ones in the order of insertion`() {
         var heap = TimerHeap<Int>()
         for (payload, deadline) in [30, 10, 20, 10, 30, 10].enumerated() {
             _ = heap.insert(payload, at: Int64(deadline))
@@ -22,7 +22,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `nothing comes out before its time`() {
+    func `no timer is returned before its time`() {
         var heap = TimerHeap<Int>()
         _ = heap.insert(1, at: 10)
         let early = heap.popDue(at: 9)
@@ -33,7 +33,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `a key is good for one removal`() {
+    func `a timer's key removes it once`() {
         var heap = TimerHeap<Int>()
         let first = heap.insert(1, at: 10)
         let removed = [heap.remove(first), heap.remove(first)]
@@ -75,7 +75,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `all timers come out at once, earliest first`() {
+    func `removeAll returns the timers, earliest first`() {
         var heap = TimerHeap<Int>()
         for payload in 0..<100 { _ = heap.insert(payload, at: Int64(100 - payload)) }
         let payloads = heap.removeAll()
@@ -84,7 +84,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `keys of an emptied heap mean nothing to it afterwards`() {
+    func `a key from before the heap was emptied removes nothing`() {
         var heap = TimerHeap<Int>()
         let key = heap.insert(1, at: 1)
         _ = heap.removeAll()
