@@ -46,7 +46,7 @@ struct FeedTests {
     }
 
     @Test
-    func `a pattern ends with its last client if no client has had an event`() async throws {
+    func `a feed ends with its last client if no client has received an event`() async throws {
         let feeds = self.feeds()
         do {
             let first = try feeds.enter(self.name("app://news/a"), from: nil)
@@ -59,8 +59,7 @@ struct FeedTests {
     }
 
     @Test
-    func `a pattern is kept for a client that has had an event, and makes room for another one`() async throws
-    {
+    func `a feed whose client has received an event is kept, and makes room for another one`() async throws {
         let feeds = self.feeds {
             $0.streamLimit = 2
             $0.replayTime = .seconds(600)
@@ -81,7 +80,7 @@ struct FeedTests {
     }
 
     @Test
-    func `one address has only so many patterns kept`() async throws {
+    func `one address has only a limited number of feeds kept`() async throws {
         let feeds = self.feeds {
             $0.streamsPerClient = 2
             $0.replayTime = .seconds(600)
@@ -99,7 +98,7 @@ struct FeedTests {
     }
 
     @Test
-    func `kept messages have a limit in bytes, and a message of several patterns counts once`()
+    func `kept messages have a limit in bytes, and a message of several feeds counts once`()
         async throws
     {
         let (count, size) = (50, 100_000)
@@ -132,7 +131,7 @@ struct FeedTests {
     }
 
     @Test(arguments: EventContent.allCases)
-    func `events of several patterns share their data`(content: EventContent) async throws {
+    func `the events of several feeds share their data`(content: EventContent) async throws {
         let (count, text) = (50, String(repeating: "x", count: 100_000))
         let feeds = self.feeds { $0.replayBytes = 1_000_000 }
         let places = try (0..<count).map { number in
@@ -167,7 +166,7 @@ struct FeedTests {
         ("app://news/:n", "app://news/a?q=r", ["x": 1], #""parameters":{"n":"a","q":"r","x":1}}"#),
         ("app://news/:n", "app://news/a?q=r", ["n": 1, "q": 2], #""parameters":{"n":1,"q":2}}"#),
     ])
-    func `an event has the values of path, query and call once each`(
+    func `an event has each value of path, query and call once`(
         pattern: String,
         url: String,
         values: [String: Int],
@@ -181,7 +180,7 @@ struct FeedTests {
     }
 
     @Test
-    func `clients that do not read hold only so many bytes, and each message counts once`() {
+    func `clients that do not read hold a limited number of bytes, and each message counts once`() {
         let store = EventStore(limit: 100_000)
         let parts = (0..<4).map { _ in store.add(.init(repeating: 0x78, count: 30_000)) }
         // The first has made room for the fourth.
@@ -199,7 +198,7 @@ struct FeedTests {
     }
 
     @Test
-    func `the streams of one address are limited, and the end of one makes room`() throws {
+    func `the streams of one address are limited, and an ended stream makes room`() throws {
         let count = StreamCount(limit: 3, perClient: 2)
         var places = try [count.take(for: "10.0.0.1"), count.take(for: "10.0.0.1")]
         #expect(throws: Problem.self) { try count.take(for: "10.0.0.1") }
@@ -211,7 +210,7 @@ struct FeedTests {
     }
 
     @Test
-    func `patterns that were subscribed to and left do not keep others out`() async throws {
+    func `feeds whose clients have left do not keep others out`() async throws {
         try await GatewayServer.run(self.bus, .with(\.streamLimit, 4)) { server in
             var readers: [Task<Void, any Error>] = []
             for number in 0..<4 {
@@ -234,7 +233,7 @@ struct FeedTests {
     }
 
     @Test
-    func `a client that does not read is disconnected`() async throws {
+    func `a subscriber that does not read is disconnected`() async throws {
         var configuration = WaybillGateway.Configuration.quiet
         configuration.stallTime = .milliseconds(50)
         configuration.heartbeat = .milliseconds(20)
