@@ -11,7 +11,9 @@ import WaybillMetrics
 struct DurableStoreMetricsTests {
     private struct Closed: Error {}
 
-    @Test func `it records the backlog, the dead letters, the attempts and the commits`() async throws {
+    @Test func `the store's metrics have the backlog, the dead letters, the attempts and the commits`()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
