@@ -16,7 +16,7 @@ struct ManyNodesTests {
     private static let patterns = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == nil ? 5 : 200
     private static let count = Scale.of(50)
 
-    @Test func `fifty nodes know each other soon, and in little memory`() async throws {
+    @Test func `fifty nodes know each other's routes in bounded time and memory`() async throws {
         let (count, patterns) = (Self.count, Self.patterns)
         try await withCluster(.memory) { cluster in
             let before = memoryInUse()
@@ -59,7 +59,7 @@ struct ManyNodesTests {
         }
     }
 
-    @Test func `routes that come and go for days`() async throws {
+    @Test func `a node knows a route after 20,000 others came and went`() async throws {
         try await withCluster(.memory) { cluster in
             let shop = try await cluster.node("shop") { try $0.share("app://shop/**") }
             let near = try await cluster.node("near")

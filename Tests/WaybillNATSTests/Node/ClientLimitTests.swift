@@ -50,7 +50,7 @@ struct ClientLimitTests {
     }
 
     @Test(arguments: ["client.", "waybill.test.inbox.forged"])
-    func `requests with distinct reply subjects have one limit`(prefix: String) async throws {
+    func `clients' requests with distinct reply subjects share one limit`(prefix: String) async throws {
         try await Self.withNode { cluster, node, gate, answers in
             let subject = try Self.call("app://far/wait")
             for number in 0..<1000 {
@@ -74,7 +74,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `requests of clients have a limit in bytes`() async throws {
+    func `clients' requests have a limit in bytes`() async throws {
         try await Self.withNode { cluster, node, _, answers in
             let subject = try Self.call("app://far/wait")
             for number in 0..<80 {
@@ -87,7 +87,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `requests of nodes that a client has announced have one limit`() async throws {
+    func `requests of nodes that a client has forged share one limit`() async throws {
         try await Self.withNode { cluster, node, gate, answers in
             let subject = try Self.call("app://far/wait")
             // A node without a subscription counts as gone when it is asked for its state.
@@ -119,7 +119,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `a request beyond the limit of all nodes fails at its caller`() async throws {
+    func `a request beyond the limit of all nodes fails for its caller`() async throws {
         try await withCluster(.memory) { cluster in
             let gate = Gate()
             _ = try await cluster.node("far", requestsOfNodes: 2) { bus in
@@ -151,7 +151,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `publications of clients have one limit, whatever nodes they name`() async throws {
+    func `clients' publications share one limit, whatever nodes they name`() async throws {
         try await withCluster(.memory) { cluster in
             let gate = Gate()
             let node = try await cluster.node("far", requestsOfClients: 200) { bus in
@@ -179,7 +179,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `texts that take quadratic time to compare do not stop a node`() async throws {
+    func `texts that take quadratic time to compare do not block a node`() async throws {
         try await Self.withNode { cluster, _, _, answers in
             let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
             // A server takes subjects of some 4 KB.
@@ -207,7 +207,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `an answer to a batch that is too large for the server is an error`() async throws {
+    func `a batch answer that is too large for the server is replaced by an error`() async throws {
         try await Self.withNode { cluster, _, _, answers in
             let requests = (0..<4).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"app://far/large"}"# }
             let batch = Array("[\(requests.joined(separator: ","))]".utf8)
@@ -246,7 +246,7 @@ struct ForgedAnnouncementTests {
     }
 
     @Test(arguments: [Announcement.Kind.hello, .state, .bye])
-    func `an epoch that is far ahead changes nothing`(kind: Announcement.Kind) async throws {
+    func `a forged epoch that is far ahead does not disturb calls`(kind: Announcement.Kind) async throws {
         try await Self.withNodes { cluster, near, far in
             for _ in 0..<100 {
                 cluster.memory.publish(
@@ -262,7 +262,7 @@ struct ForgedAnnouncementTests {
     }
 
     @Test
-    func `an epoch that is far ahead changes nothing after a forged heartbeat either`() async throws {
+    func `a forged epoch that is far ahead does not disturb calls after a forged heartbeat`() async throws {
         try await Self.withNodes { cluster, near, far in
             for _ in 0..<100 {
                 for (kind, epoch) in [(Announcement.Kind.beat, 0), (.hello, 1 << 52)] {
@@ -276,7 +276,7 @@ struct ForgedAnnouncementTests {
     }
 
     @Test(arguments: [Announcement.Kind.hello, .state, .bye], [true, false])
-    func `a node whose name is forged announces its patterns again`(
+    func `a node whose announcements are forged announces its patterns again`(
         kind: Announcement.Kind,
         isSaidToAll: Bool
     ) async throws {

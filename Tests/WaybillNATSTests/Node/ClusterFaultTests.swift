@@ -10,7 +10,7 @@ import WaybillTestSupport
 /// Dying nodes, stopped servers, and malformed messages.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterFaultTests {
-    @Test func `a node is ready while it is connected, and is not asked after it has left`() async throws {
+    @Test func `a node is ready while it is connected, and the check ends when it leaves`() async throws {
         try await withCluster(.memory) { cluster in
             let node = try await cluster.node("near")
             #expect(await node.bus.readiness().isReady)
@@ -69,7 +69,8 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `requests to a node from before it lost its connection are lost`() async throws {
+    @Test func `a request to a node that lost its connection meanwhile fails with unreachable`() async throws
+    {
         try await withCluster(.memory) { cluster in
             let (started, ended) = (Gate(), Gate())
             let far = try await cluster.node("far") { bus in
@@ -102,7 +103,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a request without an answer is lost with its node, and no caller waits`() async throws {
+    @Test func `a request whose node leaves without an answer fails`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
             let far = try await cluster.node("far", drainLimit: .milliseconds(10)) { bus in
@@ -125,7 +126,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a request that no node claims is lost with the node that may have had it`() async throws {
+    @Test func `a request that no node confirms fails with unreachable`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far") { bus in
                 try bus.share("app://far")
@@ -146,7 +147,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a table that is out of date costs two round trips, and never a timeout`() async throws {
+    @Test func `a call by an outdated table fails after two messages, and not at its timeout`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
                 try bus.share("app://far/**")
@@ -225,7 +226,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `publications that come as one let the loop poll, and are all handled, in their order`()
+    @Test func `publications joined into one message let the loop poll, and are all handled in order`()
         async throws
     {
         try await withCluster(.memory) { cluster in
@@ -260,7 +261,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a client outside of the cluster is answered at its reply subject`() async throws {
+    @Test func `a client outside of the cluster receives the answer at its reply subject`() async throws {
         try await withCluster(.memory) { cluster in
             _ = try await cluster.node("far") { bus in
                 try bus.share("app://far/**")
@@ -282,7 +283,7 @@ struct ClusterFaultTests {
     }
 
     #if NATS
-    @Test func `a server that stands still is noticed, and used again when it goes on`() async throws {
+    @Test func `a server that hangs is noticed, and used again when it continues`() async throws {
         try await withCluster(.nats) { cluster in
             let started = Gate()
             _ = try await cluster.node("far", heartbeat: .seconds(1)) { bus in
@@ -313,7 +314,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `the client sends its user, and an unreachable server is an error`() async throws {
+    @Test func `a wrong user and an unreachable server are errors`() async throws {
         let server = try await NATSServer(arguments: ["--user", "shop", "--pass", "secret"])
         defer { server.stop() }
         for (password, isRight) in [("secret", true), ("wrong", false)] {

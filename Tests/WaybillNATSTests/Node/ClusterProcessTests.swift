@@ -42,7 +42,7 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `a module of another process is called as one of this`() async throws {
+    @Test func `a route of another process is called like a local one`() async throws {
         try await Self.withProcesses(["far"]) { caller, _, _ in
             let bus = caller.bus
             #expect(try await bus.route("app://work/item/7", as: Item.self) == Item(id: 7, node: "far"))
@@ -91,7 +91,7 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `when one of three instances is killed under load, only its own requests are lost`()
+    @Test func `when one of three processes is killed under load, only requests to it are lost`()
         async throws
     {
         try await Self.withProcesses(["a", "b", "c"]) { caller, processes, _ in
@@ -108,7 +108,7 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `three instances are restarted one after the other under load, and no call fails`()
+    @Test func `restarting three processes in turn under load makes no call fail`()
         async throws
     {
         try await Self.withProcesses(["a", "b", "c"]) { caller, processes, server in

@@ -102,7 +102,7 @@ struct LostMessagesTests {
     }
 
     @Test
-    func `a node that confirms a request late learns that the caller has left`() async throws {
+    func `a node that confirms a request late is told that the caller has left`() async throws {
         try await withCluster(.memory) { cluster in
             let near = try await cluster.node("near")
             let (loop, core) = (near.bus.eventLoop, near.node.core)
@@ -160,7 +160,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that stood still learns that its requests are lost`() async throws {
+    @Test func `a node that hung learns that its requests are lost`() async throws {
         try await withCluster(.memory) { cluster in
             let stuck = StuckHandler()
             let near = try await cluster.node("near") { bus in
@@ -181,7 +181,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a handler ends with the caller that has lost its answers`() async throws {
+    @Test func `a handler is cancelled when its caller's node has lost answers`() async throws {
         try await Self.withStuckHandler { near, far, stuck, _ in
             let call = Task { await failure { try await near.bus.route("app://far/stuck") } }
             #expect(await eventually { stuck.started.count == 1 })
@@ -192,7 +192,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `requests at a node that is too slow are answered, to nodes and to other clients`()
+    @Test func `requests at a node that has lost messages fail, for nodes and for other clients`()
         async throws
     {
         try await Self.withStuckHandler { near, far, stuck, cluster in
@@ -215,7 +215,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that is too slow for its requests tells their senders`() async throws {
+    @Test func `a node that has lost requests tells their senders`() async throws {
         try await withCluster(.memory) { cluster in
             let near = try await cluster.node("near", heartbeat: .seconds(10))
             // It gets the request, and loses it.
@@ -240,7 +240,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that leaves gets no requests, whatever its program registers meanwhile`() async throws
+    @Test func `a leaving node receives no requests, whatever its program registers meanwhile`() async throws
     {
         try await withCluster(.memory) { cluster in
             let (started, end) = (Gate(), Gate())

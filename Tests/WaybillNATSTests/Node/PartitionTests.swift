@@ -79,8 +79,9 @@ struct PartitionTests {
     }
 
     @Test(arguments: Cut.possible)
-    func `nodes notice a partition, and their routes are complete again when it heals`(cut: Cut) async throws
-    {
+    func `a partitioned node loses its calls, and its routes are complete after the partition`(
+        cut: Cut
+    ) async throws {
         try await Self.withPartition { bus, node, partition, gap in
             let stuck = Task {
                 let error = await failure { try await bus.route("app://work/stuck") }
@@ -108,7 +109,7 @@ struct PartitionTests {
         }
     }
 
-    @Test func `a server that accepts and never answers is unreachable in time, and another one is used`()
+    @Test func `a server that accepts and never answers is unreachable, and another server is used`()
         async throws
     {
         let server = try await NATSServer()
@@ -132,7 +133,7 @@ struct PartitionTests {
         await hole.end()
     }
 
-    @Test func `a node that does not read is cut off by the server, and comes back`() async throws {
+    @Test func `the server disconnects a node that does not read, and the node reconnects`() async throws {
         // The server gives a client that does not read half a second, and a megabyte.
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-slow-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -34,7 +34,7 @@ struct ServerFaultTests {
     private static let patience = Duration.seconds(3) + Scale.whileQuick / 2
 
     @Test(arguments: Fault.allCases)
-    func `calls to another process fail while the server is away, and reach it when it is back`(
+    func `calls to another process fail while the server is away, and succeed when it is back`(
         fault: Fault
     ) async throws {
         try await withCluster(.nats) { cluster in
@@ -82,7 +82,7 @@ struct ServerFaultTests {
         }
     }
 
-    @Test func `a node leaves although its server is gone`() async throws {
+    @Test func `a node can leave although its server is gone`() async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let far = try await NodeProcess("far", at: server.url)

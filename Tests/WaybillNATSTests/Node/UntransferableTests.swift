@@ -76,7 +76,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a message nested deeper than nodes read is not sent`() async throws {
+    @Test func `a message nested deeper than nodes can read is not sent`() async throws {
         try await Self.withNodes { near, _, _ in
             for depth in [61, 62, 63, 100, 2000] {
                 let error = await failure {
@@ -110,7 +110,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a value for a return URL that does not arrive fails the call`() async throws {
+    @Test func `a call whose value cannot reach the return URL fails`() async throws {
         try await Self.withNodes { near, _, _ in
             let heard = Tally()
             try near.bus.register("app://own/take") { _ in heard.add() }
@@ -121,7 +121,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a long error is shortened`() async throws {
+    @Test func `a long error from another node is shortened`() async throws {
         try await Self.withNodes { near, _, _ in
             let error = await failure { try await near.bus.route("app://far/fail") }
             #expect(error?.code == .handlerFailed)
@@ -130,7 +130,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a declared error that is too large for the server fails as such`() async throws {
+    @Test func `a declared error that is too large for the server fails with notTransferable`() async throws {
         try await Self.withNodes { near, _, _ in
             let error = await failure {
                 try await near.bus.route("app://far/declare", timeout: .seconds(10))
@@ -139,7 +139,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `an answer to a progress reply that does not arrive fails the reply`() async throws {
+    @Test func `an answer that cannot be sent fails the handler's progress reply`() async throws {
         try await Self.withNodes { near, far, _ in
             try far.bus.register("app://far/ask") { message -> String in
                 let error = await failure { try await message.reply(with: 1, expecting: String.self) }
@@ -151,7 +151,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `an answer behind too many others fails, and small answers are sent`() async throws {
+    @Test func `an answer to a slow connection fails, and small answers are sent`() async throws {
         try await Self.withNodes { near, far, cluster in
             let (started, end) = (Gate(), Gate())
             try far.bus.register("app://far/slow") { _ -> String in
@@ -195,7 +195,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a client outside of the cluster cannot subscribe with a request`() async throws {
+    @Test func `a client outside of the cluster cannot subscribe by a request`() async throws {
         try await Self.withNodes { _, far, cluster in
             let answers = Journal<String>()
             cluster.memory.observe { subject, _, payload in

@@ -60,7 +60,7 @@ struct JoinedMessagesTests {
         }
     }
 
-    @Test func `joined publications are one envelope, with the reply of the last one`() {
+    @Test func `joined publications are one envelope, with the reply subject of the last one`() {
         let envelope = MessageEnvelope(start: Array("{".utf8), end: Array("}!".utf8))
         let texts = [#"{"a":"]"}"#, "[1,2]", #""\",""#, "7", "null"]
         for (envelope, ends) in [(MessageEnvelope.array, ("[", "]")), (envelope, ("{", "}!"))] {
@@ -76,7 +76,7 @@ struct JoinedMessagesTests {
         }
     }
 
-    @Test func `only neighbours to one subject go out as one, and not too many or too large`() {
+    @Test func `only adjacent messages with one subject are joined, up to a limit of number and size`() {
         let (a, b) = (Sent(text: "1"), Sent(text: "2", subject: "b"))
         #expect(self.joined([a, a, b, a, a]).map(\.subject) == ["a", "b", "a"])
         let alone = Sent(text: "1", envelope: nil)
@@ -93,14 +93,14 @@ struct JoinedMessagesTests {
         for message in self.joined(many) { #expect(message.payload.count <= OutgoingMessage.byteLimit) }
     }
 
-    @Test func `few that go as one take no memory for many`() {
+    @Test func `joining a few messages does not reserve memory for many`() {
         for count in 2...4 {
             #expect(self.joined([Sent](repeating: Sent(text: "1"), count: count))[0].payload.capacity < 1024)
         }
         #expect(self.joined([Sent](repeating: Sent(text: "1"), count: 6))[0].payload.capacity > 1024)
     }
 
-    @Test func `memory that is in use is not written to`() {
+    @Test func `a spare buffer that is still in use is not overwritten`() {
         let spares = SpareBuffers()
         let kept = [UInt8](repeating: 7, count: 1 << 13)
         spares.give(kept)
@@ -114,7 +114,7 @@ struct JoinedMessagesTests {
         #expect(spares.take(3).isEmpty)
     }
 
-    @Test func `an element joins only the last waiting element`() {
+    @Test func `an element is joined only to the last waiting element of the ring`() {
         let ring = MessageRing<[Int]>(countLimit: 2, byteLimit: 100)
         func add(_ number: Int) -> MessageRing<[Int]>.Admission {
             ring.append([number], size: 10) { last in
@@ -134,7 +134,7 @@ struct JoinedMessagesTests {
     }
 
     #if NATS
-    @Test func `publications that wait reach each subscriber once and in order`() async throws {
+    @Test func `waiting publications reach each subscriber once and in order`() async throws {
         try await withCluster(.nats) { cluster in
             let (all, some) = (Journal<Int>(), Journal<Int>())
             // Two subscriptions of the node match the subject.
@@ -159,7 +159,7 @@ struct JoinedMessagesTests {
         }
     }
 
-    @Test func `publications of one node, and its requests, are handled in their order`() async throws {
+    @Test func `a node's publications and requests are handled in their order`() async throws {
         try await withCluster(.nats) { cluster in
             let heard = Journal<Int>()
             _ = try await cluster.node("far", heartbeat: .seconds(10)) { bus in

@@ -18,13 +18,13 @@ struct LivenessTests {
         #expect(!self.answers(checks).contains(true))
     }
 
-    @Test func `one is silent that has not answered in the interval after the one in which it was asked`() {
+    @Test func `a server that does not answer until the next interval has ended is silent`() {
         #expect(
             self.answers([(1, false), (2, false), (2.9, false), (3, false)]) == [false, false, false, true]
         )
     }
 
-    @Test func `a process that stood still has asked nothing`() {
+    @Test func `a process that hung does not count its server as silent`() {
         #expect(
             self.answers([(1, false), (2, false), (100, false), (101, false), (102, false)])
                 == [false, false, false, false, true]

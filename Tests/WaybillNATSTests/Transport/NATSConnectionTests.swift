@@ -11,7 +11,7 @@ import WaybillTestSupport
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NATSConnectionTests {
     @Test(arguments: [IdlePolicy.park, .spin(for: .microseconds(100)), .spin(for: .seconds(3600))])
-    func `the thread may sleep or look for more`(policy: IdlePolicy) async throws {
+    func `calls succeed whether the connection's thread sleeps or spins`(policy: IdlePolicy) async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
@@ -28,7 +28,8 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `a node that loses its server connects to a server that the first has named`() async throws {
+    @Test func `a node that loses its server connects to another one that the server has named`() async throws
+    {
         let first = try await NATSServer(arguments: ["--cluster", "nats://127.0.0.1:-1"])
         defer { first.stop() }
         let route = try #require(first.clusterURL)

@@ -9,7 +9,7 @@ import WaybillTestSupport
 @testable import WaybillNATS
 
 struct MessageRingTests {
-    @Test func `a ring is limited by number and by size, and accepts urgent messages beyond`() {
+    @Test func `a message ring is limited by number and size, and accepts urgent messages beyond`() {
         let ring = MessageRing<Int>(countLimit: 2, byteLimit: 100)
         #expect(ring.append(1, size: 10) == .needsWakeUp)
         #expect(ring.append(2, size: 10) == .queued)
@@ -37,7 +37,7 @@ struct MessageRingTests {
 /// A node whose connection is slower than its messages.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
-    @Test func `a request that does not fit into the ring buffer fails immediately with the reason`()
+    @Test func `a request that does not fit into the ring fails immediately with the reason`()
         async throws
     {
         try await withCluster(.memory) { cluster in
@@ -58,7 +58,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `a publication that is lost is a dead letter, with the reason`() async throws {
+    @Test func `a publication that cannot be sent is a dead letter with the reason`() async throws {
         try await withCluster(.memory) { cluster in
             let heard = Tally()
             _ = try await cluster.node("far") { bus in
@@ -115,7 +115,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `a node that is too slow for its answers fails their callers, and goes on`() async throws {
+    @Test func `a node that has lost answers fails their callers, and continues`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
             _ = try await cluster.node("far") { bus in
@@ -140,7 +140,9 @@ struct OverflowTests {
     }
 
     #if NATS
-    @Test func `messages faster than a loop are bounded, and the loss is reported`() async throws {
+    @Test func `messages that arrive faster than the loop handles them are dropped and reported`()
+        async throws
+    {
         let loop = EventLoop(name: "slow")
         let counts = Locked<(messages: Int, overflows: Int)>((0, 0))
         let events = NATSEvents(on: loop, of: Subjects(realm: "test"), countLimit: 10) { event in
@@ -166,7 +168,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `publications leave room for awaited messages`() async throws {
+    @Test func `publications leave room in the ring for awaited messages`() async throws {
         let loop = EventLoop(name: "slow")
         let heard = Journal<String>()
         let subjects = Subjects(realm: "test")
@@ -194,7 +196,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `the rest of a message is handled after the loop has polled, before later ones`()
+    @Test func `the rest of a joined message is handled after the loop has polled, before later messages`()
         async throws
     {
         let loop = EventLoop(name: "busy")
@@ -221,7 +223,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `a loop does its other work while many messages arrive`() async throws {
+    @Test func `a loop does other work while many messages arrive`() async throws {
         let loop = EventLoop(name: "busy")
         let received = Locked<[String]>([])
         let between = Locked<[Int]>([])
