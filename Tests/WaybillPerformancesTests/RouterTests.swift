@@ -10,7 +10,7 @@ struct RouterTests {
     private let journal = Journal<String>()
 
     @Test
-    func `settings, source and transition go into the making`() async throws {
+    func `a router receives settings, source and transition when it creates a destination`() async throws {
         try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
         self.bus.setPerformPresenter(NotingPresenter(journal: Journal()))
         let settings = FilmSettings(film: "Alien")
@@ -24,7 +24,7 @@ struct RouterTests {
     }
 
     @Test
-    func `a required dependency that is missing fails loudly with its name`() async throws {
+    func `a missing dependency fails with its name`() async throws {
         try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
         let performance = try self.bus.performance(of: (any Player).self, settings: FilmSettings())
         let cause = await failure { try await performance.perform() }
@@ -78,7 +78,7 @@ struct RouterTests {
     }
 
     @Test
-    func `a protocol has several routers, and a router several protocols`() async throws {
+    func `a protocol can have several routers, and a router several protocols`() async throws {
         let router = FilmRouter(journal: self.journal)
         try self.bus.provide((any Player).self, named: "film", by: router)
         try self.bus.provide((any Player).self, named: "empty", by: PlayerRouter())
@@ -95,14 +95,14 @@ struct RouterTests {
     }
 
     @Test
-    func `a router is performed by itself, without a protocol`() async throws {
+    func `a router can be performed without a protocol`() async throws {
         let router = FilmRouter(journal: self.journal)
         let performance = self.bus.performance(by: router, settings: FilmSettings(film: "Alien"))
         #expect(await (try performance.perform()).film == "Alien")
     }
 
     @Test
-    func `handlers are called for success and for failures`() async throws {
+    func `failure and success handlers are called for their outcomes`() async throws {
         let journal = self.journal
         var router = PlayerRouter()
         router.removing = { throw Jam() }
@@ -127,7 +127,7 @@ struct RouterTests {
     }
 
     @Test
-    func `observers see performances before and after, with source and destination`() async throws {
+    func `observers receive performances before and after, with source and destination`() async throws {
         let journal = self.journal
         try self.bus.provide((any Player).self, by: PlayerRouter())
         let end = self.bus.observePerformances { event in
@@ -157,7 +157,7 @@ struct RouterTests {
     }
 
     @Test
-    func `a marked protocol is asked for by its mark`() async throws {
+    func `a marked protocol is found by its mark`() async throws {
         try self.bus.provide((any Player).self, by: PlayerRouter())
         let player = try await self.bus.performance(of: .player).perform()
         #expect(await player.film.isEmpty)

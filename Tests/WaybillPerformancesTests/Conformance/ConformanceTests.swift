@@ -4,7 +4,7 @@ import WaybillTestSupport
 /// The recorded behaviour of ZIKRouter, which makes what is asked for by protocol.
 @Suite(.timeLimit(.minutes(1)))
 struct ConformanceTests {
-    @Test func `performing and removing go as was recorded`() async throws {
+    @Test func `performing and removing behave as recorded`() async throws {
         let report = try await RecordedRouter.perform.report()
         print(report)
         let failures = report.failures.map { "  \($0)" }.joined(separator: "\n")
