@@ -40,7 +40,7 @@ import WaybillTestSupport
         }
     }()
 
-    @Test func `no URL traps`() {
+    @Test func `no random URL traps the matcher`() {
         let rounds = Rounds.count("WAYBILL_FUZZ_ROUNDS", default: 20_000)
         var random = SeededGenerator(seed: UInt64(Rounds.count("WAYBILL_SEED", default: 3)))
         var matched = 0
@@ -65,7 +65,7 @@ import WaybillTestSupport
         #expect(matched > 0)
     }
 
-    @Test func `no pattern traps`() {
+    @Test func `no random pattern traps the parser`() {
         let rounds = Rounds.count("WAYBILL_FUZZ_ROUNDS", default: 20_000) / 10
         var random = SeededGenerator(seed: UInt64(Rounds.count("WAYBILL_SEED", default: 4)))
         var table = RouteTable<Int>()
