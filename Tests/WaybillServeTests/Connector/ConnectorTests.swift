@@ -35,7 +35,9 @@ struct ConnectorTests {
     }
 
     @Test
-    func `an error that a module declares crosses with its type, its code and its sentence`() async throws {
+    func `an error that a module declares keeps its type, its code and its message across a socket`()
+        async throws
+    {
         try await self.withConnector { near, far in
             try far.bus.register("far://orders/:id") { message -> Int in
                 throw OrderError.unknown(id: try message.argument("id"))
@@ -60,7 +62,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `values of every kind go there and come back`() async throws {
+    func `values of every kind pass through a connector and back`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://user/:uid") { message -> User in
                 User(uid: try message.argument("uid"), name: message.parameters["name"] ?? "")
@@ -106,7 +108,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `failures keep their codes and name the caller's URL`() async throws {
+    func `a failure behind a connector keeps its code, and names the caller's URL`() async throws {
         struct Broken: Error {}
         try await self.withConnector { near, far in
             try far.bus.register("far://fail") { _ -> Int in throw Broken() }
@@ -126,7 +128,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `deadline, headers and hops travel`() async throws {
+    func `deadline, headers and hops pass through a connector`() async throws {
         try await self.withConnector { near, far in
             let seen = Journal<Message>()
             try far.bus.register("far://a") { seen.add($0) }
@@ -150,7 +152,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `cancelling the caller cancels the handler`() async throws {
+    func `cancelling the caller cancels the handler behind a connector`() async throws {
         try await self.withConnector { near, far in
             let ended = Tally()
             let gate = Gate()
@@ -168,7 +170,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `progress replies and their answers travel`() async throws {
+    func `progress replies and their answers pass through a connector`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://steps") { message -> [Bool] in
                 var answers: [Bool] = []
@@ -200,7 +202,9 @@ struct ConnectorTests {
     }
 
     @Test
-    func `a return URL crosses back, unless the handler declines it`() async throws {
+    func `a value for a return URL returns through the connector, unless the handler declines it`()
+        async throws
+    {
         try await self.withConnector { near, far in
             try far.bus.register("far://pay") { _ in User(uid: 1) }
             try far.bus.register("far://early") { message -> Int in
@@ -233,7 +237,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `many requests share one connection, and each gets its own reply`() async throws {
+    func `concurrent requests share one connection, and each receives its own reply`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://now/:n") { message -> Int in try message.argument("n") }
             try far.bus.register("far://later/:n") { message -> Int in

@@ -29,7 +29,7 @@ private enum ForeignPython {
 )
 struct ForeignServerTests {
     @Test
-    func `its methods are called by their URLs, and its failures are the bus's`() async throws {
+    func `a connector calls the methods of a Python server, whose errors are a bus's errors`() async throws {
         try await withFolder { folder in
             let process = Process()
             process.executableURL = URL(filePath: ForeignPython.path)

@@ -30,7 +30,7 @@ struct ClientTests {
     }
 
     @Test
-    func `waybill.py is short, and calls a URL from the shell`() async throws {
+    func `waybill.py has at most 60 lines, and calls a URL from the shell`() async throws {
         let lines = try String(contentsOfFile: Self.client, encoding: .utf8).split(
             separator: "\n",
             omittingEmptySubsequences: false

@@ -22,7 +22,7 @@ struct CrowdTests {
             "the system allows too few descriptors, or a sanitizer sees what a test process leaves behind"
         )
     )
-    func `a server without free descriptors serves its connections, and others later`() async {
+    func `a server without free descriptors serves its connections, and new ones later`() async {
         await #expect(processExitsWith: .success) {
             try await withServer { served in
                 try served.bus.register("app://one") { _ in 1 }
@@ -50,7 +50,7 @@ struct CrowdTests {
             "the system allows too few descriptors, or a sanitizer sees what a test process leaves behind"
         )
     )
-    func `ten thousand connections at once are served, and their memory is bounded`() async {
+    func `ten thousand connections at once are served in bounded memory`() async {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 12_000)
             var configuration = RPCServer.Configuration.quiet

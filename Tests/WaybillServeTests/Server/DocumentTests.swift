@@ -27,7 +27,7 @@ struct DocumentTests {
     private let request = #"{"jsonrpc":"2.0","id":1,"method":"$/document"}"#
 
     @Test
-    func `a peer that asks for the document decodes no type, and the program's changes are in it`()
+    func `a server's document decodes each type once, and follows changes of the routes`()
         async throws
     {
         try await withServer { served in

@@ -22,7 +22,7 @@ struct LimitTests {
     }
 
     @Test
-    func `requests in flight`() async throws {
+    func `requests in flight have a limit, and a batch counts each of its requests`() async throws {
         try await self.withLimits {
             $0.requestsInFlight = 2
         } _: { served in
@@ -45,7 +45,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the messages of a batch, and the bytes of its answers`() async throws {
+    func `messages of a batch and the bytes of its answers have a limit`() async throws {
         try await self.withLimits {
             $0.messagesPerBatch = 4
             $0.batchAnswerBytes = 2_500
@@ -96,7 +96,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the bytes of requests in flight`() async throws {
+    func `bytes of requests in flight have a limit for each connection`() async throws {
         try await self.withLimits {
             $0.requestBytesInFlight = 10_000
         } _: { served in
@@ -115,7 +115,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the server handles no more requests of a peer that does not read`() async throws {
+    func `the server stops handling requests of a peer that does not read`() async throws {
         try await self.withLimits {
             $0.unreadBytes = 100_000
         } _: { served in
@@ -137,7 +137,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the connection that leaves the most unread is closed when all leave too much`() async throws {
+    func `the connection with the most unread bytes is closed when all exceed the limit`() async throws {
         try await self.withLimits {
             $0.unreadBytesOfAll = 1 << 20
         } _: { served in
@@ -160,7 +160,7 @@ struct LimitTests {
     }
 
     @Test(arguments: [true, false])
-    func `progress replies count as unread, and the connection that leaves the most is closed`(
+    func `progress replies count as unread bytes, and the connection with the most is closed`(
         isAnswered: Bool
     ) async throws {
         try await self.withLimits {
@@ -188,7 +188,7 @@ struct LimitTests {
     }
 
     @Test
-    func `an answer of more than half of the unread bytes is an error`() async throws {
+    func `an answer of more than half of the limit of unread bytes is an error`() async throws {
         try await self.withLimits {
             $0.unreadBytesOfAll = 1 << 20
         } _: { served in
@@ -202,7 +202,7 @@ struct LimitTests {
     }
 
     @Test
-    func `calls that wait, of all connections`() async throws {
+    func `waiting calls of all connections have a limit`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
@@ -223,7 +223,7 @@ struct LimitTests {
     }
 
     @Test
-    func `a waiting call that ends when its place is free leaves the place to others`() async throws {
+    func `a waiting call that ends when its place becomes free leaves the place to others`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
@@ -251,7 +251,7 @@ struct LimitTests {
     }
 
     @Test
-    func `calls and messages of a connection keep their order when they wait`() async throws {
+    func `waiting calls and messages of a connection keep their order`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 2
             $0.sharedCalls = 1
@@ -281,7 +281,7 @@ struct LimitTests {
     }
 
     @Test
-    func `messages that wait are handled although their sender has closed the connection`() async throws {
+    func `waiting messages are handled although their sender has closed the connection`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
@@ -303,7 +303,7 @@ struct LimitTests {
     }
 
     @Test
-    func `calls beyond the places of a connection wait, and can be cancelled or run out of time`()
+    func `calls beyond a connection's places wait, and can be cancelled or exceed their deadline`()
         async throws
     {
         try await self.withLimits {
@@ -364,7 +364,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the size of a message, and how deep it is nested`() async throws {
+    func `the size of a message and the depth of its nesting have a limit`() async throws {
         try await self.withLimits {
             $0.frameSize = 1000
             $0.depth = 4

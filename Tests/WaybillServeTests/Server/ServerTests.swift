@@ -15,7 +15,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a document of exposed routes is one line, and has no other routes`() async throws {
+    func `the document of the exposed routes is one line, and omits the other routes`() async throws {
         try await withServer { served in
             try served.bus.register("app://user/:id") { _ in 1 }
             try served.bus.register("app://user/:id/secret") { _ in 2 }
@@ -53,7 +53,8 @@ struct ServerTests {
     }
 
     @Test
-    func `parameters, headers, hops, deadline and origin reach the handler`() async throws {
+    func `parameters, headers, hops, deadline and origin reach the handler of a peer's request`() async throws
+    {
         try await withServer { served in
             let seen = Journal<Message>()
             try served.bus.register("app://user/:id") { message -> User in
@@ -82,7 +83,7 @@ struct ServerTests {
     }
 
     @Test
-    func `errors say nothing of the inside, and the log has the cause`() async throws {
+    func `an error for a peer does not reveal internals, and the log has the cause`() async throws {
         struct Secret: Error { let password = "s3cret" }
         let log = Journal<String>()
         var configuration = RPCServer.Configuration()
@@ -107,7 +108,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a deadline ends a request, and so does its cancellation`() async throws {
+    func `a deadline or a cancellation by the peer ends its request`() async throws {
         try await withServer { served in
             let cancelled = Journal<String>()
             try served.bus.register("app://wait") { message in
@@ -134,7 +135,8 @@ struct ServerTests {
     }
 
     @Test
-    func `progress replies come while the handler runs, and their answers go back to it`() async throws {
+    func `progress replies arrive while the handler runs, and their answers reach the handler`() async throws
+    {
         try await withServer { served in
             try served.bus.register("app://steps") { message -> [Bool] in
                 var answers: [Bool] = []
@@ -185,7 +187,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a handler whose answer does not come is ended by the deadline`() async throws {
+    func `a handler that awaits an answer is cancelled at the deadline`() async throws {
         try await withServer { served in
             try served.bus.register("app://ask") { message in
                 try await message.reply(with: 1, expecting: Int.self)
@@ -201,7 +203,7 @@ struct ServerTests {
     }
 
     @Test
-    func `publishing and subscribing`() async throws {
+    func `a peer can publish and subscribe`() async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news/:topic") { heard.add($0.parameters["text"] ?? "") }
@@ -230,7 +232,7 @@ struct ServerTests {
     }
 
     @Test
-    func `several messages may be published as one`() async throws {
+    func `one request can publish several messages`() async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news/**") {
@@ -256,7 +258,7 @@ struct ServerTests {
     }
 
     @Test
-    func `one message has no parameter that is reserved, and a URL is a text`() async throws {
+    func `a message without a list has no reserved parameter, and a URL must be a text`() async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://**") { heard.add($0.address.text) }
@@ -274,7 +276,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a batch of publications is accepted as a whole`() async throws {
+    func `a publication of 1,024 messages is accepted as a whole`() async throws {
         try await withServer { served in
             let heard = Tally()
             try served.bus.subscribe("app://news") { _ in heard.add() }
@@ -309,7 +311,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a return URL may be the caller's own, and comes back before the response`() async throws {
+    func `a return URL can belong to the peer, which receives the value before the response`() async throws {
         try await withServer { served in
             try served.bus.register("app://pay") { _ in ["total": 42] }
             try served.bus.register("app://hidden/store") { _ in }

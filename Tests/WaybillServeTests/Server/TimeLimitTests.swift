@@ -23,7 +23,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `messages per second`() async throws {
+    func `messages beyond the rate of a connection are delayed`() async throws {
         try await self.withLimits(on: EventLoop(name: "server")) {
             $0.requestsPerSecond = 50
         } _: { served in
@@ -58,7 +58,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `silence, half a message, and doing nothing`() async throws {
+    func `silent, halting and idle connections are closed after their times`() async throws {
         try await self.withManualTime {
             $0.messageTime = .seconds(5)
             $0.idleTime = .seconds(20)
@@ -88,7 +88,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `reading nothing, and not reading slowly`() async throws {
+    func `a client that does not read is closed, and a client that reads slowly is not`() async throws {
         try await self.withManualTime {
             $0.stallTime = .seconds(3)
             $0.messageTime = .seconds(3)
@@ -116,7 +116,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `a bucket gives a second's worth at once, and then its rate`() {
+    func `a token bucket grants a second's amount at once, and then its rate`() {
         let now = ContinuousClock.now
         var bucket = TokenBucket(perSecond: 10, at: now)
         for _ in 0..<10 { #expect(bucket.take(at: now) == nil) }
