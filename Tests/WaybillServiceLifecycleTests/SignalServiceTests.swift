@@ -30,7 +30,7 @@ import WaybillTestSupport
         withExtendedLifetime(caught) {}
     }
 
-    @Test func `a signal ends the group, and the bus in good order`() async throws {
+    @Test func `an ending signal ends the service group, and shuts the bus down`() async throws {
         let signals = SignalService(endingOn: [.user1], on: self.bus.eventLoop)
         let group = ServiceGroup(
             configuration: .init(
@@ -65,7 +65,7 @@ import WaybillTestSupport
         #expect(heard.entries.allSatisfy { $0 == 2 })
     }
 
-    @Test func `a handler's error ends the service`() async throws {
+    @Test func `the error of a signal's handler ends the service`() async throws {
         struct Broken: Error {}
         let signals = SignalService(
             endingOn: [],
@@ -81,7 +81,7 @@ import WaybillTestSupport
         await #expect(throws: Broken.self) { try await running.value }
     }
 
-    @Test func `a signal that cannot be caught is an error`() async throws {
+    @Test func `a signal service for a signal that cannot be caught fails`() async throws {
         let signals = SignalService(endingOn: [Signal(number: SIGKILL)], on: self.bus.eventLoop)
         await #expect(throws: EventLoopError.self) { try await signals.run() }
     }
