@@ -27,7 +27,7 @@ struct ClusterSimulations {
         return node
     }
 
-    @Test func `each call of a cluster whose nodes crash ends once, and is handled at most once`()
+    @Test func `each call in a cluster with crashing nodes ends once, and is handled at most once`()
         async throws
     {
         let faults = Faults(delay: .upTo(.seconds(10)), crash: .perHour(20))

@@ -90,7 +90,7 @@ struct DeliverySimulations {
         try await bus.install(instances: .perLoop) { Sender() }
     }
 
-    @Test func `messages keep their order, and each ends once`() async throws {
+    @Test func `messages keep their order, and each message ends once`() async throws {
         try await simulate(seeds: seedsOfToday(400)) { world in
             let received = Received()
             let node = try await world.node("shop", eventLoops: 3) { bus in
@@ -139,7 +139,7 @@ struct DeliverySimulations {
         }
     }
 
-    @Test func `a bus that drains loses no message that it has accepted`() async throws {
+    @Test func `a bus that drains loses no accepted message`() async throws {
         try await simulate(seeds: seedsOfToday(400)) { world in
             let received = Received()
             let node = try await world.node("shop", eventLoops: 2) { bus in
