@@ -56,7 +56,7 @@ struct TimeoutTests {
     }
 
     @Test(arguments: Call.allCases)
-    func `a timeout passes when the clock does, and not before`(call: Call) async throws {
+    func `a timeout passes when the manual clock reaches it, and not before`(call: Call) async throws {
         let begun = try self.start(call)
         // Behind the system's clock, as a manual clock is: this must make no difference.
         try await Task.sleep(for: .milliseconds(2))
@@ -75,14 +75,14 @@ struct TimeoutTests {
     }
 
     @Test(arguments: Call.allCases, [Duration.zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1)])
-    func `a timeout that is not positive is up at once`(call: Call, timeout: Duration) async throws {
+    func `a timeout that is not positive expires at once`(call: Call, timeout: Duration) async throws {
         _ = try self.start(call)
         let error = await failure { try await call.run(on: self.bus, timeout: timeout) }
         #expect(error?.code == .deadlineExceeded)
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(300 * 366 * 86_400), .seconds(10_000_000_000)])
-    func `a timeout beyond all counting is none`(timeout: Duration) async throws {
+    func `a timeout too large for the clock never expires`(timeout: Duration) async throws {
         try self.bus.register("app://slow") { _ in 1 }
         for call in Call.allCases where call != .publish {
             try await call.run(on: self.bus, timeout: timeout)
@@ -92,7 +92,7 @@ struct TimeoutTests {
     }
 
     @Test(arguments: [(2, 5), (5, 2)])
-    func `of deadline and timeout the earlier one holds`(deadline: Int, timeout: Int) async throws {
+    func `the earlier one of deadline and timeout applies`(deadline: Int, timeout: Int) async throws {
         let begun = try self.start(.reply)
         let bus = self.bus
         let instant = self.clock.now + .seconds(deadline)
@@ -105,8 +105,7 @@ struct TimeoutTests {
         _ = await caller.result
     }
 
-    @Test func `a module that routes on with a timeout fails in its test when the clock passes`() async throws
-    {
+    @Test func `a handler's call with a timeout fails when the manual clock passes it`() async throws {
         let stub = try self.bus.stub("app://stock", .never)
         try self.bus.register("app://order") { [unowned bus] _ -> Int in
             try await bus.route("app://stock", timeout: .seconds(5))
@@ -128,7 +127,7 @@ struct TimeoutTests {
         #expect(count == 1)
     }
 
-    @Test func `a report of one is in the singular`() async throws {
+    @Test func `a report uses the singular for one route`() async throws {
         try self.bus.register("one://thing") { _ in }
         let report = await ModuleTestCase(scheme: "one", on: self.bus).report()
         #expect("\(report)".contains("0 problems, 1 route, "))
