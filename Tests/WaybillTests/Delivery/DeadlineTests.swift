@@ -53,7 +53,7 @@ struct DeadlineTests {
     }
 
     @Test(.inProcessOnly("the time that is left travels, and no instant"))
-    func `the handler sees the deadline, and the earlier of two holds below it`() async throws {
+    func `a handler has its caller's deadline, and its own calls have the earlier of two`() async throws {
         let (bus, caller) = (self.bus, self.caller)
         try bus.register("app://inner") { $0.deadline }
         try bus.register("app://inner/later") { message -> ContinuousClock.Instant? in
@@ -102,7 +102,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a late message is not started`(place: RouteTests.Place) async throws {
+    func `a message whose deadline has passed is not started`(place: RouteTests.Place) async throws {
         let heard = Journal<Int>()
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { _ in heard.add(1) }
@@ -125,8 +125,9 @@ struct DeadlineTests {
         .inProcessOnly("a server counts the time that is left from when it has read the message"),
         arguments: [true, false]
     )
-    func `a message that becomes late while it waits for its loop is not started`(isAsync: Bool) async throws
-    {
+    func `a message whose deadline passes while it waits for its loop is not started`(
+        isAsync: Bool
+    ) async throws {
         let heard = Journal<Int>()
         let held = Gate()
         let begun = Gate()
@@ -154,7 +155,7 @@ struct DeadlineTests {
         #expect(heard.count == 0)
     }
 
-    @Test func `the far future is a deadline like any other`() async throws {
+    @Test func `a deadline in the far future does not expire`() async throws {
         try self.bus.register("app://a") { _ -> Int in
             await Task.yield()
             return 1
@@ -164,7 +165,7 @@ struct DeadlineTests {
     }
 
     @Test(.inProcessOnly("it makes a bus of its own"))
-    func `thousands of deadlines at once each come on time`() async throws {
+    func `thousands of deadlines at once each expire on time`() async throws {
         let bus = MessageBus(configuration: .roomy)
         let never = Gate()
         try bus.register("app://slow") { _ in await never.wait() }
@@ -185,7 +186,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: [true, false], RouteTests.Place.allCases)
-    func `the messages of a handler end at the handler's deadline`(
+    func `the messages that a handler routes end at the handler's deadline`(
         isNow: Bool,
         place: RouteTests.Place
     ) async throws {
@@ -264,7 +265,7 @@ struct DeadlineTests {
         .inProcessOnly("the time that is left is counted from the message's arrival"),
         arguments: ["app://now", "app://later"]
     )
-    func `a message of a handler that becomes late in the mailbox is not started`(url: String) async throws {
+    func `a handler's message whose deadline passes in the mailbox is not started`(url: String) async throws {
         let (bus, caller) = (self.bus, self.caller)
         let heard = Journal<Int>()
         let sent = Gate()

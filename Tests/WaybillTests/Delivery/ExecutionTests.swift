@@ -127,7 +127,7 @@ struct ExecutionTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a closure with a capture list stays on the loop like any other`(
+    func `a handler closure with a capture list stays on the loop`(
         place: RouteTests.Place
     ) async throws {
         let home = self.bus.eventLoop
@@ -156,7 +156,7 @@ struct ExecutionTests {
     }
 
     @Test(arguments: ExecutionTests.urls)
-    @MainActor func `the main actor is back where it was`(url: String) async throws {
+    @MainActor func `a caller on the main actor returns to it after each call`(url: String) async throws {
         try self.register()
         _ = try await self.bus.route(url)
         MainActor.assertIsolated()
@@ -173,7 +173,7 @@ struct ExecutionTests {
     }
 
     @Test(arguments: ExecutionTests.urls, [true, false])
-    func `a module is back on its loop`(url: String, isHome: Bool) async throws {
+    func `a module returns to its loop after each call`(url: String, isHome: Bool) async throws {
         try self.register()
         let module = Probe(eventLoop: isHome ? self.bus.eventLoop : EventLoop(name: "third"))
         let bus = self.bus
@@ -192,7 +192,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test func `an actor of the program is back on its executor`() async throws {
+    @Test func `an actor with its own executor returns to it after each call`() async throws {
         actor Plain {
             var count = 0
             func ask(_ bus: MessageBus, _ url: String) async throws {
@@ -208,7 +208,7 @@ struct ExecutionTests {
         #expect(await plain.count >= Self.urls.count)
     }
 
-    @Test func `on one loop a handler that may suspend begins at once, and never leaves the thread`()
+    @Test func `on one loop a handler that can suspend begins at once, on the same thread`()
         async throws
     {
         let journal = Journal<String>()

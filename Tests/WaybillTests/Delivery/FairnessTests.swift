@@ -38,7 +38,10 @@ struct FairnessTests {
     }
 
     @Test(arguments: Storm.allCases, [true, false])
-    func `a module that asks another for ever leaves the loop time`(storm: Storm, isHome: Bool) async throws {
+    func `a timer fires on time while two modules call each other for ever`(
+        storm: Storm,
+        isHome: Bool
+    ) async throws {
         let loop = isHome ? self.loop : EventLoop(name: "other")
         let bus = self.bus
         let (asker, asked) = (Probe(eventLoop: loop), Probe(eventLoop: loop))
@@ -75,7 +78,7 @@ struct FairnessTests {
     }
 
     @Test(arguments: Call.allCases)
-    func `a call that is repeated for ever leaves the loop time`(call: Call) async throws {
+    func `a timer fires on time while a call is repeated for ever`(call: Call) async throws {
         let (bus, loop) = (self.bus, self.loop)
         let closed = MessageBus(eventLoop: loop, configuration: .quiet)
         await closed.shutDown()
@@ -165,7 +168,7 @@ struct FairnessTests {
         for feeder in feeders { await feeder.value }
     }
 
-    @Test func `a sender on the module's own loop may send more than its mailbox holds`() async throws {
+    @Test func `a sender on the module's own loop can send more than its mailbox holds`() async throws {
         let module = Probe(eventLoop: self.loop)
         try self.bus.configureMailbox(of: module, .init(limit: 64))
         try self.bus.register("app://hear/:n", on: module) { module, message in
@@ -180,7 +183,8 @@ struct FairnessTests {
     }
 
     @Test(arguments: [true, false])
-    func `refused calls off the loops leave the global pool to others`(isPublished: Bool) async throws {
+    func `rejected calls outside of the loops leave the global pool to others`(isPublished: Bool) async throws
+    {
         let bus = MessageBus(eventLoop: self.loop, configuration: .quiet)
         await bus.shutDown()
         let stopped = Journal<Bool>()
@@ -203,7 +207,7 @@ struct FairnessTests {
         }
     }
 
-    @Test func `a message for very many subscribers leaves the loop time`() async throws {
+    @Test func `a timer fires on time while a message goes to very many subscribers`() async throws {
         let told = Journal<Bool>()
         let seen = Journal<Int>()
         let (bus, loop) = (self.bus, self.loop)
@@ -216,7 +220,7 @@ struct FairnessTests {
         #expect(seen.count == 1 && seen.entries.allSatisfy { $0 < 20_000 })
     }
 
-    @Test func `two modules that lead to each other for ever leave the loop time`() async throws {
+    @Test func `a timer fires on time while two handlers send to each other for ever`() async throws {
         let bus = MessageBus(eventLoop: self.loop, configuration: .endless)
         let stopped = Journal<Bool>()
         for (from, to) in [("app://ping", "app://pong"), ("app://pong", "app://ping")] {
@@ -228,7 +232,7 @@ struct FairnessTests {
         #expect(await bus.settles())
     }
 
-    @Test func `a storm from other threads leaves the loop time, and a caller on the loop gets an answer`()
+    @Test func `a flood from other threads leaves the loop time, and a caller on the loop gets its reply`()
         async throws
     {
         let bus = self.bus

@@ -65,7 +65,7 @@ struct HandlerLifetimeTests {
     }
 
     @Test(arguments: End.allCases, RouteTests.Place.allCases)
-    func `a handler that takes itself out lives until it has returned`(
+    func `a handler that unregisters itself lives until it has returned`(
         end: End,
         place: RouteTests.Place
     ) async throws {
@@ -77,7 +77,7 @@ struct HandlerLifetimeTests {
     }
 
     @Test(arguments: End.allCases, RouteTests.Place.allCases)
-    func `a handler behind a middleware that unregisters itself lives until it has returned`(
+    func `a handler that unregisters itself behind a middleware lives until it has returned`(
         end: End,
         place: RouteTests.Place
     ) async throws {
@@ -115,7 +115,7 @@ struct HandlerLifetimeTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a middleware that is taken out lives until its last message has ended`(
+    func `a middleware that is removed lives until its last message has ended`(
         place: RouteTests.Place
     ) async throws {
         let (started, end) = (Journal<String>(), Gate())

@@ -31,7 +31,7 @@ struct RouteTests {
         arguments: Place.allCases,
         ["app://now", "app://later", "app://actor", "app://far"]
     )
-    func `each reply carries its message's ID, and IDs grow`(place: Place, url: String) async throws {
+    func `each reply has its message's ID, and IDs increase`(place: Place, url: String) async throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { $0.id }
@@ -55,7 +55,7 @@ struct RouteTests {
     }
 
     @Test(arguments: Place.allCases, ["app://now", "app://later", "app://far"])
-    func `another type than was asked for names both`(place: Place, url: String) async throws {
+    func `the error of a reply of another type has both types`(place: Place, url: String) async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { _ in 1 }
         try self.bus.register("app://later") { _ -> Int in
@@ -100,7 +100,7 @@ struct RouteTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `a task that starts on the loop's thread and belongs to no actor may route`(
+    func `a task on the loop's thread that belongs to no actor can route`(
         place: Place
     ) async throws {
         let far = Probe(eventLoop: EventLoop())

@@ -125,7 +125,9 @@ struct SoakTests {
     /// Each round is a test case, because Swift Testing keeps the stack of every thrown error until its test
     /// case ends.
     @Test(arguments: 1...4)
-    func `every message has one outcome, and none is left`(round: Int) async throws {
+    func `each message of a soak test has one outcome, and none is in flight at the end`(
+        round: Int
+    ) async throws {
         // Threads that are ending need some time.
         try await Task.sleep(for: .milliseconds(200))
         if let bytes = memoryInUse() { Self.inUse.add(bytes) }

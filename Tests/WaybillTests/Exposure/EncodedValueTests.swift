@@ -33,7 +33,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a reply is the type that its caller asks for`() async throws {
+    func `an encoded reply is decoded as the type that its caller asks for`() async throws {
         let text = try self.json("{\"name\":\"Lili\"}")
         let list = try self.json("[1,2]")
         let null = try self.json("null")
@@ -75,7 +75,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `progress replies and answers are`() async throws {
+    func `encoded progress replies and answers are decoded as the requested type`() async throws {
         let question = try self.json("{\"name\":\"Lili\"}")
         let answer = try self.json("true")
         try self.bus.register("app://ask") { message -> Bool in
@@ -92,7 +92,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a payload is`() async throws {
+    func `an encoded payload is decoded as the requested type`() async throws {
         let payload = try self.json("{\"name\":\"Lili\"}")
         try self.bus.register("app://x") { message -> String in
             #expect(message.payload is [String: any Sendable])
@@ -112,7 +112,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a parameter is the type that the handler needs`() async throws {
+    func `an encoded parameter is decoded as the type that the handler needs`() async throws {
         let text = """
             {"user":{"name":"Lili"},"users":[{"name":"a"},{"name":"b"}],"numbers":[1,2],"colors":["red","green"],
              "shades":[1],"nothing":null,"age":7,"half":0.5,"yes":true,"text":"t","large":18446744073709551615}
@@ -143,7 +143,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `the error of a wrong parameter has the value and the needed type`() async throws {
+    func `the error of an encoded parameter has the value and the needed type`() async throws {
         try await self.call("{\"user\":{\"nam\":1},\"age\":\"x\",\"list\":[1]}") { message in
             func mismatch<Value>(_ name: String, as: Value.Type) -> String {
                 do throws(RoutingError) {
@@ -165,7 +165,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a reader without a type gets plain values`() async throws {
+    func `an encoded parameter without a requested type is a plain value`() async throws {
         let text = "{\"list\":[1,\"a\"],\"object\":{\"b\":true},\"nothing\":null,\"text\":\"t\"}"
         try await self.call(text) { message in
             let call = message.parameters.call

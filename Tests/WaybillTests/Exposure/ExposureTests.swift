@@ -50,7 +50,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `suggestions name only exposed routes`() async throws {
+    func `suggestions for a peer contain only exposed routes`() async throws {
         try self.bus.register("app://user/detail") { _ in "detail" }
         try self.bus.register("app://user/delete") { _ in "delete" }
         try self.bus.expose("app://user/detail")
@@ -70,7 +70,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a handler's own noRoute is its own`() async throws {
+    func `a noRoute error that a handler throws reaches the peer unchanged`() async throws {
         try self.bus.register("app://user/:id") { _ -> String in
             throw RoutingError(.noRoute, message: "there is no such user")
         }
@@ -80,7 +80,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `peers see exposed routes, and exposed parts of other routes`() throws {
+    func `peers see exposed routes, and the exposed parts of other routes`() throws {
         for pattern in [
             "app://user/:id", "app://user/:id/orders", "app://files/**", "app://hidden", "app://a/:b",
         ] {
@@ -108,7 +108,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `each operation is exposed apart`() async throws {
+    func `each operation is exposed separately`() async throws {
         let heard = Journal<String>()
         try self.bus.register("app://x") { _ in heard.add("routed") }
         try self.bus.subscribe("app://x") { _ in heard.add("published") }
@@ -135,7 +135,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a subscription receives only exposed messages`() async throws {
+    func `a peer's subscription receives only exposed messages`() async throws {
         try self.bus.expose("app://prices/:symbol", for: .subscribing)
         try self.bus.expose("app://prices/**", for: [.calls, .publishing])
         let messages = try self.bus.externalMessages(of: "app://**", limit: 2, whenFull: .fail)
@@ -153,7 +153,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `code of this process is not concerned`() async throws {
+    func `calls within the process need no exposure`() async throws {
         try self.bus.register("app://inner") { message in message.origin.isLocal }
         try self.bus.register("app://outer") { [bus] message -> Bool in
             #expect(message.origin == .peer)
@@ -166,7 +166,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a bus that is being shut down refuses peers, whatever hops they say`() async throws {
+    func `a bus that has been shut down rejects a peer's request, whatever its hops`() async throws {
         try self.bus.register("app://x") { _ in "x" }
         try self.bus.expose("app://x")
         _ = await self.bus.shutDown()
@@ -180,7 +180,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `hops and deadlines of peers are held to the limits of the bus`() async throws {
+    func `a peer's hops and deadlines are limited by the bus`() async throws {
         try self.bus.register("app://hops") { message in message.hops }
         try self.bus.register("app://deadline") { message in message.deadline }
         try self.bus.expose("app://**")
@@ -210,7 +210,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a peer that goes away cancels its handler`() async throws {
+    func `a peer that disconnects cancels its handler`() async throws {
         let gate = Gate()
         let ended = Journal<String>()
         try self.bus.register("app://x") { _ in
@@ -227,7 +227,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a peer sees and answers progress replies`() async throws {
+    func `a peer receives and answers progress replies`() async throws {
         try self.bus.register("app://pay") { message -> String in
             let isAccepted = try await message.reply(with: 42, expecting: Bool.self)
             return isAccepted ? "paid" : "not paid"

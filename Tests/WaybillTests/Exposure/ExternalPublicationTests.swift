@@ -27,7 +27,7 @@ struct ExternalPublicationTests {
         }
     }
 
-    @Test func `subscribers that need no time have had it, and nothing is left to do`() async throws {
+    @Test func `a peer's publication to immediate subscribers ends at once`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://news/:topic") { heard.add("one \($0.parameters["topic"] ?? "")") }
         try self.bus.subscribe("app://news/**") { heard.add("all \($0.parameters["n"] ?? "")") }
@@ -42,8 +42,7 @@ struct ExternalPublicationTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `a subscriber that needs time is waited for, and the others are not told twice`() async throws
-    {
+    @Test func `a peer's publication waits for a slow subscriber, and calls the others once`() async throws {
         let heard = self.heard
         let gate = Gate()
         try self.bus.subscribe("app://news/**") { _ in heard.add("first") }
@@ -87,7 +86,7 @@ struct ExternalPublicationTests {
         #expect(heard.entries.isEmpty)
     }
 
-    @Test func `from another thread nothing is published yet`() async throws {
+    @Test func `a publication that begins on another thread has reached no subscriber yet`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://news/**") { _ in heard.add("heard") }
         let request = ExternalRequest(url: "app://news/today", origin: .peer)

@@ -101,7 +101,7 @@ struct DrainTests {
         _ = try? await caller?.value
     }
 
-    @Test func `a deadline is one by the bus's clock`() async throws {
+    @Test func `the deadline of a shutdown is measured by the bus's clock`() async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         try bus.register("app://task") { _ in
             begun.open()
@@ -121,7 +121,7 @@ struct DrainTests {
         gate.open()
     }
 
-    @Test func `without a time to drain, messages in flight fail at once`() async throws {
+    @Test func `without a drain time, messages in flight fail at once`() async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         try bus.register("app://task") { _ in
             begun.open()
@@ -135,7 +135,7 @@ struct DrainTests {
     }
 
     @Test(arguments: [false, true])
-    func `a task that is cancelled waits for nothing`(isBefore: Bool) async throws {
+    func `a shutdown in a cancelled task does not wait for messages`(isBefore: Bool) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         try bus.register("app://task") { _ in
             begun.open()
@@ -191,7 +191,7 @@ struct DrainTests {
     }
 
     @Test(arguments: [false, true])
-    func `shutting down waits for the calls of the uncaught handler, and counts them`(
+    func `shutting down waits for calls of the uncaught handler, and counts them`(
         isRouted: Bool
     )
         async throws
@@ -211,7 +211,7 @@ struct DrainTests {
         #expect(seen.entries.count == 3)
     }
 
-    @Test func `the uncaught handler is not called when the bus has shut down`() async throws {
+    @Test func `a bus that has shut down does not call the uncaught handler`() async throws {
         let bus = self.bus
         let seen = Journal<String>()
         bus.setUncaughtHandler { seen.add($0.parameters.url) }

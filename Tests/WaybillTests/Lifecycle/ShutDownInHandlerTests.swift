@@ -11,7 +11,9 @@ struct ShutDownInHandlerTests {
     enum Quitter: CaseIterable, Sendable { case routed, sent, below, published, reader, task }
 
     @Test(arguments: Quitter.allCases)
-    func `a handler may shut its bus down, and is not waited for by itself`(quitter: Quitter) async throws {
+    func `a handler can shut its bus down, and the shutdown does not wait for the handler`(
+        quitter: Quitter
+    ) async throws {
         let bus = self.bus
         let summaries = Journal<[Int]>()
         let others = Journal<Int>()
@@ -88,7 +90,7 @@ struct ShutDownInHandlerTests {
         withExtendedLifetime(bus) {}
     }
 
-    @Test func `a second call does not wait for a handler that did`() async throws {
+    @Test func `a second shutdown does not wait for a handler that has shut the bus down`() async throws {
         let bus = self.bus
         let done = Gate()
         let never = Gate()
@@ -122,7 +124,7 @@ struct ShutDownInHandlerTests {
         #expect(bus.statistics.replied == 2 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `the body of a loop over replies may shut the bus down`() async throws {
+    @Test func `the body of a loop over replies can shut the bus down`() async throws {
         let bus = MessageBus.onHost()
         try bus.register("app://steps") { message in
             for step in 1...3 { await message.reply(with: step) }

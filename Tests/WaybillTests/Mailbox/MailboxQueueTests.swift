@@ -9,7 +9,7 @@ import WaybillTestSupport
 @Suite
 struct MailboxQueueTests {
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest], [false, true])
-    func `random operations give the results of a plain list`(
+    func `random operations on a mailbox queue give the results of a plain list`(
         whenFull: MailboxConfiguration.Overflow,
         isSerial: Bool
     ) throws {
@@ -25,7 +25,7 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `an exchange that is over makes room before an older message does`() throws {
+    func `an ended exchange makes room before an older message is dropped`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 2, whenFull: .dropOldest, isSerial: false)
         defer { queue.settleAll() }
@@ -42,7 +42,7 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `an exchange that is over makes no room where it has no slot`() throws {
+    func `an ended exchange without a slot makes no room`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .dropOldest, isSerial: false)
         defer { queue.settleAll() }
@@ -55,7 +55,7 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `a serial queue starts nothing before the message in progress has ended`() throws {
+    func `a serial queue starts no message before the message in progress has ended`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .fail, isSerial: true)
         defer { queue.settleAll() }

@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct MailboxRegisterTests {
     @Test
-    func `random handlers of some modules share the mailboxes that a plain count gives them`() throws {
+    func `random handlers of a few modules share the mailboxes that a plain count gives them`() throws {
         let parts = try StateParts()
         for seed in 0..<UInt64(Scale.of(40)) {
             var generator = SeededGenerator(seed: seed)
@@ -46,7 +46,7 @@ struct MailboxRegisterTests {
     }
 
     @Test
-    func `a module is held from its configuration to its first handler`() throws {
+    func `the register retains a module from its configuration to its first handler`() throws {
         let parts = try StateParts()
         var register = MailboxRegister()
         weak var released: Owner?
@@ -62,7 +62,7 @@ struct MailboxRegisterTests {
     }
 
     @Test
-    func `a registration that failed is not cancelled`() throws {
+    func `a module whose registration failed can join again`() throws {
         let parts = try StateParts()
         var register = MailboxRegister()
         let module = Owner()

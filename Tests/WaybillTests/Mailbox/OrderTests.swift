@@ -44,7 +44,7 @@ struct OrderTests {
     }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `messages of send and route keep their order together`(
+    func `sent and routed messages keep their order together`(
         kind: Kind,
         place: RouteTests.Place
     ) async throws {
@@ -66,7 +66,7 @@ struct OrderTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `each of several senders at once keeps its order`(kind: Kind) async throws {
+    func `each of several concurrent senders keeps its order`(kind: Kind) async throws {
         let heard = Journal<Int>()
         try self.register(kind, heard)
         let bus = self.bus
@@ -96,7 +96,7 @@ struct OrderTests {
         }
     }
 
-    @Test func `a handler that asks its own module while others wait does not let them be overtaken`()
+    @Test func `waiting messages are not overtaken when a handler calls its own module`()
         async throws
     {
         let heard = Journal<Int>()

@@ -54,7 +54,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `the oldest messages are dropped`(isSerial: Bool) async throws {
+    func `a full mailbox with dropOldest drops its oldest messages`(isSerial: Bool) async throws {
         _ = try self.module(.init(limit: 10, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         for number in 0..<100 { self.bus.send("app://a/\(number)") }
@@ -66,7 +66,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a caller whose message is dropped is told`(isSerial: Bool) async throws {
+    func `a caller whose message is dropped receives mailboxFull`(isSerial: Bool) async throws {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -83,7 +83,8 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a sender that can wait does, and nothing is lost`(isSerial: Bool) async throws {
+    func `a sender to a full mailbox with suspend waits, and no message is lost`(isSerial: Bool) async throws
+    {
         _ = try self.module(.init(limit: 4, whenFull: .suspend, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -111,7 +112,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `senders that wait are served in turn`() async throws {
+    @Test func `senders that wait for a full mailbox are served in turn`() async throws {
         let module = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: true))
         let heard = self.heard
@@ -147,7 +148,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `callers that never stop asking leave the slots to waiting senders`(isSerial: Bool) async throws {
+    func `callers in a loop leave slots to waiting senders`(isSerial: Bool) async throws {
         let module = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: isSerial))
         try self.bus.register("app://a", on: module) { _, _ in await Task.yield() }
@@ -171,7 +172,7 @@ struct OverflowTests {
         #expect(heard.entries == Array(0..<50))
     }
 
-    @Test func `a sender that waits is not forgotten while others find the mailbox full`() async throws {
+    @Test func `a waiting sender is not forgotten while others find the mailbox full`() async throws {
         let module = Probe(eventLoop: EventLoop())
         let bus = self.bus
         try bus.configureMailbox(of: module, .init(limit: 0, whenFull: .suspend, isSerial: true))
@@ -204,7 +205,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `a sender that waits for a place is freed when its time is up`() async throws {
+    @Test func `a sender that waits for a slot resumes at its deadline`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true), on: bus)
@@ -225,7 +226,9 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a message back to a module finds the slot of an ended message`(isSurrounded: Bool) async throws {
+    func `a return leg to its own module gets the slot of the message that has ended`(
+        isSurrounded: Bool
+    ) async throws {
         let module = try self.module(.init(limit: 0, isSerial: true))
         if isSurrounded { self.bus.use(FilterMiddleware { _ in true }) }
         try self.bus.register("app://now", on: module) { _, _ in }
@@ -247,7 +250,9 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a sender that has given up makes room, and none is dropped for it`(isSerial: Bool) async throws {
+    func `an expired caller makes room in a full mailbox, and no message is dropped for it`(
+        isSerial: Bool
+    ) async throws {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -258,7 +263,7 @@ struct OverflowTests {
         #expect(self.heard.entries == Array(6..<12))
     }
 
-    @Test func `a sender that has given up holds no place in the line of a serial module`() async throws {
+    @Test func `an expired sender holds no place in the queue of a serial module`() async throws {
         _ = try self.module(.init(limit: 2, isSerial: true))
         await self.hold()
         let bus = self.bus
@@ -281,7 +286,8 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a caller that awaits its reply is not refused`(isSerial: Bool) async throws {
+    func `a full mailbox with suspend does not reject callers that await a reply`(isSerial: Bool) async throws
+    {
         _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -296,7 +302,7 @@ struct OverflowTests {
         #expect(try await answers.value == 190)
     }
 
-    @Test func `a sender that waits is freed by cancellation, removal and shutdown`() async throws {
+    @Test func `cancellation, removal and shutdown each resume a waiting sender`() async throws {
         let module = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true))
         let registration = try self.bus.register("app://b", on: module) { _, _ in }
         await self.hold()
@@ -316,7 +322,7 @@ struct OverflowTests {
         #expect(await bus.settles())
     }
 
-    @Test func `a mailbox is configured before it is used`() async throws {
+    @Test func `a mailbox must be configured before it is used`() async throws {
         let module = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.register("app://a", on: module) { _, _ in }
         let error = #expect(throws: RoutingError.self) {
@@ -327,7 +333,7 @@ struct OverflowTests {
         try self.bus.configureMailbox(of: module, .init(isSerial: true))
     }
 
-    @Test func `a module of an own limit`() async throws {
+    @Test func `a module can have its own mailbox limit`() async throws {
         _ = try self.module(.init(limit: 3))
         await self.hold()
         for number in 0..<5 { self.bus.send("app://a/\(number)") }

@@ -87,7 +87,7 @@ struct QueuedTaskTests {
         #expect(heard.entries == Array(0..<2 * rounds))
     }
 
-    @Test func `a caller that is cancelled on its way into the queue is freed`() async throws {
+    @Test func `a caller that is cancelled on its way into the queue resumes`() async throws {
         try self.bus.register("app://call", on: self.far) { _, _ in }
         try await self.hold()
         for _ in 0..<Scale.of(2_000) {
@@ -101,7 +101,7 @@ struct QueuedTaskTests {
         #expect(await self.bus.settles())
     }
 
-    @Test func `of callers that come at once, a full mailbox takes as many as it may`() async throws {
+    @Test func `a full mailbox admits as many concurrent callers as its limit allows`() async throws {
         try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 10, whenFull: .fail))
         try self.bus.register("app://call", on: self.far) { _, _ in }
         try await self.hold()
@@ -125,7 +125,7 @@ struct QueuedTaskTests {
     }
 
     @Test(arguments: [false, true])
-    func `a handler is not called once its caller is freed`(hasDeadline: Bool) async throws {
+    func `a handler is not called once its caller has resumed`(hasDeadline: Bool) async throws {
         let (begunAgain, heldAgain) = (Gate(), Gate())
         try self.bus.register("app://hold/again", on: self.far) { _, _ in
             begunAgain.open()
@@ -148,7 +148,7 @@ struct QueuedTaskTests {
     }
 
     @Test(.needsPrivateSymbol("swift_task_enqueue"), arguments: ["unregistered", "dropped"])
-    func `a handler whose own message is refused goes on where it was`(how: String) async throws {
+    func `a handler whose own call is rejected continues on its loop`(how: String) async throws {
         try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 1, whenFull: .dropOldest))
         let inner = try self.bus.register("app://inner", on: self.far) { _, _ in }
         let places = Journal<Bool>()
@@ -171,7 +171,7 @@ struct QueuedTaskTests {
     }
 
     @Test(arguments: ["async", "sync"], [false, true])
-    func `many callers are freed at once`(kind: String, areCancelled: Bool) async throws {
+    func `many callers are resumed at once`(kind: String, areCancelled: Bool) async throws {
         let registration =
             kind == "async"
             ? try self.bus.register("app://call", on: self.far) { _, _ in await Task.yield() }

@@ -15,7 +15,7 @@ struct SchemeModuleTests {
     private let bus = MessageBus(configuration: .quiet)
 
     @Test
-    func `a module may have a scheme and no path`() async throws {
+    func `a module's base URL can be a scheme without a path`() async throws {
         try await self.bus.install { OrdersOfScheme() }
         #expect(
             self.bus.routes.map(\.pattern.text).sorted() == [
@@ -30,7 +30,7 @@ struct SchemeModuleTests {
     }
 
     @Test
-    func `a module connected by convention needs no entry for a URL`() async throws {
+    func `a module connected by convention needs no entry for its URLs`() async throws {
         try await self.bus.install { OrdersOfScheme() }
         try self.bus.connect("ordersofscheme", to: NativeConnector(modulesOf: self.bus, target: .scheme))
         #expect(try await self.bus.route("OrdersOfScheme://detail?id=7", as: Int.self) == 14)

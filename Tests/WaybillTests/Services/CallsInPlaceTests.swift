@@ -81,14 +81,14 @@ struct CallsInPlaceTests {
     }
 
     @Test
-    func `a service's method is called in place if the actor's is not async`() async throws {
+    func `a service's method is called in place if the module's method is not async`() async throws {
         try await self.bus.install { TaskModule() }
         let inPlace = try await self.inPlace()
         #expect(inPlace.filter(\.value).keys.sorted() == ["nonisolated", "plain"])
     }
 
     @Test
-    func `a call in place has the same values and failures as a task`() async throws {
+    func `a service call in place has the same values and failures as one in a task`() async throws {
         try await self.bus.install { TaskModule() }
         let service = try self.bus.service((any TaskService).self)
         #expect(try await service.list([1, 2], "two", 0.5) == "[1, 2] two 0.5")
@@ -100,7 +100,7 @@ struct CallsInPlaceTests {
     }
 
     @Test
-    func `a deadline that has passed frees the caller before the method is called`() async throws {
+    func `a service call whose deadline has passed fails before its method is called`() async throws {
         try await self.bus.install { TaskModule() }
         let service = try self.bus.service((any TaskService).self, timeout: .zero)
         let error = await failure { try await service.plain() }

@@ -47,7 +47,7 @@ private actor Greeter: Greeting {
 @Suite
 struct ServiceKindTests {
     @Test
-    func `types that are existentials, closures and aliases pass through a service`() async throws {
+    func `existentials, closures and type aliases pass through a service`() async throws {
         let bus = MessageBus()
         try await bus.install { Drawing() }
         let shapes = try bus.service((any Shapes).self)
@@ -62,7 +62,7 @@ struct ServiceKindTests {
     }
 
     @Test
-    func `a module is told of a route that its service has too`() async throws {
+    func `a route that repeats a method of its module's service is a conflict`() async throws {
         let bus = MessageBus()
         let error = await #expect(throws: RoutingError.self) { try await bus.install { Greeter() } }
         #expect(error?.code == .conflict)

@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct SubscriptionBufferStateTests {
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest])
-    func `random operations give the results of plain lists`(
+    func `random operations on a subscription buffer give the results of plain lists`(
         whenFull: MailboxConfiguration.Overflow
     ) throws {
         for seed in 0..<UInt64(Scale.of(60)) {
@@ -21,7 +21,7 @@ struct SubscriptionBufferStateTests {
     }
 
     @Test
-    func `a message that its publisher takes back is not read`() throws {
+    func `a message that its publisher withdraws is not read`() throws {
         let parts = try StateParts()
         let buffer = parts.buffer()
         var state = SubscriptionBufferState(limit: 1, whenFull: .suspend)
@@ -44,7 +44,7 @@ struct SubscriptionBufferStateTests {
     }
 
     @Test
-    func `a buffer ends once, and for the first reason`() throws {
+    func `a subscription buffer ends once, with the first reason`() throws {
         let parts = try StateParts()
         var state = SubscriptionBufferState(limit: 1, whenFull: .fail)
         _ = state.offer(parts.message(1), to: parts.buffer())

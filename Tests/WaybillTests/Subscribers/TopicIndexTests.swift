@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct TopicIndexTests {
     @Test(arguments: [RoutingConventions.waybill, .cocRouter])
-    func `random subscribers get the messages whose URLs their own pattern matches`(
+    func `random subscribers get the messages whose URLs match their pattern`(
         conventions: RoutingConventions
     ) throws {
         let configuration = MessageBus.Configuration(conventions: conventions)
@@ -28,7 +28,7 @@ struct TopicIndexTests {
     }
 
     @Test
-    func `a subscriber is taken out once`() throws {
+    func `removing a subscriber twice removes it once`() throws {
         let parts = try StateParts()
         var index = TopicIndex()
         let topic = try index.insert(RoutePattern("app://a")) { RouteTable() }
@@ -63,7 +63,7 @@ struct TopicIndexTests {
     }
 
     @Test
-    func `a text that is not a URL is rejected`() throws {
+    func `a topic index rejects a text that is not a URL`() throws {
         var index = TopicIndex()
         _ = try index.insert(RoutePattern("app://**")) { RouteTable() }
         let error = #expect(throws: RoutingError.self) { try index.matched(of: "app://a/%ff") }
