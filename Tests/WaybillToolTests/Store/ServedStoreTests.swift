@@ -64,7 +64,7 @@ struct ServedStoreTests {
         }
     }
 
-    @Test func `an operation that is not exposed does not exist`() async throws {
+    @Test func `a store's operation that is not exposed does not exist for the command`() async throws {
         try await self.withServedStore(exposing: ["app://store/statistics"]) { _, _, connection in
             let statistics = try await self.operate(connection) { try await $0.statistics() }
             #expect(statistics.dead == 0)
@@ -75,7 +75,7 @@ struct ServedStoreTests {
         }
     }
 
-    @Test func `a pattern that is invalid is refused with its reason`() async throws {
+    @Test func `an invalid pattern is rejected with its reason`() async throws {
         try await self.withServedStore { _, _, connection in
             let error = await #expect(throws: RPCRequestError.self) {
                 try await self.operate(connection) {
@@ -87,7 +87,7 @@ struct ServedStoreTests {
         }
     }
 
-    @Test func `the command works on a served store, and not on its file`() async throws {
+    @Test func `the store command works on a served store, and not on its open file`() async throws {
         try await self.withServedStore { store, file, connection in
             let socket = try #require(connection.connect?.argument)
             try await store.send("app://mail/7", after: .seconds(3600))
@@ -116,7 +116,7 @@ struct ServedStoreTests {
         ["--connect", "shop.sock"], ["--connect", "shop.sock", "shop.db", "list"], ["list"],
         ["--connect", "shop.sock", "mend"], ["--connect", "shop.sock", "show"],
     ])
-    func `arguments that name no store, or two, are refused`(arguments: [String]) {
+    func `the store command needs exactly one store`(arguments: [String]) {
         #expect(throws: (any Error).self) { try StoreCommand.parse(arguments) }
     }
 }
