@@ -5,7 +5,7 @@ import WaybillCompatibility
 import WaybillConfiguration
 import WaybillTesting
 
-/// A controller that COCRouter finds by its name; its property is called as there.
+/// A controller that COCRouter finds by its name. Its property has the name that COCRouter requires.
 @Module("app://orders")
 actor OrderController {
     private var context: [String: String] = [:]
@@ -20,12 +20,12 @@ actor OrderController {
     @Route func all(_ message: Message) -> Int { message.parameters.query.count }
 }
 
-/// A component that imports nothing of the bus.
+/// A component that does not import the bus.
 actor Pantry {
     func take(_ name: String) -> String { "took \(name)" }
 }
 
-/// The promises of COCRouter, kept for a program that has moved from there.
+/// The promises of COCRouter, for a program that has migrated from COCRouter.
 struct COCRouterPromiseTests {
     private let bus = MessageBus(configuration: .init(conventions: .cocRouter))
 

@@ -14,7 +14,7 @@ struct Receipt: Sendable, Equatable {
     var total: Int
 }
 
-/// Collects the values of a handler, for a test that waits for them.
+/// Collects the values of a handler, so that a test can await them.
 actor Inbox<Value: Sendable> {
     private var values: [Value] = []
     private var waiting: [CheckedContinuation<Value, Never>] = []
@@ -33,14 +33,14 @@ actor Inbox<Value: Sendable> {
     }
 }
 
-/// An actor with handlers, without macros.
+/// An actor with handlers that are written without macros.
 actor Accounts: LoopBound {
     let eventLoop: EventLoop
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
     func detail(uid: Int) -> User { User(uid: uid, name: "Lili") }
 }
 
-/// Registering, routing, publishing and ending, as the README and the articles print it.
+/// Registering, routing, publishing and shutting down, as the README and the articles print it.
 struct DeliveryTests {
     private let bus = MessageBus()
 

@@ -2,7 +2,7 @@ import Testing
 import Waybill
 import WaybillDocuments
 
-/// A temperature that says itself what it may be.
+/// A temperature that states its own schema.
 struct Temperature: Codable, Sendable, DocumentedValue {
     static let documentedSchema = #"{"type":"object","properties":{"celsius":{"minimum":-273.15}}}"#
 

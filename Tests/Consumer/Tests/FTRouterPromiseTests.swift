@@ -5,7 +5,7 @@ import WaybillConfiguration
 import WaybillNavigation
 import WaybillRouting
 
-/// The promises of FTRouter, kept for a program that has moved from there.
+/// The promises of FTRouter, for a program that has migrated from FTRouter.
 struct FTRouterPromiseTests {
     private let bus = MessageBus(configuration: .init(defaultScheme: "ft", conventions: .ftRouter))
 

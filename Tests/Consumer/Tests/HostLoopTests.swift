@@ -13,7 +13,7 @@ struct HostLoopTests {
             host.deallocate()
         }
         uv_loop_init(host)
-        // A timer of the program, which keeps the loop running.
+        // The program's own timer keeps the loop running.
         uv_timer_init(host, timer)
         uv_timer_start(timer, { _ in }, 1, 1)
         let loop = try EventLoop.adopting(UnsafeMutableRawPointer(host), name: "host's")

@@ -18,7 +18,7 @@ struct PathConnector: Connector {
     func route(_ message: Message) async throws -> any Sendable { message.address.segments.count }
 }
 
-/// The promises of LiliCode's Router, kept for a program that has moved from there.
+/// The promises of LiliCode's Router, for a program that has migrated from it.
 struct LiliCodePromiseTests {
     private let bus = MessageBus(configuration: .init(conventions: .nativeConnector))
 

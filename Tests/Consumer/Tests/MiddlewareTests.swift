@@ -97,7 +97,7 @@ struct InTurn: Middleware {
     }
 }
 
-/// A connector that answers to everything.
+/// A connector that answers each message.
 struct Echoes: Connector {
     func route(_ message: Message) async throws -> any Sendable { message.address.text }
 }

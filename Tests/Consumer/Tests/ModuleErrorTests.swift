@@ -13,7 +13,7 @@ enum OrderError: ModuleError, Equatable {
     var status: Int { 404 }
 }
 
-/// An error of a module that has the defaults for everything but its sentence.
+/// An error of a module that implements only its message.
 enum ShopError: String, ModuleError, CaseIterable {
     case closed
 

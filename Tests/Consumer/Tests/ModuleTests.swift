@@ -23,7 +23,7 @@ actor Door {
     }
 }
 
-/// A module by hand, as the macros would write it.
+/// A module written by hand, like the code that the macros generate.
 actor Plain: Module {
     static let url = "app://plain"
     static let routes: [ModuleRoute<Plain>] = [
@@ -55,7 +55,7 @@ actor ClockModule: TimeService {
     func time(in city: String) -> String { "noon in \(city)" }
 }
 
-/// The code that `@Service` generates, by hand: the type of a reply, and a route and a call that use it.
+/// The code that `@Service` generates, written by hand: a reply type, and a route and a call that use it.
 enum Noon: ServiceReply {
     typealias Value = String
 }

@@ -75,7 +75,7 @@ actor NoteScreen: ReusableDestination, CustomStringConvertible {
     }
 }
 
-/// Rejects some requests, and wraps presented destinations.
+/// Refuses some requests, and wraps presented destinations.
 final class Guard: NavigationInspector {
     let seen = Log()
 
@@ -111,7 +111,7 @@ final class Log: @unchecked Sendable {
     func add(_ line: String) { self.lock.withLock { self.lines.append(line) } }
 }
 
-/// Navigation, as a program with screens uses it.
+/// Navigation in a program with screens.
 struct NavigationTests {
     private let bus = MessageBus(configuration: .init(conventions: .navigation))
 

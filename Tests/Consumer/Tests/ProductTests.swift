@@ -16,7 +16,7 @@ import WaybillTracing
 import WaybillWeb
 #endif
 
-/// A program with a table of routes.
+/// A program that can print its table of routes.
 struct Program: AsyncParsableCommand, RouteProviding {
     static let configuration = CommandConfiguration(
         commandName: "program",

@@ -2,7 +2,7 @@ import Testing
 import Waybill
 import WaybillCompatibility
 
-/// The promises of YFRouter, kept for a program that has moved from there.
+/// The promises of YFRouter, for a program that has migrated from YFRouter.
 struct YFRouterPromiseTests {
     private let bus = MessageBus(configuration: .init(defaultScheme: "yf", conventions: .yfRouter))
 

@@ -10,7 +10,7 @@ protocol NoteWriter: AnyObject, Sendable {
     func write(_ text: String) async
 }
 
-/// One destination, which two protocols know.
+/// One destination that conforms to two protocols.
 actor NoteEditor: NoteReader, NoteWriter {
     private(set) var text: String
     init(text: String = "") { self.text = text }
@@ -42,7 +42,7 @@ struct Wall: PerformPresenter {
     }
 }
 
-/// The promises of ZIKRouter, kept for a program that has moved from there.
+/// The promises of ZIKRouter, for a program that has migrated from ZIKRouter.
 struct ZIKRouterPromiseTests {
     private let bus = MessageBus()
 
@@ -112,7 +112,7 @@ struct ZIKRouterPromiseTests {
     }
 }
 
-/// Performs itself inside of itself.
+/// Performs itself recursively.
 struct NestingRouter: ServiceRouter {
     let bus: MessageBus
 
