@@ -8,7 +8,7 @@ import Waybill
 struct ExampleTests {
     @Test func `every example works, one after the other`() async throws {
         let shop = try await OpenShop()
-        // The customer has signed in already, and pays once.
+        // The customer is signed in already, and can pay once.
         let urls = Example.all.map(\.url).filter { !$0.contains("sign-in") && !$0.contains("#") }
         for url in urls {
             if url == "app://orders/place" {

@@ -6,7 +6,7 @@ import WaybillTesting
 @testable import Cart
 @testable import Shop
 
-/// Modules by themselves, and all of their URLs at once.
+/// One module on its own bus, and all URLs of the shop by the module test case.
 @Suite
 struct ModuleTests {
     @Test func `the module test case finds no problem in the shop's URLs`() async throws {

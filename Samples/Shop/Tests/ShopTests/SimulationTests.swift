@@ -9,7 +9,7 @@ import WaybillSimulation
 @testable import Payments
 @testable import Shop
 
-/// Customers who order, pay and cancel at the same time, in an order that a seed determines.
+/// Customers who order, pay and cancel at the same time, in an order that the seed decides.
 @Suite(.timeLimit(.minutes(2)))
 struct SimulationTests {
     @Test func `no kettle is sold twice, and every paid order has its receipt`() async throws {
@@ -31,7 +31,7 @@ struct SimulationTests {
         }
     }
 
-    // A lost message may leave a kettle in no order and on no shelf, so this simulation loses none.
+    // A lost message may leave a kettle in no order and not in stock, so this simulation loses no messages.
     @Test func `each kettle and each payment is accounted for when no message is lost`() async throws {
         try await simulate(seeds: 1...100, faults: Faults(delay: .upTo(.seconds(10)))) { world in
             let shop = try await Self.openShop(in: world)

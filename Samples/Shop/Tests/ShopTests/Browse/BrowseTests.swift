@@ -96,7 +96,7 @@ struct BrowseTests {
         try self.wait(shop, showing: "1 x Copper Kettle")
         try self.open("app://orders/place", in: shop)
         try self.wait(shop, for: "screen://order/1")
-        // The first link is the payment: no at first, and then yes.
+        // The first link opens the payment. The customer first cancels it and then confirms it.
         try shop.type(Self.enter)
         try self.wait(shop, for: "screen://payment")
         try self.wait(shop, showing: "┌─ Payment ─")

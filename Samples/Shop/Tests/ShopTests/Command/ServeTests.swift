@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The shop as a server, with the client in Python as a customer.
+/// The shop as a server, called by the Python client.
 @Suite(.timeLimit(.minutes(1)))
 final class ServeTests {
     private let folder: URL
@@ -19,7 +19,7 @@ final class ServeTests {
         self.shop.standardOutput = output
         self.shop.standardError = FileHandle.nullDevice
         try self.shop.run()
-        // A script waits for this line as well.
+        // Other scripts wait for this line too.
         let line = output.fileHandleForReading.availableData
         try #require(String(decoding: line, as: UTF8.self) == "serving at \(self.socket)\n")
     }
@@ -86,7 +86,7 @@ final class ServeTests {
         #expect(try self.call("app://kettle").text.contains("Copper Kettle"))
         try self.writeRoutes("\"app://board\": \"app://catalog/product?id=walnut-chopping-board\"")
         kill(self.shop.processIdentifier, SIGHUP)
-        // The time limit ends a wait that is in vain.
+        // The test's time limit ends this loop if the file is not read again.
         while try self.call("app://board").status != 0 {}
         #expect(try self.call("app://board").text.contains("Walnut"))
         #expect(try self.call("app://kettle").status != 0)

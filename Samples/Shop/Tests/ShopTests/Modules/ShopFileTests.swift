@@ -8,7 +8,7 @@ import WaybillDurable
 
 @Suite(.timeLimit(.minutes(1)))
 struct ShopFileTests {
-    /// Opens a shop with a file, and closes both after a closure.
+    /// Opens a shop with a file, runs a closure, and closes both.
     private func withShop(
         _ path: String,
         _ body: (_ bus: MessageBus, _ session: SessionToken, _ file: ShopFile) async throws -> Void
@@ -39,7 +39,7 @@ struct ShopFileTests {
                 "app://payments/pay?order=1&confirm=true",
                 parameters: parameters
             )
-            // The process ends after the receipt of a payment was saved, and before its order was.
+            // Save a receipt without its order, as if the process had ended between the two.
             try await file.save(Receipt(number: 2, order: 2, total: Money(cents: 0)))
         }
         try await self.withShop(path) { bus, session, file in

@@ -121,7 +121,7 @@ struct PromptTests {
         try shop.type(text)
         try shop.wait(for: "the end of the line") { $0.line.hasSuffix("9tea") && $0.cursor.column == 59 }
         #expect(shop.screen.line == "shop> \(text.suffix(53))")
-        // No key is pressed: the signal alone draws the line anew.
+        // No key is pressed, so only the signal can have redrawn the line.
         try shop.resize(columns: 30)
         try shop.waitForLine("shop> \(text.suffix(23))")
         try shop.resize(columns: 100)
