@@ -8,7 +8,7 @@ import WaybillConsole
 
 @testable import WebShop
 
-/// The shop behind Hummingbird on a Unix socket, with curl as a customer.
+/// The shop behind Hummingbird on a Unix socket, called by curl.
 @Suite(.timeLimit(.minutes(1)))
 struct WebShopTests {
     /// Runs a closure with the path of a socket at which the shop is served.
