@@ -6,7 +6,7 @@ import Waybill
 import WaybillCommands
 import WaybillDocuments
 
-/// The output for the options of documents.
+/// The documents that each option prints.
 struct DocumentOptionsTests {
     private func written(_ arguments: String...) async throws -> String {
         let bus = MessageBus()

@@ -46,7 +46,7 @@ struct DurableStoreMetricsTests {
             try await Task.sleep(for: .milliseconds(1))
         }
         let commits = try await store.statistics().commits
-        // A reading does not count the commit that it belongs to, so the last commit is in the next one.
+        // A reading does not count its own commit, so the next reading contains the last commit.
         while try metrics.expectCounter("waybill_store_commits", dimensions).totalValue < commits {
             try await Task.sleep(for: .milliseconds(1))
         }

@@ -46,7 +46,7 @@ import WaybillTestSupport
             #expect(try await reply == 7)
             return try await summary
         }
-        // Who asks whether it drains may be one more.
+        // The probe that asks whether the bus drains may be counted too.
         #expect(summary.finished >= 1)
         #expect(summary.abandoned == 0)
     }
@@ -97,7 +97,7 @@ import WaybillTestSupport
     }
 }
 
-/// Routes once more when it is told to go.
+/// Routes once more when it is asked to end.
 private struct LateGuest: Service {
     let bus: MessageBus
     let arrival = Gate()

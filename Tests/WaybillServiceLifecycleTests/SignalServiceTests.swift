@@ -16,12 +16,13 @@ import WaybillTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SignalServiceTests {
     private let bus = MessageBus()
-    /// Catches signals also when the bus and its loop are gone.
+    /// A loop that catches signals also when the bus and its loop are gone.
     private let loop = EventLoop(name: "signals")
 
-    /// Sends a signal to the process until something has come of it, since a service may not wait for it yet.
+    /// Sends a signal to the process repeatedly until a condition holds, because the service may not wait for
+    /// it yet.
     private func send(_ signal: Int32, until isDone: () async -> Bool) async throws {
-        // Caught here as well, or the first one would end the process.
+        // This loop catches the signal too. Otherwise the first signal could end the process.
         let caught = try await self.loop.signals(Signal(number: signal))
         while await !isDone() {
             kill(getpid(), signal)

@@ -71,7 +71,7 @@ struct WebConnectorTests {
             #expect(last.status == 200 && last.body.isEmpty && !parts.isEmpty)
             #expect(parts.map(\.body.count).reduce(0, +) == 64_000)
             #expect(parts.allSatisfy { $0.status == 200 && $0.headers == last.headers })
-            // A caller that listens for another type receives an error with the right type.
+            // A caller whose closure expects another type receives an error with the correct type.
             let error = await #expect(throws: RoutingError.self) {
                 let _: WebResponse = try await self.bus.route(server.url("/long")) { (_: Int) in }
             }

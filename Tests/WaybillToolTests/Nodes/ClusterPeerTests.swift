@@ -10,10 +10,10 @@ import WaybillTestSupport
 
 @testable import WaybillTool
 
-/// The commands that ask a program, with the nodes of a cluster instead.
+/// The commands that call a program, with the nodes of a cluster in place of the program.
 @Suite(.timeLimit(.minutes(1)))
 struct ClusterPeerTests {
-    /// Runs a closure with a bus that is a node of the realm `shop`, and the arguments that find it.
+    /// Runs a closure with a bus that is a node of the realm `shop`, and with the arguments that find it.
     private static func withNode(_ body: (MessageBus, [String]) async throws -> Void) async throws {
         let server = try await NATSServer()
         defer { server.stop() }
@@ -82,7 +82,7 @@ struct ClusterPeerTests {
             let command = try WatchCommand.parse(["app://prices/:symbol"] + arguments)
             try await command.peer.withPeer { peer in
                 try await peer.watch(command.patterns) { seen.add($0 ?? "the end") }
-                // The node learns a moment later that it is watched.
+                // The node learns a moment later that a command watches it.
                 let hasCome = await eventually {
                     _ = try? await bus.publish("app://prices/kettle?price=4")
                     return !seen.entries.isEmpty

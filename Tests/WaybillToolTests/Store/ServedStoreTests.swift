@@ -11,7 +11,8 @@ import WaybillServe
 /// The store of a process that serves its bus at a Unix socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ServedStoreTests {
-    /// Runs a closure with a store that a served bus has opened, its file, and the arguments that connect to it.
+    /// Runs a closure with a store of a served bus, the store's file, and the arguments that connect to the
+    /// bus.
     private func withServedStore(
         exposing patterns: [String] = ["app://store/**"],
         _ body: (DurableStore, _ file: String, ConnectionOptions) async throws -> Void
