@@ -14,7 +14,7 @@ import Glibc
 import Waybill
 import WaybillDurable
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line immediately, also into a pipe.
 func say(_ line: String) {
     print(line)
     fflush(nil)
