@@ -98,7 +98,7 @@ struct ClientCallTests {
             async let run = Script.run(command + ["subscribe", socket], in: server.folder)
             for topic in ["first", "second"] {
                 try await server.withSocket { _ in
-                    // The client notes each message over the same connection.
+                    // The client calls the server for each message, over the same connection.
                     let end = ContinuousClock.now + .seconds(20)
                     while ContinuousClock.now < end,
                         !server.notes.entries.contains(where: { $0.hasPrefix(topic) })

@@ -7,7 +7,7 @@ import WaybillDocuments
 import WaybillJSON
 import WaybillTestSupport
 
-/// A client of one version against a server of the next.
+/// A client of one version against a server of the next version.
 @Suite(.timeLimit(.minutes(10)))
 struct CompatibilityTests {
     enum First {
@@ -118,7 +118,8 @@ struct CompatibilityTests {
         }
     }
 
-    /// Returns a document with an optional parameter more in each route, and a property more in each reply.
+    /// Returns a document with one more optional parameter in each route, and one more property in each
+    /// reply.
     private static func extended(_ document: BusDocument) throws -> BusDocument {
         var tree = try JSONTree(json: document.json)
         let routes = (tree["routes"]?.elements ?? []).map { route in

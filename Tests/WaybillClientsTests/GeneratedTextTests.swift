@@ -4,14 +4,15 @@ import WaybillClients
 import WaybillDocuments
 import WaybillTestSupport
 
-/// The texts of generated clients: the same each time, and accepted by the compilers of their languages.
+/// The texts of generated clients, which are the same each time, and which the compilers of their languages
+/// accept.
 @Suite(.timeLimit(.minutes(60)))
 struct GeneratedTextTests {
     /// The number of random documents.
     private static let count =
         ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 1000 : Scale.of(60)
 
-    /// Writes a client for each of some random documents into a folder.
+    /// Writes a client for each of a number of random documents into a folder.
     private func write(
         _ language: ClientLanguage,
         ending: String,

@@ -3,7 +3,7 @@ import Testing
 import WaybillClients
 import WaybillDocuments
 
-/// Values that a newer server may send: further options of a union, cases of an enumeration, and properties.
+/// Values that only a newer server sends: options of a union, cases of an enumeration, and properties.
 @Suite(.timeLimit(.minutes(5)))
 struct UnionTests {
     private static func option(_ tag: String, property: String, schema: JSONTree) -> JSONTree {
