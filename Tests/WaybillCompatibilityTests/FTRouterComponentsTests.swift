@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct FTRouterComponentsTests {
-    /// A bus by FTRouter's conventions, whose uncaught handler sees every URL.
+    /// A bus with FTRouter's conventions, whose uncaught handler receives every URL.
     private func components(
         of url: String,
         host: RoutingConventions.Host = .isFirstSegmentUnlessDotted
