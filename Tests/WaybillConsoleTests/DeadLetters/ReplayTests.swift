@@ -8,7 +8,7 @@ import WaybillTestSupport
 
 @testable import WaybillConsole
 
-/// Dead letters, and the actions of an operator.
+/// Dead letters in the console, and the actions of an operator.
 @Suite(.timeLimit(.minutes(2)))
 struct ReplayTests {
     private let bus = MessageBus(configuration: .quiet)

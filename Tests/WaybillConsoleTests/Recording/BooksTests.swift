@@ -11,7 +11,7 @@ import WaybillTestSupport
 @testable import Waybill
 @testable import WaybillConsole
 
-/// The console counts the same messages as the bus, and a bus that is not observed pays nothing.
+/// The console counts the same messages as the bus, and costs nothing while no page is open.
 @Suite(.timeLimit(.minutes(2)))
 struct BooksTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -127,7 +127,7 @@ struct BooksTests {
                     $0.number("counted").map { $0 >= 1_000 } == true
                 }
                 #expect(server.console.core.recorder.state.withLock { $0.size } <= 3 << 20)
-                // The first round fills what is kept.
+                // The first round fills the recorder.
                 if round == 0 { before = memoryInUse() }
             }
             // Only some allocators report the memory in use.

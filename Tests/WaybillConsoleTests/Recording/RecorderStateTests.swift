@@ -5,7 +5,7 @@ import WaybillRouting
 
 @testable import WaybillConsole
 
-/// Some messages are kept, and others only counted.
+/// The recorder keeps some messages, and counts all of them.
 @Suite
 struct RecorderStateTests {
     private func message(
@@ -31,9 +31,7 @@ struct RecorderStateTests {
         )
     }
 
-    /// Begins and ends a message.
-    ///
-    /// - Returns: whether it was kept.
+    /// Begins and ends a message, and returns whether the recorder keeps it.
     @discardableResult
     private func pass(
         _ id: UInt64,

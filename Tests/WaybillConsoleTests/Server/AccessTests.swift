@@ -133,8 +133,8 @@ struct AccessTests {
                         body: body,
                         cookie: server.cookie
                     )
-                    // A page of another scheme has this server's authority: a proxy may have ended its
-                    // encryption.
+                    // A page with `https` has the authority of this server, because a proxy may have ended
+                    // the encryption.
                     #expect(answer.status == 403 || page.hasPrefix("https"), "\(path) \(page)")
                 }
             }

@@ -14,7 +14,9 @@ import WaybillDurable
 
 @testable import WaybillConsole
 
-/// The view of durable stores, in most tests with closures in place of the routes of a store.
+/// The view of durable stores.
+///
+/// In most tests closures replace the routes of a store.
 @Suite(.timeLimit(.minutes(1)))
 struct StoreViewTests {
     private static let letters = """

@@ -11,7 +11,7 @@ import WaybillTestSupport
 
 @testable import WaybillConsole
 
-/// A cluster that takes nothing, and whose nodes are known.
+/// A cluster with known nodes that handles no messages.
 private struct KnownCluster: Cluster {
     let view = ClusterView(
         realm: "shop",
@@ -36,7 +36,7 @@ private struct KnownCluster: Cluster {
     func publish(_ message: Message) -> Bool { false }
 }
 
-/// The data for the views of the page.
+/// The data behind the views of the page.
 @Suite(.timeLimit(.minutes(1)))
 struct ViewTests {
     private let bus = MessageBus(configuration: .quiet)
