@@ -40,7 +40,7 @@ struct DocumentChangeTests {
         return tree
     }
 
-    /// A change of a document, and whether it breaks callers.
+    /// A change of a document, and whether the change breaks callers.
     struct Seed: Sendable, CustomTestStringConvertible {
         let isBreaking: Bool
         let message: String
@@ -56,7 +56,8 @@ struct DocumentChangeTests {
         }
     }
 
-    // A path consists of names of members. An element is named by its `name`, its `action` or its position.
+    // A path consists of names of members. An element is identified by its `name`, its `action` or its
+    // position.
     static let seeds: [Seed] = [
         // Routes and addresses.
         Seed(true, "the route is gone", "routes item", nil),
@@ -264,7 +265,7 @@ struct DocumentChangeTests {
         await bus.shutDown()
     }
 
-    /// A tree with another value at a path.
+    /// Returns a tree with another value at a path.
     private static func changed(_ tree: JSONTree, _ path: ArraySlice<String>, _ value: JSONTree?) -> JSONTree
     {
         guard let step = path.first else { return value ?? tree }

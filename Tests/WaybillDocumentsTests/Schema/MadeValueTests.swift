@@ -4,9 +4,11 @@ import WaybillTestSupport
 
 @testable import WaybillDocuments
 
-/// Types of one byte, and types that check what they decode: no value of them is made by anything else.
+/// Types of one byte, and types that check the values that they decode.
+///
+/// No other code may create their values.
 struct MadeValueTests {
-    /// Ends the process when a value is made that the type has not made.
+    /// Ends the process, because a value was created that its type has not created.
     struct Guarded: RawRepresentable, Codable, Sendable {
         let rawValue: UInt8
 

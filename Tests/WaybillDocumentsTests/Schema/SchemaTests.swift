@@ -100,7 +100,9 @@ struct SchemaTests {
         return (schema.json, registry.named.mapValues(\.json))
     }
 
-    /// A type, and its schema; a test cannot take a type by itself.
+    /// A type and its schema.
+    ///
+    /// A test argument cannot be a type itself.
     struct Plain: Sendable {
         let type: any Any.Type
         let json: String
