@@ -24,7 +24,7 @@ import Testing
         return times
     }
 
-    // Expressions and times as the tables of cron parsers have them.
+    // Expressions and times from the tests of cron parsers.
     @Test(arguments: [
         (
             "* * * * *", "2026-01-01T00:00:30Z",

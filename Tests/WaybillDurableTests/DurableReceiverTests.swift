@@ -8,7 +8,7 @@ import WaybillEventLoop
 import WaybillServe
 import WaybillTestSupport
 
-/// Durable messages between two processes, which are two buses with a socket between them.
+/// Durable messages between two processes, which the tests replace by two buses with a socket between them.
 @Suite(.timeLimit(.minutes(1)))
 struct DurableReceiverTests {
     private final class LostReply: Middleware {
@@ -36,7 +36,7 @@ struct DurableReceiverTests {
 
     /// Runs a closure with two stores, each on its bus.
     ///
-    /// The URLs of `far` lead from the near bus to the other.
+    /// URLs of the scheme `far` are routed from the near bus to the other one.
     private func withStores(
         isServed: Bool = true,
         _ body: (
@@ -83,7 +83,7 @@ struct DurableReceiverTests {
 
             try await serve()
             await near.isIdle()
-            // The other bus is not attached, so that its store only keeps the message.
+            // The other bus is not attached to its store, so the store only keeps the message.
             #expect(try await far.statistics().waiting == 1)
             #expect(seen.count == 0)
             try await farBus.attach(far)

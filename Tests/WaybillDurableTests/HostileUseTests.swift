@@ -314,7 +314,7 @@ import WaybillTestSupport
     @Test func `a process that exits while it opens or closes the file leaves a file that opens`()
         async throws
     {
-        // The lock file says "open" and the log is missing in these moments.
+        // At these moments the lock file contains "open", and the log is missing.
         let path = temporaryPath()
         defer { removeStore(path) }
         let store = try await DurableStore(path)

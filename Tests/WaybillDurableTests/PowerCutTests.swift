@@ -9,7 +9,7 @@ import WaybillEventLoop
 import WaybillRouting
 import WaybillTestSupport
 
-/// The disk in memory is one for the process, so these tests run one after the other.
+/// The process has only one disk in memory, so these tests run one after the other.
 @Suite(.serialized) struct PowerCutTests {
     @Test func `no message is lost, doubled or stuck when the power is cut at any operation`() async throws {
         let isSoak = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1"
@@ -20,7 +20,7 @@ import WaybillTestSupport
         #expect(violations == [], "the seed is in the first line")
     }
 
-    // The three changes that would break the promise. They show that the test above can fail.
+    // Each of these three tests breaks the promise by one change, which shows that the test above can fail.
 
     @Test func `the power cut test finds lost messages if commits are not synchronized`() async throws {
         let violations = try await LifeOfMessages(synchronous: "NORMAL").run(cuts: 200, seed: 1)
@@ -41,7 +41,7 @@ import WaybillTestSupport
     }
 }
 
-/// The life of some messages on a disk that loses power again and again.
+/// The life of some messages on a disk that repeatedly loses power.
 struct LifeOfMessages {
     var synchronous = "FULL"
     var isOneCommit = true
@@ -65,7 +65,7 @@ struct LifeOfMessages {
         return violations.isEmpty ? [] : ["seed \(seed)"] + violations
     }
 
-    /// Sends some messages, while the power is cut a few times, until all have been handled.
+    /// Sends some messages and cuts the power a few times, until all messages have been handled.
     private func life(
         using generator: inout SeededGenerator
     ) async throws -> (cuts: Int, violations: [String]) {
@@ -88,7 +88,7 @@ struct LifeOfMessages {
     private func open() async throws -> DurableStore {
         var configuration = DurableStore.Configuration()
         configuration.vfs = "faulty"
-        // The log is copied into the file in each life.
+        // The store copies the log into the file in each life.
         configuration.logLimit = 20
         configuration.synchronous = self.synchronous
         configuration.logger = Logger(label: "power") { _ in SwiftLogNoOpLogHandler() }
@@ -98,7 +98,7 @@ struct LifeOfMessages {
         return store
     }
 
-    /// Runs a process from its start until all messages have ended, or until the power is cut.
+    /// Runs a process from its start until all messages have ended or the power is cut.
     private func live(sending accepted: inout Set<Int>) async -> Bool {
         guard let store = try? await self.open() else { return false }
         let bus = MessageBus()

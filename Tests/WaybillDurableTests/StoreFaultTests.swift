@@ -8,7 +8,9 @@ import WaybillDurable
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// What goes wrong with a file, each with a typed error that names the remedy.
+/// Faults of a store's file.
+///
+/// Each has a typed error that names the remedy.
 @Suite struct StoreFaultTests {
     private func failure(
         opening path: String,
@@ -108,7 +110,7 @@ import WaybillTestSupport
     }
 }
 
-/// Faults of a disk in memory, which is one for the process.
+/// Faults of a disk in memory. The process has only one such disk.
 extension PowerCutTests {
     private func open() async throws -> DurableStore {
         #expect(faulty_disk_register() == 0)
@@ -173,7 +175,7 @@ extension PowerCutTests {
         await gate.reached()
         faulty_disk_limit(1)
         gate.open()
-        // The outcome has to be refused by the disk before the store is closed.
+        // The disk must refuse the outcome before the store is closed.
         try await Task.sleep(for: .milliseconds(50))
         let start = ContinuousClock.now
         async let closed: Void = store.close(drainingFor: .seconds(60))
@@ -195,7 +197,7 @@ extension PowerCutTests {
         #expect(await self.code { try await store.send("app://work") } == .stopped)
         await store.close()
         let again = try await self.reopen()
-        // The second message was not acknowledged, so that it may be there or not.
+        // The second message was not acknowledged, so the file may or may not contain it.
         #expect([1, 2].contains(try await again.statistics().waiting))
         await again.close()
     }

@@ -10,7 +10,7 @@ import WaybillTestSupport
 
 /// Random programs of sends, transactions, failures, delays and restarts, compared with a model in memory.
 @Suite struct StoreModelTests {
-    /// A message of the program, and how often its handler fails before it returns.
+    /// A message of the program, and the number of times that its handler fails before it returns.
     private struct Sent {
         let number: Int
         let failures: Int

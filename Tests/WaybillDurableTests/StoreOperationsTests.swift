@@ -4,7 +4,7 @@ import Waybill
 import WaybillDurable
 import WaybillTestSupport
 
-/// The routes with which a running program shows and repairs its store.
+/// The routes by which a running program shows and repairs its store.
 @Suite(.timeLimit(.minutes(1)))
 struct StoreOperationsTests {
     @Test func `operations list, retry and drop dead letters by URL`() async throws {

@@ -83,7 +83,7 @@ import WaybillTestSupport
                 try await store.transaction { _ = try $0.execute(sql) }
             }
             #expect(error?.code == .invalidStatement)
-            // The store works on.
+            // The store continues to work.
             try await store.send("app://mail")
             #expect(try await store.statistics().waiting == 1)
         }
@@ -153,7 +153,7 @@ import WaybillTestSupport
                     try transaction.execute("INSERT INTO labels VALUES (?)", number)
                     try transaction.send("app://shipped/\(number)")
                 }
-                // The message is completed, so that this failure does not cause another attempt.
+                // The message is already completed, so this failure does not cause another attempt.
                 throw OrderError.closed
             }
             try bus.register("app://shipped/:n") { seen.add($0.parameters["n"] ?? "") }
