@@ -7,7 +7,7 @@ internal import WaybillTestSupport
 /// A loop that a program polls together with other descriptors.
 @Suite(.timeLimit(.minutes(1)))
 struct DrivenLoopTests {
-    /// Drives a loop on a separate thread until it has closed.
+    /// Drives a loop on a separate thread until the loop has shut down.
     private static func drive<Result: Sendable>(
         _ body: @escaping @Sendable (EventLoop) -> Result
     ) async throws -> (result: Result, turns: Int) {
@@ -52,7 +52,7 @@ struct DrivenLoopTests {
         }.turns
         #expect(await eventually { seen.count == 2 })
         #expect(seen.entries == ["100", "closed"])
-        // It waits, and does not turn for as long as the timer takes.
+        // The program sleeps in its poll, and does not turn in a busy loop until the timer fires.
         #expect(turns < 1_000)
     }
 

@@ -72,7 +72,7 @@ struct EventLoopTests {
         #expect(ran.withLock { $0 })
         #expect(loop.isShutDown)
         #expect(EventLoop.current == nil)
-        // It is over: a second call has nothing to do.
+        // The loop has ended, so a second call returns at once.
         loop.run()
     }
 

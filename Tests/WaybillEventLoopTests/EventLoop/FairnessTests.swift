@@ -13,7 +13,7 @@ struct FairnessTests {
     private let loop = EventLoop(name: "fair")
     private let stop = Flag()
 
-    /// How long the loop works before a timer of a millisecond fires, in the middle of several.
+    /// Returns the thread time of the loop until a timer of one millisecond fires: the median of several.
     private func delayOfTimer() async -> Duration {
         let loop = self.loop
         var delays: [Duration] = []

@@ -16,11 +16,11 @@ struct LifetimeTests {
     {
         await #expect(processExitsWith: .success) { [end = end as End] in
             let start = try ProcessUsage.now
-            // The first loops show the allocator how much it needs at one time.
+            // The first loops make the allocator reserve the memory that some loops need at the same time.
             try await Self.use(end, times: 500, from: start)
             let before = try ProcessUsage.now
             try await Self.use(end, times: 1000, from: start)
-            // 2 KB for each would be 2 MB.
+            // The limit finds a leak of 2 KB for each loop, which would be 2 MB.
             let growth = try ProcessUsage.now.residentBytes - before.residentBytes
             try #require(growth < 1_500_000 || ProcessUsage.isSanitized)
         }

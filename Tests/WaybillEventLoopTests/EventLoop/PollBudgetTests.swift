@@ -23,7 +23,7 @@ struct PollBudgetTests {
             budget.refill(at: start)
             let (count, end) = self.drain(&budget, from: start, cost: cost)
             #expect(count > 0)
-            // The first rounds find out how slow the units are.
+            // The budget learns the cost of the units in the first rounds.
             if round > 2 { #expect(end - start <= 250_000 + 8 * max(cost, 30_000)) }
             if cost <= 1_000 { #expect(end - start >= 250_000) }
             start = end

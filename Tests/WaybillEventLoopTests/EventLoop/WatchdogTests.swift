@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct WatchdogTests {
-    /// Remembers what was logged.
+    /// Records log entries.
     private final class Log: Sendable {
         let entries = Locked<[Logger.Metadata]>([])
 

@@ -6,7 +6,7 @@ import WaybillTestSupport
 /// Waiting on a loop.
 @Suite(.timeLimit(.minutes(1)))
 struct LoopContinuationTests {
-    /// Waits, in every way.
+    /// An actor that waits in each of the ways that a loop offers.
     private actor Waiter: LoopBound {
         let eventLoop: EventLoop
         init(eventLoop: EventLoop) { self.eventLoop = eventLoop }

@@ -3,7 +3,7 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// An inbox that closures can share, and that can be expected of.
+/// An inbox in a class, so that closures can share it and expectations can change it.
 private final class SharedInbox: Sendable {
     let inbox = Inbox()
 

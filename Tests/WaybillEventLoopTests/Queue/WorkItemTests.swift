@@ -5,7 +5,7 @@ internal import WaybillTestSupport
 @testable internal import WaybillEventLoop
 
 struct WorkItemTests {
-    /// Catches the first job of a task, to look at it.
+    /// Receives the first job of a task, and inspects it.
     private final class Catcher: TaskExecutor {
         let offsets = Journal<Int>()
 

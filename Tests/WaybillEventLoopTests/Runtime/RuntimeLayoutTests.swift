@@ -4,7 +4,7 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// The assumptions of the loop about the Swift runtime that no interface states.
+/// The assumptions of the loop about the Swift runtime that no interface guarantees.
 ///
 /// These tests fail first if a toolchain changes the runtime. `WorkItemTests` compares the private words of a
 /// job with the runtime, and `CurrentTaskTests` the flags of a task.
@@ -88,7 +88,7 @@ struct RuntimeLayoutTests {
             for _ in 0..<1000 { #expect(reference.loop === loop) }
             observer = loop
         }
-        // One retain too many would keep the loop; one too few would have destroyed it above.
+        // One retain too many would keep the loop alive. One too few would have destroyed it above.
         #expect(await eventually { observer == nil })
     }
 
@@ -100,7 +100,8 @@ struct RuntimeLayoutTests {
             core = loop.core
             loop.onShutDown { [core = loop.core] in found.add(core.loop != nil) }
         }
-        // The closure runs once `deinit` has asked for the shutdown; the core keeps the loop's memory, not the loop.
+        // The closure runs after `deinit` has begun the shutdown. At that time the core retains the loop's
+        // memory, but not the loop.
         #expect(await eventually { found.entries == [false] })
         #expect(core.name == "gone")
     }

@@ -119,7 +119,7 @@ struct ConnectTests {
         }
     }
 
-    /// Runs a closure with the address of a listener whose backlog is full, and that accepts nothing.
+    /// Runs a closure with the address of a listener that accepts no connection, and whose backlog is full.
     private func withBlackHole(_ body: (StreamAddress) async throws -> Void) async throws {
         var options = StreamOptions()
         options.backlog = 0
@@ -146,11 +146,11 @@ private let silenceBeforeProbe = TCP_KEEPALIVE
 private let silenceBeforeProbe = TCP_KEEPIDLE
 #endif
 
-/// A number that a socket has been set to.
+/// Returns a numeric option of a socket.
 private func option(of descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
     var value: Int32 = -1
     var size = socklen_t(MemoryLayout<Int32>.size)
-    // Both live through the call.
+    // Both variables are valid during the call.
     guard unsafe getsockopt(descriptor, level, name, &value, &size) == 0 else { return -1 }
     return value
 }

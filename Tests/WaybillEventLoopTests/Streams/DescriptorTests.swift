@@ -9,7 +9,9 @@ import WaybillTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct DescriptorTests {
-    /// How many connections are made one after the other; `WAYBILL_CONNECTIONS` for more.
+    /// The number of connections, which are made one after the other.
+    ///
+    /// `WAYBILL_CONNECTIONS` sets more.
     private static let count =
         ProcessInfo.processInfo.environment["WAYBILL_CONNECTIONS"].flatMap { Int($0) } ?? 10_000
 
@@ -51,7 +53,7 @@ struct DescriptorTests {
             let first = try await StreamConnection.connect(to: listener.address, on: loop)
             try await first.write([1])
             #expect(try await first.read() == [1])
-            // All but one are taken, which the client then takes.
+            // Occupy all descriptors but one, which the client then uses.
             var taken: [Int32] = []
             while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
             close(taken.removeLast())
@@ -62,7 +64,7 @@ struct DescriptorTests {
             // first used.
             try await loop.clock.sleep(for: .milliseconds(300))
             #expect(await loop.run { thread_time() } - time < 100_000_000)
-            // Connections that are open go on, and so does the one that waits.
+            // Open connections continue, and the waiting connection is accepted later.
             try await first.write([3])
             #expect(try await first.read() == [3])
             #expect(
@@ -77,7 +79,7 @@ struct DescriptorTests {
     }
 }
 
-/// A client that connects, says one byte, hears it, and goes.
+/// A client that connects, sends one byte, receives it, and closes the connection.
 private actor PassingClient: LoopBound {
     let eventLoop: EventLoop
 
@@ -95,7 +97,7 @@ private actor PassingClient: LoopBound {
         }
     }
 
-    /// Lets the connections that were closed last go.
+    /// Waits until the connections that were closed last are released.
     func settle() async throws {
         for _ in 0..<1000 {
             let open = unsafe self.eventLoop.core.state.pointee.streams.count

@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct EchoTests {
-    /// Every kind of address that a listener can have.
+    /// The kinds of address that a listener can have.
     static let kinds: [AddressKind] = [.version4, .version6, .name, .unix]
 
     @Test(arguments: Self.kinds)
@@ -70,7 +70,9 @@ struct EchoTests {
         }
     }
 
-    /// A quarter of a megabyte that is like no other, and made of 4099 bytes, which divide no buffer evenly.
+    /// A quarter of a megabyte, made of a block of 4099 bytes.
+    ///
+    /// A misplaced part is noticed, because this number divides the size of no buffer.
     private static func block() -> [UInt8] {
         let bytes = (0..<4099).map { _ in UInt8.random(in: .min ... .max) }
         var block: [UInt8] = []
@@ -79,15 +81,15 @@ struct EchoTests {
     }
 }
 
-/// A client that insists on its loop.
+/// A client that checks that it runs on its loop.
 actor LoopClient: LoopBound {
     let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Sends a byte and waits for it, over and over.
+    /// Sends a byte and waits for its echo repeatedly.
     ///
-    /// - Returns: How many came back.
+    /// - Returns: The number of echoes.
     func exchange(_ address: StreamAddress, rounds: Int) async throws -> Int {
         let connection = try await StreamConnection.connect(to: address, on: self.eventLoop)
         var count = 0

@@ -5,14 +5,14 @@ import WaybillTestSupport
 @testable internal import WaybillEventLoop
 
 extension ManualTime {
-    /// Lets time pass, and rings what is due.
+    /// Advances the time, and fires the timers that are due.
     fileprivate func advance(by duration: Duration) {
         let deadline = Deadline(after: duration, by: TimeSource(manual: self))
         while self.ringNext(until: deadline) {}
     }
 }
 
-/// How connections end, apart from the orderly ways.
+/// The ways in which a connection ends, except by an orderly close.
 @Suite(.timeLimit(.minutes(1)))
 struct EndTests {
     @Test

@@ -21,7 +21,7 @@ struct FlowTests {
                 try await client.finishWriting()
             }
             while await loop.run({ !client.core.state.isFull }) { await Task.yield() }
-            // It waits once the system's buffers are full: the count stands still.
+            // The writer waits when the system's buffers are full, and the count no longer changes.
             var seen = -1
             while seen != written.count {
                 seen = written.count

@@ -102,7 +102,7 @@ struct UnixSocketFileTests {
         #expect(code == .invalidAddress)
     }
 
-    /// Listens and closes the socket, as the end of a process does.
+    /// Listens at a path and closes the socket without removing its file, as the end of a process does.
     private func leaveStaleFile(_ path: String) throws {
         let descriptor = try StreamSocket.listen(at: SocketAddress(path: path), .unix(path), StreamOptions())
         StreamSocket.close(descriptor)

@@ -3,10 +3,10 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// The runtime's flags tell child tasks from others.
+/// The runtime's flags distinguish child tasks from other tasks.
 ///
-/// Both inherit task-local values, but only a child is awaited by the task that made it. If one of these
-/// tests fails after a change of toolchain, the flags have moved.
+/// Both kinds inherit task-local values, but only a child task is awaited by the task that created it. If one
+/// of these tests fails with a new toolchain, the flags have moved.
 struct CurrentTaskTests {
     @Test(.needsPrivateSymbol("swift_task_getJobFlags"))
     func `an async let is a child task`() async {

@@ -40,7 +40,7 @@ struct EventLoopClockTests {
         let sleeper = Task { try await loop.clock.sleep(for: .seconds(Int64.max / 4)) }
         while loop.statistics.pendingTimers == 0 { await Task.yield() }
         try await loop.clock.sleep(for: .milliseconds(2))
-        // The loop counts at the end of its turn, and the sleeper was woken in the middle of it.
+        // The loop counts its timers at the end of a turn, and it wakes the sleeper in the middle of one.
         for _ in 0..<1000 where loop.statistics.pendingTimers != 1 {
             try await Task.sleep(for: .milliseconds(1))
         }
@@ -81,7 +81,8 @@ struct EventLoopClockTests {
             }
             while loop.statistics.pendingTimers < 100_000 { try await Task.sleep(for: .milliseconds(5)) }
             #if DEBUG
-            // Unoptimised frames are larger. The tasks alone take 150 MB, and with `Task.sleep` 320.
+            // Frames are larger without optimization. The tasks alone take 150 MB, and `Task.sleep` takes 320
+            // MB.
             let limit = 300_000_000
             #else
             let limit = 200_000_000

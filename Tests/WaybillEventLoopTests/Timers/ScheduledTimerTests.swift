@@ -67,7 +67,7 @@ struct ScheduledTimerTests {
         let fired = Journal<Int>()
         let first = loop.schedule(at: .now) { fired.add(1) }
         try await loop.clock.sleep(for: .milliseconds(3))
-        // The second one gets the first one's slot.
+        // The second timer gets the slot of the first one.
         loop.schedule(at: .now + .milliseconds(3)) { fired.add(2) }
         first.cancel()
         try await loop.clock.sleep(for: .milliseconds(6))

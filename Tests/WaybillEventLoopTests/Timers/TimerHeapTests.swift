@@ -62,7 +62,7 @@ struct TimerHeapTests {
                 #expect(removed == victim.payload)
             default:
                 let now = Int64.random(in: 0..<50, using: &generator)
-                // A stable sort: equal deadlines stay in the order of insertion.
+                // The sort is stable, so equal deadlines stay in the order of insertion.
                 let due = model.filter { $0.deadline <= now }.enumerated()
                     .sorted { ($0.element.deadline, $0.offset) < ($1.element.deadline, $1.offset) }
                 let payloads = self.drain(&heap, at: now)
