@@ -22,7 +22,7 @@ private struct Binding: RouterMiddleware {
     }
 }
 
-/// Calls over HTTP, and how they fail.
+/// Calls over HTTP, and their failures.
 @Suite(.timeLimit(.minutes(2)))
 struct CallTests {
     private struct User: Codable, Sendable { var name: String }
@@ -314,7 +314,7 @@ struct CallTests {
                 #expect(await eventually { cancelled.count == number })
             }
             #expect(await server.bus.settles())
-            // A call that has been watched has its reply.
+            // The gateway sends the reply of a call during which it has watched the connection.
             try server.bus.register("app://fails/slower") { _ -> Int in
                 try await Task.sleep(for: .milliseconds(30))
                 return 7

@@ -156,7 +156,7 @@ struct EventTests {
             let second = try self.event(await events.next())
             #expect(second["type"] == "app://prices/**" && second["subject"] == "app://prices/NONE")
             #expect(second["source"] == "//127.0.0.1:\(server.port)" && second["expirytime"] != nil)
-            // The process's own text, since a server that is started again counts from the beginning.
+            // The ID contains a text of the process, because a restarted server counts from the beginning.
             #expect(second["id"]?.split(separator: "-").count == 2)
             #expect(second.data == Array("{\"**\":\"NONE\",\"x\":2}".utf8))
             #expect(try await plain.next()?.data.contains("\"url\":\"app://prices/ACME\"") == true)

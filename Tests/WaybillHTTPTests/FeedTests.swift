@@ -10,7 +10,7 @@ import WaybillTestSupport
 
 @testable import WaybillHTTP
 
-/// How long feeds live, and how much memory they take.
+/// The lifetime and the memory of feeds.
 @Suite(.timeLimit(.minutes(2)))
 struct FeedTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -29,7 +29,7 @@ struct FeedTests {
         FeedName(pattern: ExactText(pattern), source: source.map { ExactText($0) })
     }
 
-    /// Reads events as a client does, until it has as many as it wants.
+    /// Reads events as a client does, until it has the given number.
     private func read(_ count: Int, of place: FeedClient, after lastID: String? = nil) async -> [String] {
         let sink = EventSink()
         let sender = Task { await place.feed.send(after: place.number, or: lastID, to: sink) }
@@ -70,7 +70,7 @@ struct FeedTests {
             #expect(await self.read(1, of: place).count == 1)
         }
         #expect(feeds.count == 2)
-        // The first has made room for the third; the others have what was published since.
+        // The first feed has made room for the third. The other feeds keep what is published meanwhile.
         try await self.bus.publish("app://news/b")
         let place = try feeds.enter(self.name("app://news/b"), from: nil)
         #expect(place.number == 2)
@@ -115,18 +115,18 @@ struct FeedTests {
         }
         #expect(await eventually { places.allSatisfy { $0.feed.lastNumber == 30 } })
         #expect(feeds.store.size <= 1_000_000)
-        // The clients learn that they have missed the first ones.
+        // A gap event tells the client that it has missed the first messages.
         let events = await self.read(2, of: places[0])
         #expect(events[0].contains("event: gap"))
         #expect(events[1].contains("\"n0\":") && events[1].hasSuffix("\"text\":\"\(text)\"}}\n\n"))
         withExtendedLifetime(places) {}
     }
 
-    /// The contents of a message that become the data of an event.
+    /// The part of a message that becomes the data of its event.
     enum EventContent: CaseIterable {
         case parameters
         case payload
-        /// The data of the event in which the message arrived.
+        /// The message arrived in an event, whose data are used.
         case event
     }
 
@@ -183,7 +183,7 @@ struct FeedTests {
     func `clients that do not read hold a limited number of bytes, and each message counts once`() {
         let store = EventStore(limit: 100_000)
         let parts = (0..<4).map { _ in store.add(.init(repeating: 0x78, count: 30_000)) }
-        // The first has made room for the fourth.
+        // The first part has made room for the fourth.
         #expect(parts[0].lend() == nil)
         var loans = (1...3).map { parts[$0].lend() }
         #expect(loans.allSatisfy { $0 != nil })

@@ -7,7 +7,7 @@ import WaybillEventLoop
 import WaybillHTTP
 import WaybillTestSupport
 
-/// The routes that say how a program is.
+/// The routes that report the health of a program.
 @Suite(.timeLimit(.minutes(2)))
 struct HealthTests {
     private let bus = MessageBus(configuration: .quiet)

@@ -48,7 +48,7 @@ struct StreamTests {
         try await GatewayServer.run(self.bus, .with(\.heartbeat, .milliseconds(10))) { server in
             let events = try await server.events(.POST, "app/wait")
             #expect(try await events.next() == .init(name: "progress", data: "1"))
-            // The handler still waits; comments keep the stream open.
+            // The handler still waits, and comments keep the stream open.
             try await Task.sleep(for: .milliseconds(50))
             gate.open()
             #expect(try await events.next() == .init(name: "reply", data: "null"))
