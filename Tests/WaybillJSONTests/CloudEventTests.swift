@@ -44,7 +44,7 @@ struct CloudEventTests {
         #expect(String(decoding: event.structured, as: UTF8.self).contains("\"data_base64\":\"/wCA\""))
         #expect(try CloudEvent(structured: event.structured) == event)
         attributes["datacontenttype"] = "application/json"
-        // Data that is declared as JSON but is not valid is sent unchanged.
+        // Data that are declared as JSON but are not valid JSON are sent unchanged.
         let broken = try CloudEvent(attributes, data: Array("{".utf8))
         #expect(try CloudEvent(structured: broken.structured) == broken)
     }

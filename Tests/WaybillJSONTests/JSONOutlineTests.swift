@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillJSON
 
-/// Values that are found by their places, noted in the pass that checks the text.
+/// An outline finds values by their positions, which the validating pass has recorded.
 struct JSONOutlineTests {
     private func outline(_ text: String, levels: Int, depthLimit: Int = 64) throws(JSONError) -> JSONNode {
         try JSONOutline(JSONText(Array(text.utf8)), depthLimit: depthLimit, levels: levels).root
@@ -36,7 +36,7 @@ struct JSONOutlineTests {
         }
     }
 
-    /// Any value, with white space in places.
+    /// Returns a random JSON value, with white space at random places.
     private func example(_ depth: Int, using generator: inout SystemRandomNumberGenerator) -> String {
         let space = Bool.random(using: &generator) ? " " : ""
         let leaves = [
@@ -112,7 +112,7 @@ struct JSONOutlineTests {
         #expect(node["text"]?.parameter as? String == filler)
         let large = try self.outline(#"{"large":["\#(filler)"]}"#, levels: 1)
         #expect((large["large"]?.kept.bytes.count ?? 0) > 2004)
-        // The type that stands behind a value is kept with it.
+        // The part keeps the type that follows its value.
         let noted = try self.outline(#"{"result":[1],"$type":"Numbers","x":"\#(filler)"}"#, levels: 1)
         let kept = try #require(noted["result"]?.kept)
         #expect(kept.bytes.count < 50 && kept.kind == "Numbers" && kept.elements?.count == 1)

@@ -57,14 +57,14 @@ struct JSONScannerTests {
         }
     }
 
-    /// Text is read eight bytes at a time, and long text 64 bytes at a time.
+    /// The scanner reads text eight bytes at a time, and long text 64 bytes at a time.
     @Test
     func `special bytes are found at each position of a text`() {
         for count in Array(0..<26) + [79, 80, 81, 144, 151] {
             let plain = [UInt8](repeating: 0x7F, count: count)
             #expect(JSONScanner.plainCount(plain.span) == count)
             for place in 0..<count {
-                // The table has each special byte, and bytes that differ from it in one bit.
+                // The table has each special byte, and the bytes that differ from it in one bit.
                 for (byte, isPlain) in [
                     (0x00, false), (0x1F, false), (0x20, true), (0x21, true), (0x22, false), (0x23, true),
                     (0x5B, true), (0x5C, false), (0x5D, true), (0x80, true), (0x9F, true), (0xA2, true),
