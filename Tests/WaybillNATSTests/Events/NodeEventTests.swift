@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Events of CloudEvents between nodes, and from clients that are none.
+/// CloudEvents between nodes, and from clients outside of the cluster.
 @Suite(.timeLimit(.minutes(1)))
 struct NodeEventTests {
     private static let formats: [ClusterNode.PublicationFormat] = [.structuredEvents, .binaryEvents]
@@ -57,7 +57,7 @@ struct NodeEventTests {
             #expect(first.headers["ce-datacontenttype"] == "application/json")
             #expect(first.headers["ce-expirytime"] != nil)
             #expect(first.headers["traceparent"] == "00-1-2-01")
-            // An event that has arrived through another transport.
+            // Publish an event that has arrived through another transport.
             let attributes = [
                 "ce-id": "7", "ce-source": "/till", "ce-type": "sold", "ce-tenant": "a % b",
                 "ce-datacontenttype": "text/plain",

@@ -47,7 +47,7 @@ struct ClusterStateTests {
         #expect(state.receive(next, at: .now) == [.learned(node)])
         #expect(state.shape(for: "app://a") == nil)
         #expect(state.shape(for: "app://b") != nil)
-        // Replayed, they change nothing.
+        // Replayed announcements change nothing.
         #expect(state.receive(next, at: .now) == [])
         #expect(state.receive(Self.announcement(.state, node, epoch: 1), at: .now) == [])
         #expect(state.shape(for: "app://b") != nil)
@@ -288,14 +288,14 @@ struct ClusterStateTests {
             #expect((found == nil) == (wanted == nil), "\(url)")
             if let found { #expect(!state.nodes(sharing: found).isEmpty) }
         }
-        // All of them leave, and nothing is left.
+        // When all nodes have left, no route is known.
         for node in nodes { _ = state.drop(node.id) }
         #expect(urls.allSatisfy { state.shape(for: $0) == nil })
     }
 }
 
 struct AnnouncementTests {
-    /// Combining marks, which take quadratic time as the key of a dictionary.
+    /// Combining marks, whose hashing as the key of a dictionary takes quadratic time.
     private static let marks = String(repeating: "\u{301}\u{316}", count: 16)
 
     @Test func `an announcement is unchanged after writing and reading`() throws {

@@ -10,9 +10,9 @@ import WaybillTestSupport
 /// Many nodes, each of which knows the patterns of all others, and many changes.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct ManyNodesTests {
-    /// Some work grows with the square of the nodes, and is slow without optimization.
+    /// The work grows with the square of the number of nodes, and is slow without optimization.
     ///
-    /// The tests use fewer patterns then.
+    /// Builds without optimization use fewer patterns.
     private static let patterns = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == nil ? 5 : 200
     private static let count = Scale.of(50)
 
@@ -47,8 +47,8 @@ struct ManyNodesTests {
             #expect(isComplete)
             let time = ContinuousClock.now - start
             print("\(count) nodes with \(patterns) patterns each know each other after \(time)")
-            // Ten times as long as one thread needs without optimization, for each pattern that a node
-            // learns.
+            // For each pattern that a node learns, the limit is ten times the time of one thread without
+            // optimization.
             #expect(time < .seconds(10) + .microseconds(640) * (count * count * patterns) / 2)
             if let before, let after = memoryInUse() {
                 print("\((after - before) / count / 1024) KiB a node")

@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// How much of a node clients may use that are not nodes.
+/// The limits of a node for clients that are not nodes.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientLimitTests {
     private static let subjects = Subjects(realm: "test")
@@ -21,7 +21,7 @@ struct ClientLimitTests {
         return Array(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(url)","params":{"text":"\#(text)"}}"#.utf8)
     }
 
-    /// Runs a node with a handler that waits, and lists the answers to `client.*` and to made-up nodes.
+    /// Runs a node with a handler that waits, and collects the answers to `client.*` and to made-up nodes.
     private static func withNode(
         _ body: (TestCluster, TestCluster.Node, Gate, Journal<String>) async throws -> Void
     ) async throws {
@@ -110,7 +110,7 @@ struct ClientLimitTests {
                 }
             }
             #expect(await eventually { node.node.core.budget.count(of: .nodes) == 300 })
-            // Answers to one node arrive joined, so that they cannot be counted here.
+            // Answers to one node arrive joined, so they cannot be counted here.
             #expect(await eventually { answers.entries.contains { $0.contains("mailboxFull") } })
             #expect(node.node.core.budget.count(of: .nodes) == 300)
             gate.open()
@@ -167,7 +167,8 @@ struct ClientLimitTests {
                 let reply = "waybill.test.inbox.forged\(number).1"
                 let subject = Self.subjects.publication(address)
                 cluster.memory.publish(subject, reply, publication, from: 0)
-                // Clients cannot publish with a request, whose number they could not exceed.
+                // A request of a client is not accepted as a publication, because that would circumvent the
+                // limit.
                 cluster.memory.publish(request, reply, publication, from: 0)
             }
             #expect(await eventually { node.bus.statistics.sent >= 200 })
@@ -281,7 +282,8 @@ struct ForgedAnnouncementTests {
         isSaidToAll: Bool
     ) async throws {
         try await Self.withNodes { cluster, near, far in
-            // A node that has left is not listened to, so only the node itself can say that it has not.
+            // Messages of a node that has left are ignored, so only the node itself can announce that it is
+            // still there.
             if kind == .bye, !isSaidToAll { return }
             let subject = isSaidToAll ? Self.subjects.nodes : Self.subjects.members(near.node.core.id)
             cluster.memory.publish(subject, nil, Self.forged(kind, far, epoch: 100), from: 0)
@@ -295,6 +297,6 @@ struct ForgedAnnouncementTests {
 }
 
 extension TestCluster.Node {
-    /// How many conversations with clients and nodes there are.
+    /// The number of sessions with clients and nodes.
     fileprivate var sessionCount: Int { get async { await self.node.core.sessions.count } }
 }

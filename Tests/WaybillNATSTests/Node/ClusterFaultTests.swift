@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Dying nodes, stopped servers, and malformed messages.
+/// Nodes that die, servers that stop, and malformed messages.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterFaultTests {
     @Test func `a node is ready while it is connected, and the check ends when it leaves`() async throws {
@@ -41,7 +41,7 @@ struct ClusterFaultTests {
             let near = try await cluster.node("near")
             #expect(await near.knows("app://far/stuck"))
             let letters = Journal<String>()
-            // The sequence begins here: the task may begin after the message has failed.
+            // Create the sequence here, because the task may begin after the message has failed.
             let failed = near.bus.deadLetters
             let watch = Task {
                 for await letter in failed {
@@ -91,7 +91,7 @@ struct ClusterFaultTests {
             cluster.memory.silence(transport.client, true)
             ended.reach()
             #expect(await eventually { far.bus.statistics.inFlight == 0 })
-            // It is back before another node has noticed that it was away.
+            // The node is back before the other node has noticed its absence.
             cluster.memory.silence(transport.client, false)
             transport.take(.connected)
             let error = await #expect(throws: RoutingError.self) { try await call.value }
@@ -139,7 +139,7 @@ struct ClusterFaultTests {
             cluster.memory.silence(transport.client, true)
             let error = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far") }
             #expect(error?.code == .unreachable)
-            // A partition that heals: the routes are back without a restart.
+            // The partition ends, and the routes are known again without a restart.
             cluster.memory.silence(transport.client, false)
             #expect(await near.knows("app://far"))
             #expect(try await near.bus.route("app://far", as: Int.self) == 1)
@@ -160,7 +160,7 @@ struct ClusterFaultTests {
             let before = cluster.memory.published
             let error = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far/one") }
             #expect(error?.code == .noRoute)
-            // The request, and the question whether the node is there.
+            // The two messages are the request, and the question whether the node still exists.
             #expect(cluster.memory.published - before == 2)
             #expect(near.node.members.isEmpty)
             for number in 0..<1000 {
@@ -254,7 +254,7 @@ struct ClusterFaultTests {
                 }
             }
             #expect(!isDone && first == 1)
-            // A busy machine may need several turns for the rest.
+            // A busy machine may need several turns for the rest of the messages.
             while !(await loop.run { core.assumeOnLoop { $0.receive(.remainder) } }) {}
             #expect(heard.entries == Array(0..<20))
             #expect(await far.balances())

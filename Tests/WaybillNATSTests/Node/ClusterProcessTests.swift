@@ -20,10 +20,12 @@ struct ClusterProcessTests {
 
     private static let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
 
-    /// No loop may stand still for as long as this on a machine that others use as well; on a quiet one it is 5 ms.
+    /// The longest permitted gap of a loop, on a machine that other programs use too.
+    ///
+    /// On a quiet machine the gap is 5 ms.
     private static let longestGap = Duration.seconds(5)
 
-    /// Runs code with a node of this process, and others.
+    /// Runs code with a node of this process and nodes in other processes.
     private static func withProcesses(
         _ names: [String],
         _ body: (TestCluster.Node, inout [NodeProcess], NATSServer) async throws -> Void
@@ -70,7 +72,7 @@ struct ClusterProcessTests {
             let notes = Journal<String>()
             try bus.share("app://caller/**")
             try bus.register("app://caller/note") { message in notes.add(try message.argument("text")) }
-            // The other process learns a moment later that there are notes.
+            // The other process learns a moment later that this node receives notes.
             let isHeard = await eventually {
                 _ = try? await bus.publish("app://work/news?text=one")
                 return notes.entries.contains("news one")

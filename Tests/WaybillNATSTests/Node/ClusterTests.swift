@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// The promises of a bus about its routes, with the handlers on other nodes.
+/// The promises of a bus about its routes, when the handlers are on other nodes.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterTests {
     struct Invoice: Codable, Sendable, Equatable {
@@ -14,7 +14,7 @@ struct ClusterTests {
         var total = 0.5
     }
 
-    /// A value that cannot cross.
+    /// A value that cannot be sent to another node.
     struct Secret: Sendable {}
 
     @Test(arguments: TestCluster.Kind.allCases)
@@ -263,7 +263,7 @@ struct ClusterTests {
             let journal = Journal<String>()
             for name in ["a", "b"] {
                 _ = try await cluster.node(name) { bus in
-                    // Both match the subject, and the node gets each publication once all the same.
+                    // Both patterns match the subject, but the node receives each publication once.
                     try bus.share("app://news/**", for: .publishing)
                     try bus.share("app://news/*/today", for: .publishing)
                     try bus.subscribe("app://news/**/today") { message in

@@ -30,7 +30,7 @@ struct ServerFaultTests {
 
     private static let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
 
-    /// How long a caller may wait for a peer that is dead, on a machine that others use as well.
+    /// The longest wait of a caller for a dead peer, on a machine that other programs use too.
     private static let patience = Duration.seconds(3) + Scale.whileQuick / 2
 
     @Test(arguments: Fault.allCases)

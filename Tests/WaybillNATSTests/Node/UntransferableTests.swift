@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// A value that cannot cross between nodes is reported to its receiver.
+/// A value that cannot be sent between nodes is reported to the code that awaits it.
 @Suite(.timeLimit(.minutes(1)))
 struct UntransferableTests {
     /// Arrays in arrays.
@@ -85,7 +85,7 @@ struct UntransferableTests {
                 #expect(error?.code == (depth < 63 ? nil : .notTransferable), "\(depth)")
             }
             let letters = Journal<String>()
-            // The sequence begins here: the task may begin after the message has failed.
+            // Create the sequence here, because the task may begin after the message has failed.
             let failed = near.bus.deadLetters
             let watch = Task {
                 for await letter in failed { letters.add("\(letter.error.code)") }
@@ -166,7 +166,7 @@ struct UntransferableTests {
             cluster.memory.fill(client, true)
             end.open()
             #expect(await call.value?.code == .mailboxFull)
-            // So does a progress reply, and with it what its handler makes of that.
+            // A progress reply fails in the same way, and the handler receives the error.
             try far.bus.register("app://far/report") { message -> String in
                 let text = String(repeating: "x", count: 100_000)
                 return Self.codes(
@@ -176,7 +176,7 @@ struct UntransferableTests {
             #expect(await near.knows("app://far/report"))
             let codes: String = try await near.bus.route("app://far/report") { (_: String) in 1 }
             #expect(codes == "refused, since mailboxFull")
-            // And a value for a return URL, whose handler is cancelled with the call.
+            // A value for a return URL fails too, and its handler is cancelled with the call.
             try near.bus.register("app://own") { _ in }
             let over = Gate()
             try far.bus.register("app://far/return") { message in
@@ -206,7 +206,7 @@ struct UntransferableTests {
             let subject = Subjects(realm: "test").node(far.node.core.id)
             cluster.memory.publish(subject, "_INBOX.1", Array(request.utf8), from: 0)
             #expect(await eventually { answers.entries.first?.contains("refused") == true })
-            // It answers progress replies, and does not say for how long.
+            // The client answers progress replies, and gives no time limit.
             let told =
                 #"{"jsonrpc":"2.0","id":2,"method":"app://far/tell/small","params":{"#
                 + #""$waybill":{"progress":true,"answers":true}}}"#

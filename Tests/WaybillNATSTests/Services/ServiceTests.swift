@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Nodes as other programs find them: by the services API of NATS (ADR-32).
+/// Nodes as other programs find them, by the services API of NATS (ADR-32).
 @Suite(.timeLimit(.minutes(1)))
 struct ServiceTests {
     private struct Response: Decodable {

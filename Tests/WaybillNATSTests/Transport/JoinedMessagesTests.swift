@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Publishes as quickly as a loop can.
+/// A publisher that publishes as quickly as its loop can.
 private actor Publisher: LoopBound {
     nonisolated let eventLoop: EventLoop
 
@@ -20,7 +20,7 @@ private actor Publisher: LoopBound {
 }
 
 extension Publisher {
-    /// Publishes, and calls routes of both kinds, without waiting for answers in between.
+    /// Publishes, and calls routes of both kinds, without awaiting the answers.
     func send(_ count: Int, on bus: MessageBus) async throws {
         var calls: [Task<Void, any Error>] = []
         for number in 0..<count {
@@ -36,10 +36,10 @@ extension Publisher {
     private func call(_ url: String, _ bus: MessageBus) async throws { try await bus.route(url) }
 }
 
-/// Messages that wait for a connection, and go out as one.
+/// Waiting messages that a connection joins into one.
 @Suite(.timeLimit(.minutes(1)))
 struct JoinedMessagesTests {
-    /// A message that waits, as a node sends it.
+    /// A waiting message, as a node sends it.
     private struct Sent {
         var text: String
         var subject = "a"
@@ -108,7 +108,7 @@ struct JoinedMessagesTests {
         #expect(taken.isEmpty && taken.capacity >= 1 << 13)
         taken.append(1)
         #expect(kept.allSatisfy { $0 == 7 })
-        // Small buffers are not kept, and the number of kept buffers is limited.
+        // The pool does not keep small buffers, and keeps only a limited number of others.
         spares.give([1, 2, 3])
         #expect(spares.take(1 << 14).isEmpty)
         #expect(spares.take(3).isEmpty)
@@ -125,7 +125,7 @@ struct JoinedMessagesTests {
         }
         #expect(add(1) == .needsWakeUp)
         for number in 2...3 { #expect(add(number) == .queued) }
-        // It is full by its elements, whatever they hold.
+        // The limit counts elements, whatever they contain.
         #expect(add(4) == .full)
         #expect(ring.takeAll() == [[1, 2], [3]])
         // An element that has been taken is not joined with later ones.
@@ -177,7 +177,8 @@ struct JoinedMessagesTests {
             let count = Scale.of(3_000)
             try await Publisher(eventLoop: near.bus.eventLoop).send(count, on: near.bus)
             #expect(await eventually { heard.entries.count == count })
-            // A publication is sent at once, and a request by a task of the node.
+            // Publications and requests are compared separately, because a publication is sent at once and a
+            // request by a task.
             for isPublication in [true, false] {
                 let wanted = (0..<count).filter { ($0 % 3 == 0) == isPublication }
                 let isInOrder = heard.entries.filter { ($0 % 3 == 0) == isPublication } == wanted

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WaybillNATS
 
-/// How a server that is silent is told from one that has nothing to say.
+/// The difference between a dead server and a server that sends no messages.
 struct LivenessTests {
     /// Returns whether the connection is considered dead at each time, given in intervals.
     private func answers(_ checks: [(time: Double, hasMoved: Bool)]) -> [Bool] {

@@ -22,7 +22,7 @@ struct NATSConnectionTests {
         #expect(await eventually { near.canRoute("app://far/1") })
         for number in 0..<100 {
             #expect(try await near.route("app://far/\(number)", as: Int.self) == number)
-            // Longer than it looks.
+            // The pause is longer than the time for which the thread spins.
             if number % 10 == 0 { try await Task.sleep(for: .milliseconds(1)) }
         }
         for run in runs { try await run.end() }
@@ -67,7 +67,7 @@ struct NATSConnectionTests {
         let runs = [try await Self.run(near, transport()), try await Self.run(far, transport())]
         #expect(await eventually { (try? await near.route("app://far/1", as: Int.self)) == 1 })
         server.kill()
-        // Some of them before the node has noticed.
+        // The first of these calls begin before the node has noticed the end of the server.
         for _ in 0..<100 {
             #expect(await failure { try await near.route("app://far/2") } != nil)
             try await near.publish("app://news/today")
@@ -133,7 +133,7 @@ struct NATSConnectionTests {
         let bus: MessageBus
         let task: Task<Void, any Error>
 
-        /// Has it leave.
+        /// Makes the node leave.
         func end() async throws {
             self.task.cancel()
             try await self.task.value

@@ -25,8 +25,7 @@ struct MessageRingTests {
         #expect(ring.append(5, size: 90) == .queued)
         #expect(ring.append(6, size: 90) == .full)
         #expect(ring.takeAll() == [5])
-        // The reader has seen an empty ring and must be woken again. An element that is too large is taken
-        // alone.
+        // The ring was empty, so its reader must be woken again. An element that is too large is taken alone.
         #expect(ring.takeAll() == [])
         #expect(ring.append(7, size: 1000) == .needsWakeUp)
         #expect(ring.close() == [7])
@@ -68,7 +67,7 @@ struct OverflowTests {
             let near = try await cluster.node("near", heartbeat: .seconds(10))
             #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
             let letters = Journal<String>()
-            // The sequence begins here: the task may begin after the message has failed.
+            // Create the sequence here, because the task may begin after the message has failed.
             let failed = near.bus.deadLetters
             let watch = Task {
                 for await letter in failed { letters.add("\(letter.error.code) \(letter.url)") }
@@ -84,11 +83,11 @@ struct OverflowTests {
             let large = String(repeating: "x", count: cluster.memory.payloadLimit)
             try await near.bus.publish("app://far/news?n=2", parameters: ["text": large])
             #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2" })
-            // It would say where the message goes.
+            // The reserved parameter would change the destination of the message.
             let forged = ["$waybill": ["url": "app://far/admin"]]
             try await near.bus.publish("app://far/news?n=2b", parameters: forged)
             #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2b" })
-            // A message that the transport accepted and could not send.
+            // The transport accepted this message, and then could not send it.
             let payload = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news?n=3"}}"#
             let reply = Subjects(realm: "test").inbox(near.node.core.id, 1)
             let unsent = TransportMessage(subject: "", reply: reply, payload: Array(payload.utf8))
@@ -251,7 +250,7 @@ struct OverflowTests {
         #expect(received.withLock { $0 } == (0..<count).map(String.init))
         let counts = between.withLock { $0 }
         #expect(counts.count == 2 && counts[0] < count && counts[1] == count)
-        // Code that waits for the handling of all messages is resumed, even if some were lost.
+        // Code that awaits the handling of all messages is resumed, even if some were lost.
         let closed = Gate()
         events.close()
         events.drain { closed.reach() }

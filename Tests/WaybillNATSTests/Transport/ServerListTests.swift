@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillNATS
 
-/// Which servers a connection may use.
+/// The servers that a connection may use.
 struct ServerListTests {
     @Test(arguments: [
         ("nats://127.0.0.1:4222", true), ("localhost", true), ("nats://u:p@[::1]:4222", true),
