@@ -131,7 +131,7 @@ struct LivingDestinationTests {
         #expect(saved.count == 0)
         try await request.close(returning: "text")
         #expect(await saved.comes(to: "text answers"))
-        // A destination that is not shown has no end to wait for.
+        // A destination that is not shown does not close, so its return URL is not routed.
         await self.screens.presenter.fail(with: Broken())
         _ = await failure { try await self.bus.route("app://push/editor/2#app://saved") }
         #expect(await self.bus.settles())

@@ -12,7 +12,7 @@ struct NavigationInspectorTests {
 
     init() throws { self.screens = try Screens() }
 
-    /// Notes what it sees; stops, supplies and wraps what it is told to.
+    /// Records its calls, and refuses, replaces or wraps the requests that a test names.
     private struct Inspector: NavigationInspector {
         let name: String
         let journal: Journal<String>
@@ -131,7 +131,7 @@ struct NavigationInspectorTests {
         )
     }
 
-    /// Conventions under which `**` in a pattern is text, as under FTRouter's.
+    /// Conventions under which `**` in a pattern is plain text, as under FTRouter's conventions.
     private static var withoutPlaceholders: RoutingConventions {
         var conventions = RoutingConventions.navigation
         conventions.placeholders = .none

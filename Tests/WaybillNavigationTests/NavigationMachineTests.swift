@@ -93,7 +93,7 @@ struct NavigationMachineTests {
         }
     }
 
-    /// Against a model that keeps screens in layers, each with its parts, as a person would draw it.
+    /// Compares the machine with a model that keeps screens in layers, each with its parts.
     @Test(arguments: 0..<40)
     mutating func `random steps agree with a plain model, including steps that fail`(seed: UInt64) throws {
         var random = Random(seed: seed &+ 1)
@@ -151,7 +151,7 @@ extension NavigationMachine.Draft {
     }
 }
 
-/// Numbers that are the same in each run.
+/// A generator whose numbers are the same in each run.
 private struct Random {
     private var state: UInt64
 
@@ -167,7 +167,9 @@ private struct Random {
     mutating func index(_ count: Int) -> Int { Int(self.next() % UInt64(count)) }
 }
 
-/// Layers of screens of parts; the ID of each is the order in which it came, as the machine counts.
+/// Layers of screens with parts.
+///
+/// IDs are numbered in the order of creation, like those of the machine.
 private struct LayerModel {
     struct Screen {
         var id: Int
@@ -184,9 +186,9 @@ private struct LayerModel {
         self.layers.map { $0.flatMap { [$0.url] + $0.parts.map(\.url) } }
     }
 
-    /// The model after a step; nil if the step is refused.
+    /// Returns the model after a step, or nil if the step is refused.
     ///
-    /// Steps that are given up use IDs too.
+    /// An abandoned step uses IDs too.
     mutating func after(_ step: NavigationMachine.Step) -> LayerModel? {
         var next = self
         guard next.take(step) else { return nil }

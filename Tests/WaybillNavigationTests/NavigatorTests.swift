@@ -142,7 +142,7 @@ struct NavigatorTests {
         try await self.screens.open("app://push/page/3")
         let state = await self.screens.navigator.state
         #expect(state.stacks.mapValues { $0.map(\.url) }["main"] == ["app://home", "app://page/3"])
-        // It is found wherever it is.
+        // The step finds the destination in the stack of any presenter.
         try await self.screens.open("app://remove/page/2")
         #expect(await self.screens.navigator.state.stack(of: "side").map(\.url) == ["app://page/1"])
     }
@@ -161,7 +161,7 @@ struct NavigatorTests {
         try await other.navigator.restore(try NavigationState(urls: saved))
         #expect(await other.navigator.state == state)
         #expect(other.journal.entries == ["show by root: home page1.用 cart+tea page2"])
-        // A later one replaces what is there, and nothing changes if a URL leads nowhere.
+        // A later state replaces the shown one. A state with a URL that has no route changes nothing.
         let wrong = try NavigationState(urls: ["main": ["app://root/home", "app://push/nowhere"]])
         #expect(await failure { try await other.navigator.restore(wrong) }?.code == .handlerFailed)
         #expect(await other.navigator.state == state)
