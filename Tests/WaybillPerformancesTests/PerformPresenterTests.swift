@@ -3,7 +3,7 @@ import Waybill
 import WaybillPerformances
 import WaybillTestSupport
 
-/// How destinations appear, and destinations that no router has made.
+/// The presentation of destinations, and destinations that were created without a router.
 @Suite(.timeLimit(.minutes(1)))
 struct PerformPresenterTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -96,7 +96,7 @@ struct PerformPresenterTests {
         #expect(await player.film.isEmpty)
         try await performance.remove()
         #expect(self.journal.entries == ["prepare", "prepare", "remove"])
-        // Made elsewhere, it has to be what the router makes.
+        // A destination that was created elsewhere must have the type that the router creates.
         try await performance.perform(on: Deck(count: 1))
         #expect(self.journal.entries.last == "prepare")
         let error = await failure { try await performance.perform(on: OtherCounter()) }
@@ -132,7 +132,7 @@ private actor OtherCounter: Counter {
     var count: Int { 0 }
 }
 
-/// A destination of two protocols.
+/// A destination that conforms to two protocols.
 private actor Deck: Player, Counter {
     let count: Int
     private(set) var film = ""

@@ -3,7 +3,7 @@ import Waybill
 import WaybillPerformances
 import WaybillTestSupport
 
-/// Requests to routers, conditions before them, and observers.
+/// Requests to routers, conditions before a performance, and observers.
 @Suite(.timeLimit(.minutes(1)))
 struct RouterTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -32,7 +32,8 @@ struct RouterTests {
         let none = try self.bus.performance(of: (any Player).self)
         let error = await failure { try await none.perform() }
         #expect(error?.code == .missingParameter && error?.message.contains("FilmSettings") == true)
-        // Seen when it is asked for, before anything is made; through an adapter and by a mark as well.
+        // A mismatch is found when the performance is requested, before a destination is created. An adapter
+        // and a mark make no difference.
         try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
         let mismatch = await failure { try self.bus.performance(of: (any Player).self, settings: 7) }
         #expect(mismatch?.code == .typeMismatch)
@@ -58,7 +59,7 @@ struct RouterTests {
         try await performance.remove()
         #expect(self.journal.entries == ["make", "prepare", "check", "remove"])
         withExtendedLifetime(wall) {}
-        // Each performance takes down what it has made.
+        // Each performance removes the destination that it has created.
         let (first, second) = (
             try self.bus.performance(of: (any Screen).self), try self.bus.performance(of: (any Screen).self)
         )
@@ -164,7 +165,7 @@ struct RouterTests {
     }
 }
 
-/// Shows nothing, and notes what it is asked for.
+/// A presenter that shows nothing, and records its calls.
 struct NotingPresenter: PerformPresenter {
     let journal: Journal<String>
     var failure: (any Error & Sendable)?

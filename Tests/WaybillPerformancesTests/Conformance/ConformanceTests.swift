@@ -1,7 +1,7 @@
 import Testing
 import WaybillTestSupport
 
-/// The recorded behaviour of ZIKRouter, which makes what is asked for by protocol.
+/// The recorded behaviour of ZIKRouter, which creates the destinations of a protocol.
 @Suite(.timeLimit(.minutes(1)))
 struct ConformanceTests {
     @Test func `performing and removing behave as recorded`() async throws {
@@ -11,7 +11,7 @@ struct ConformanceTests {
         if RecordedCases.areOwn {
             #expect(report.failures.isEmpty, "\(failures)")
             #expect(report.comparisons == RecordedRouter.perform.comparisons)
-            // Of ten cases one may be excused.
+            // At most one of ten cases may be excused.
             #expect(report.excused * 10 <= report.total)
         } else {
             print(failures)
