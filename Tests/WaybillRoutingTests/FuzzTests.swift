@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import WaybillRouting
 
-/// Random texts: any of them may be refused, none may trap.
+/// Random texts, which may be rejected and must never trap.
 ///
 /// The generator is seeded, so failures can be reproduced; `WAYBILL_FUZZ_ROUNDS` sets the number of URLs, and
 /// a tenth of it is the number of patterns.
@@ -84,7 +84,7 @@ import WaybillTestSupport
         }
     }
 
-    /// A text with a few bytes changed, removed, repeated or inserted.
+    /// Returns a text with a few bytes changed, removed, repeated or inserted.
     private static func mutated(_ seed: String, _ random: inout SeededGenerator) -> String {
         var bytes = Array(seed.utf8)
         for _ in 0...Int(random.next() % 4) {

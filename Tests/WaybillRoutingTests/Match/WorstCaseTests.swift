@@ -3,12 +3,13 @@ import Testing
 @testable import WaybillRouting
 
 @Suite struct WorstCaseTests {
-    /// `**/a/**/a/...` against `a/a/a/...`: the number of possible matches is exponential, the work must not
-    /// be.
+    /// Matches `**/a/**/a/...` against `a/a/a/...`.
+    ///
+    /// The number of possible matches is exponential, but the work must not be.
     @Test func `matching takes steps proportional to segments times nodes`() throws {
         for count in [8, 16, 32, 64, 127] {
             var table = RouteTable<Int>()
-            // More rests than literals, and a last segment that never matches.
+            // The pattern has more rests than literals, and a last segment that never matches.
             try table.insert(String(repeating: "/**/a", count: count / 2) + "/end", 1)
             let url = String(repeating: "/a", count: count) + "/b"
             #expect(try table.match(url) == nil)

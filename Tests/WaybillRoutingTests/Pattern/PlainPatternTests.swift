@@ -38,8 +38,8 @@ struct PlainPatternTests {
         #expect(Self.patterns.dropFirst(6).allSatisfy { !PlainPattern.isURL($0) })
     }
 
-    /// Returns the URL of the general printer: the values of the pattern, and a query with the others in
-    /// their order.
+    /// Returns the URL of the general printer: the values of the pattern, and a query with the other values
+    /// in their order.
     private static func general(
         _ text: String,
         _ values: [(name: String, text: String)]

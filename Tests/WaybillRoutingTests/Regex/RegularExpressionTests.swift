@@ -47,7 +47,7 @@ import WaybillTestSupport
         #expect(throws: (any Error).self) { try self.matches(nested(33), "a") }
     }
 
-    /// Repetitions of nothing have no states, so only the work itself can be limited.
+    /// A repetition of an empty group has no states, so only its work can be limited.
     @Test(arguments: [
         "((((((((){512}){512}){512}){512}){512}){512})|a)", "(((((^{512}){512}){512}){512}){512}a)",
         "((((a?){512}){512}){512})", "((((|){512}|){512}|){512}|b)", "(((a|b){200}){200}){200}",
