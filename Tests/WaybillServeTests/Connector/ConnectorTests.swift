@@ -7,10 +7,10 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// The promises of a bus about its routes, with the handler behind a connector in another bus.
+/// The promises of a bus about its routes, when the handler is in another bus behind a connector.
 ///
-/// The differences from a handler in the same process are: values are equal but not identical, a failure has
-/// its code and its message but not its cause, and a parameter that is not text must be `Encodable`.
+/// There are three differences from a handler in the same process. Values are equal but not identical. A
+/// failure has its code and its message but not its cause. A parameter that is not text must be `Encodable`.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectorTests {
     struct User: Codable, Sendable, Equatable {
@@ -18,7 +18,7 @@ struct ConnectorTests {
         var name = "Lili"
     }
 
-    /// Runs a closure with a bus whose scheme `far` is served by another one.
+    /// Runs a closure with a bus whose scheme `far` is served by another bus.
     private func withConnector(
         _ body: (_ near: MessageBus, _ far: Served) async throws -> Void
     ) async throws {
@@ -49,7 +49,7 @@ struct ConnectorTests {
             await #expect(throws: OrderError.closed) {
                 let _: Int = try await near.route("far://shop", throwing: OrderError.self)
             }
-            // A third process sees the message that the second received from the first.
+            // The second process passes the message of the first one on to a third process.
             let lines = try await far.ask(#"{"jsonrpc":"2.0","id":1,"method":"far://orders/5"}"#)
             #expect(
                 lines == [

@@ -63,7 +63,7 @@ struct AccessTests {
             let client = try await served.client()
             try await client.send(token)
             #expect(try await client.line() == #"{"jsonrpc":"2.0","id":2,"result":true}"#)
-            // The small limit holds only until the token has come.
+            // The small limit applies only until the token has arrived.
             let text = String(repeating: "x", count: 100_000)
             try await client.send(
                 #"{"jsonrpc":"2.0","id":3,"method":"app://a","params":{"text":"\#(text)"}}"#

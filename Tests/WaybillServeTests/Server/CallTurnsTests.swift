@@ -21,7 +21,8 @@ struct CallTurnsTests {
         var turns = CallTurns<Int>(guaranteed: 1, shared: 1)
         for _ in 0..<10 { _ = turns.ask(1) }
         for _ in 0..<3 { _ = turns.ask(2) }
-        // Connection 1 runs two calls, and connection 2 one: the shared place goes round.
+        // Connection 1 runs two calls, and connection 2 runs one. The connections take turns at the shared
+        // place.
         var order: [Int] = []
         var last = 1
         for _ in 0..<6 {
@@ -55,7 +56,7 @@ struct CallTurnsTests {
         #expect(isRun)
     }
 
-    /// Compares random runs with counts that are kept apart.
+    /// Compares random runs with counts that the test keeps itself.
     @Test(arguments: 0..<UInt64(40))
     func `random calls run within their limits, and no call waits while there is room`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

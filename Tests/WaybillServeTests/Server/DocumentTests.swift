@@ -5,10 +5,10 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// `$/document`, which writes a text and decodes nothing.
+/// The method `$/document`, whose text is prepared without decoding types again.
 @Suite(.timeLimit(.minutes(1)))
 struct DocumentTests {
-    /// Counts how often it is decoded.
+    /// A type that counts how often it is decoded.
     struct Counted: Codable, Sendable {
         static let count = Atomic(0)
 

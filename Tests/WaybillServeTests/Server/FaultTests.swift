@@ -6,8 +6,9 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// Peers that are broken, slow, hostile or dead: each ends in an error or a closed connection, and the server
-/// goes on.
+/// Peers that are broken, slow, hostile or dead.
+///
+/// Each of them ends in an error or a closed connection, and the server continues.
 @Suite(.timeLimit(.minutes(2)))
 struct FaultTests {
     private func withFaults(_ body: (Served) async throws -> Void) async throws {
@@ -105,7 +106,8 @@ struct FaultTests {
                 (#"{"jsonrpc":"2.0","id":1,"method":"app://echo","params":{"text":""# + text + "\"}}\n").utf8
             )
             let writer = Task { while !Task.isCancelled { try await client.connection.write(line) } }
-            // When the client's socket, the server's and its buffer are full, nothing moves.
+            // When the client's socket, the server's socket and its buffer are full, the count no longer
+            // changes.
             var before = -1
             var still = 0
             #expect(
@@ -117,7 +119,7 @@ struct FaultTests {
                 }
             )
             #expect(before < 1000)
-            // Others are served meanwhile.
+            // Other clients are served meanwhile.
             #expect(try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#).count == 1)
             writer.cancel()
             client.connection.abort()
@@ -132,7 +134,7 @@ struct FaultTests {
             let client = try await served.client()
             try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#)
             #expect(await eventually { served.server.statistics.answers == 1 })
-            // The end of the closure cancels the server, and waits for it.
+            // Leaving the closure cancels the server, and waits for its end.
         }
     }
 
@@ -149,7 +151,7 @@ struct FaultTests {
             }
             for client in clients { #expect(try await client.line()?.contains(#""result":"a""#) == true) }
             #expect(served.server.statistics.openConnections == count)
-            // Optimized code releases them after their last use, which closes them.
+            // Optimized code releases the clients after their last use, which closes them.
             withExtendedLifetime(clients) {}
         }
     }

@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-// The bytes that the messages of all connections may have together.
+// Limits of the bytes that the messages of all connections may have together.
 extension LimitTests {
     private static func call(_ url: String, id: Int? = 1, size: Int = 6_000) -> String {
         let text = String(repeating: "x", count: size)

@@ -129,7 +129,7 @@ struct LimitTests {
             #expect(await eventually { served.server.statistics.requests > 0 })
             // Another connection is served meanwhile.
             for _ in 0..<20 { _ = try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#) }
-            // The number of messages in the system's buffers, and some more.
+            // The system's buffers hold some of the messages, so the count exceeds the limit by their number.
             #expect(served.server.statistics.requests < 200)
             #expect(try await client.lines(2_000).count == 2_000)
             try await calls.value
@@ -214,7 +214,7 @@ struct LimitTests {
             try await busy.send(#"{"jsonrpc":"2.0","id":5,"method":"app://wait"}"#)
             let line = try await busy.line()
             #expect(code(line) == -32005 && line?.contains(#""id":5"#) == true)
-            // The own place of another connection is free.
+            // The guaranteed place of another connection is free.
             try await other.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now"}"#)
             #expect(try await other.line()?.contains("now") == true)
             busy.connection.close()
@@ -238,7 +238,8 @@ struct LimitTests {
             }
             for round in 0..<50 {
                 let (running, waiting) = (round * 2, round * 2 + 1)
-                // In one write, so that the second is cancelled before the job that begins it has run.
+                // The lines are sent in one write, so that the second call is cancelled before the job that
+                // begins it has run.
                 let lines = [
                     call(running, "app://wait"), call(waiting, "app://now"), cancel(running), cancel(waiting),
                 ]
@@ -265,7 +266,7 @@ struct LimitTests {
                 let id = isCall ? #""id":\#(number),"# : ""
                 lines.append(#"{"jsonrpc":"2.0",\#(id)"method":"app://note","params":{"n":\#(number)}}"#)
             }
-            // Three calls that take a while come first, so that the others wait.
+            // Three slow calls come first, so that the others wait.
             for number in 900..<903 {
                 try await client.send(#"{"jsonrpc":"2.0","id":\#(number),"method":"app://wait"}"#)
             }
@@ -358,7 +359,7 @@ struct LimitTests {
             clients[0].connection.close()
             #expect(await eventually { served.server.statistics.openConnections == 1 })
             #expect(try await served.ask(ping).first?.contains("pong") == true)
-            // Optimized code releases them after their last use, which closes them.
+            // Optimized code releases the clients after their last use, which closes them.
             withExtendedLifetime(clients) {}
         }
     }
@@ -372,7 +373,7 @@ struct LimitTests {
             let deep = String(repeating: "[", count: 400)
             #expect(code(try await served.ask(deep).first) == -32700)
             let client = try await served.client()
-            // Never ends, and is told off long before.
+            // The message never ends, and is rejected long before.
             Task {
                 for _ in 0..<1000 { try await client.connection.write([UInt8](repeating: 0x5B, count: 4096)) }
             }

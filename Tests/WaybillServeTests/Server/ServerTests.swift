@@ -24,7 +24,7 @@ struct ServerTests {
                 #"{"jsonrpc":"2.0","id":1,"method":"$/document"}"#,
                 #"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#
             )
-            // The document may have to be made first, so its answer may be the second one.
+            // The server may have to generate the document first, so its answer may be the second one.
             let document = try #require(lines.first { $0.contains(#""id":1"#) })
             #expect(document.contains(#""pattern":"app://user/:id""#) && !document.contains("secret"))
             #expect(lines.contains { $0.contains("pong") })
@@ -125,7 +125,7 @@ struct ServerTests {
             #expect(code(try await client.line()) == -32004)
             try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://wait?n=3"}"#)
             try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://wait"}"#)
-            // The second one has an ID that is in flight.
+            // The second request has an ID that is in flight.
             #expect(code(try await client.line()) == -32600)
             client.connection.close()
             for number in ["1", "2", "3"] { #expect(await cancelled.comes(to: number)) }
@@ -165,7 +165,8 @@ struct ServerTests {
                 )
             }
             #expect(try await client.line() == #"{"jsonrpc":"2.0","id":7,"result":[true,false]}"#)
-            // Without answers the handler goes on; without progress it is not heard.
+            // A handler continues when the client does not answer. Without `progress`, the client does not
+            // receive its replies.
             try await client.send(
                 #"{"jsonrpc":"2.0","id":8,"method":"app://tell","params":{"$waybill":{"progress":true}}}"#
             )
@@ -174,7 +175,7 @@ struct ServerTests {
             #expect(try await client.line()?.contains(#""result":1"#) == true)
             try await client.send(#"{"jsonrpc":"2.0","id":9,"method":"app://tell"}"#)
             #expect(try await client.line()?.contains(#""result":1"#) == true)
-            // An answer that is a failure is thrown to the handler.
+            // An error as the answer is thrown to the handler.
             try await client.send(
                 #"{"jsonrpc":"2.0","id":10,"method":"app://steps","params":{"$waybill":{"progress":true,"answers":true}}}"#
             )

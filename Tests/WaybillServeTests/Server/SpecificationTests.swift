@@ -34,7 +34,7 @@ struct SpecificationTests {
     }
 
     @Test(arguments: [
-        // Calls with parameters by position and by name.
+        // Calls with positional and with named parameters.
         (
             #"{"jsonrpc": "2.0", "method": "subtract", "params": [42, 23], "id": 1}"#,
             #"{"jsonrpc":"2.0","id":1,"result":19}"#
@@ -134,7 +134,7 @@ struct SpecificationTests {
                 """
             ).first
             let answers = JSONText(Array((line ?? "").utf8)).elements ?? []
-            // In any order: the specification allows it.
+            // The specification permits the answers in any order.
             let codes = answers.map { answer in
                 let id = answer.member(named: "id")?.string ?? "null"
                 return "\(id) \(answer.member(named: "error")?.member(named: "code")?.int ?? 0)"
