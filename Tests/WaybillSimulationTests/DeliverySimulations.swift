@@ -4,7 +4,7 @@ import Testing
 import Waybill
 import WaybillSimulation
 
-/// Simulations of the bus itself, with other seeds each day.
+/// Simulations of the bus itself, with different seeds each day.
 ///
 /// `WAYBILL_SOAK` makes a hundred times as many runs.
 @Suite(.skippedByLeakChecks, .serialized, .timeLimit(.minutes(60)))
@@ -22,7 +22,8 @@ struct DeliverySimulations {
             }
         }
 
-        /// Whether every module has received the numbers of each sender in ascending order, none twice.
+        /// Whether each module has received the numbers of each sender in ascending order and without
+        /// duplicates.
         var isOrdered: Bool { self.mistakes.withLock { $0 == 0 } }
         var count: Int { self.numbers.withLock { $0.values.reduce(0) { $0 + $1.count } } }
     }
@@ -63,7 +64,7 @@ struct DeliverySimulations {
         }
     }
 
-    /// A sender, which routes and sends numbers to all modules.
+    /// A module that routes and sends numbers to all modules.
     @Module("app://sender")
     fileprivate actor Sender {
         @Route func start(sender: Int, count: Int, seed: Int) async throws -> Int {

@@ -9,7 +9,7 @@ import WaybillEventLoop
 import WaybillSimulation
 import WaybillTestSupport
 
-/// A module with a defect that the order of its messages decides.
+/// A module with a defect that appears in some orders of its messages.
 @Module("app://stock")
 private actor Stock {
     private(set) var count = 5
@@ -137,7 +137,7 @@ struct SimulateTests {
         }
         let times = traces.withLock { $0 }
         #expect(times.count == 300)
-        // Each hundredth seed runs twice in each simulation.
+        // In each simulation every hundredth seed runs twice.
         #expect(times.values.allSatisfy { ($0.count == 2 || $0.count == 4) && Set($0).count == 1 })
         #expect(Set(times.values.map { $0[0] }).count > 10)
     }
