@@ -41,7 +41,7 @@ struct ManualClockTests {
             await failure { try await bus.route("app://user", deadline: late) }?.code == .deadlineExceeded
         )
         #expect(stub.callCount == 0)
-        // Sixty seconds ahead of the system's clock, and in time all the same.
+        // The deadline is sixty seconds ahead of the system's clock, and has not passed by the manual clock.
         try await bus.route("app://user", deadline: self.clock.now + .seconds(1))
         #expect(stub.callCount == 1)
     }
@@ -138,7 +138,7 @@ struct ManualClockTests {
     }
 }
 
-/// Somebody who sleeps on a loop.
+/// An actor that sleeps on its loop.
 private actor Dreamer: LoopBound {
     let eventLoop: EventLoop
     private(set) var wakings: [ContinuousClock.Instant] = []

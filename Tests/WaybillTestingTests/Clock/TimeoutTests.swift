@@ -3,7 +3,7 @@ import Waybill
 import WaybillTestSupport
 import WaybillTesting
 
-/// A timeout goes by the bus's clock, on every call that has a deadline.
+/// A timeout is measured by the bus's clock, in each call that has a deadline.
 @Suite(.timeLimit(.minutes(1)))
 struct TimeoutTests {
     private let clock = ManualClock()
@@ -39,7 +39,8 @@ struct TimeoutTests {
         }
     }
 
-    /// Registers what does not end by itself, and tells when it has begun.
+    /// Registers a handler and a subscriber that do not end by themselves, and returns a sequence that
+    /// reports their start.
     private func start(_ call: Call) throws -> AsyncStream<Void> {
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let wait: @Sendable (Message) async throws -> Int = { _ in
@@ -58,7 +59,7 @@ struct TimeoutTests {
     @Test(arguments: Call.allCases)
     func `a timeout passes when the manual clock reaches it, and not before`(call: Call) async throws {
         let begun = try self.start(call)
-        // Behind the system's clock, as a manual clock is: this must make no difference.
+        // The manual clock is now behind the system's clock, which must make no difference.
         try await Task.sleep(for: .milliseconds(2))
         let bus = self.bus
         let caller = Task { try await call.run(on: bus, timeout: .seconds(5)) }
@@ -67,9 +68,9 @@ struct TimeoutTests {
         #expect(bus.statistics.inFlight == 1 && bus.statistics.expired == 0)
         await self.clock.advance(by: .nanoseconds(1))
         _ = await caller.result
-        // A message that has no caller ends when its handler, which is cancelled, does.
+        // A message without a caller ends with its handler, which is cancelled.
         while bus.statistics.inFlight > 0 { await Task.yield() }
-        // A message that no caller awaits ends as a dead letter, for any reason.
+        // A message that no caller awaits ends as a dead letter, whatever the reason.
         #expect(bus.statistics.expired == (call == .enqueue ? 0 : 1))
         #expect(bus.statistics.deadLettered == (call == .enqueue ? 1 : 0))
     }

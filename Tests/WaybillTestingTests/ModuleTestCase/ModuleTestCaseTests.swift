@@ -79,7 +79,7 @@ struct ModuleTestCaseTests {
     }
 
     @Test func `the test case finds a parameter that its handler cannot read`() async throws {
-        // It reads another type than it declares.
+        // The handler reads another type than its pattern declares.
         try self.bus.register("order://page/<string:number>") { message -> Int in
             try message.parameters.require("number")
         }
@@ -198,7 +198,7 @@ struct ModuleTestCaseTests {
                 "arrays://sums: the method is `counts`, but the path begins with `sums`: use one name"
             )
         )
-        // It joins a component that does not know the bus, and may be called anything.
+        // The closure connects a component that does not know the bus, so its name is not checked.
         #expect(!said.contains { $0.hasPrefix("arrays://closure") })
         #expect(
             said.contains(
@@ -238,7 +238,7 @@ struct ModuleTestCaseTests {
         #expect(unconnected.count == 1)
         #expect(unconnected[0].contains("`bus.connectModules()` connects the scheme to ReturnController"))
         try self.bus.connectModules()
-        // COCRouter's `<id>` at the end of a pattern is a rest as well.
+        // COCRouter's `<id>` at the end of a pattern is a rest too.
         try self.bus.load(["return://one/<path:id>": "detail"])
         options.configuration = ["return://one/<path:id>": "detail"]
         let recorder = MessageRecorder(on: self.bus)
@@ -253,7 +253,7 @@ struct ModuleTestCaseTests {
     }
 }
 
-/// A module whose routes have another scheme than its name.
+/// A module whose routes have a scheme that differs from the module's name.
 private actor ReturnController: Module {
     static let url = "app://returns"
     nonisolated let context = ModuleContext.current
