@@ -7,7 +7,7 @@ import Waybill
 /// A value that does not fit the parameter of a route of ``Kinds``.
 struct MisfitValue: Sendable, CustomTestStringConvertible {
     let path: String
-    /// Nil where the URL gives the text.
+    /// Nil for a parameter that is not an Optional.
     let value: (any Sendable)?
     let text: String
     let message: String

@@ -14,7 +14,7 @@ struct SentValue: Sendable, CustomTestStringConvertible {
     let shown: String
     let url: TypedURL<String>
 
-    // Each type would be optimized by itself, for minutes.
+    // The attribute prevents an optimization for each type, which would take minutes.
     @_optimize(none)
     init<Value: Sendable>(_ path: String, _ value: Value, _ url: (Value) -> TypedURL<String>) {
         self.path = path

@@ -47,7 +47,9 @@ struct ParameterDecoderTests {
         #expect(product.owner == .init(name: "Lili") && product.code?.text == "x1")
     }
 
-    /// A type whose properties are declared with values; the coding key of `isLive` has another name.
+    /// A type whose properties have default values.
+    ///
+    /// The coding key of `isLive` has another name.
     struct Quote: Codable, Equatable, Sendable {
         enum CodingKeys: String, CodingKey {
             case symbol, price, days, tags

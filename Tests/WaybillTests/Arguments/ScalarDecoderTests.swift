@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// Parameters of types that decode themselves from one value.
+/// Parameters of types that decode from a single value.
 @Suite
 struct ScalarDecoderTests {
     private struct Price: Decodable, Equatable, Sendable {
@@ -15,7 +15,7 @@ struct ScalarDecoderTests {
         }
     }
 
-    /// A type that consists of another single-value type.
+    /// A type that wraps another single-value type.
     private struct Fee: Decodable, Equatable, Sendable {
         let price: Price
 

@@ -7,7 +7,7 @@ import WaybillTestSupport
 struct NamedConfigurationTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    /// Conventions by which a later route of the same shape replaces the earlier one, as FTRouter's.
+    /// Conventions by which a later route of the same shape replaces an earlier one, as FTRouter's do.
     private static var replacing: RoutingConventions {
         var conventions = RoutingConventions.waybill
         conventions.sameShape = .replaces
@@ -16,7 +16,7 @@ struct NamedConfigurationTests {
 
     private static func says(_ word: String) -> MessageBus.Destination { { _ in word } }
 
-    /// The answer of a bus to `app://a/b`; nil when no route takes that URL.
+    /// Returns the answer of a bus to `app://a/b`, or nil when no route matches that URL.
     private static func answer(of bus: MessageBus) async throws -> String? {
         guard bus.canRoute("app://a/b") else { return nil }
         return try await bus.route("app://a/b", as: String.self)
@@ -123,7 +123,7 @@ struct NamedConfigurationTests {
         try bus.load(["a/b": "X"], destinations: ["X": Self.says("X")])
         try bus.register("a/b") { _ in "code" }
         #expect(try await Self.answer(of: bus) == "code")
-        // All configurations are bound again.
+        // The load resolves the targets of all configurations again.
         try bus.load(["c": "C"], named: "another", destinations: ["C": Self.says("C")])
         #expect(try await Self.answer(of: bus) == "code")
         try bus.load(["a/b": "X"], destinations: ["X": Self.says("X")])

@@ -5,7 +5,7 @@ import WaybillRouting
 import WaybillTestSupport
 import WaybillTesting
 
-/// A connector's messages are delivered as a handler's are.
+/// The messages of a connector are delivered like those of a handler.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectorDeliveryTests {
     let bus = MessageBus(configuration: .quiet)

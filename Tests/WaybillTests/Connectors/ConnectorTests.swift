@@ -9,7 +9,7 @@ import WaybillTestSupport
 struct ConnectorTests {
     let bus = MessageBus(configuration: .quiet)
 
-    /// Replies with the URL as the connector sees it.
+    /// A connector that replies with the URL that it receives.
     static let mirror = StubConnector { $0.address.text }
 
     @Test(arguments: RouteTests.Place.allCases)

@@ -9,7 +9,7 @@ struct DeadLetterTests {
 
     private struct Refusal: Error {}
 
-    /// The letters that are there when nothing is in flight any more, once `count` have come.
+    /// Returns the dead letters after `count` of them have arrived and no message is in flight.
     private func letters(_ letters: DeadLetters, count: Int) async -> [DeadLetter] {
         var read: [DeadLetter] = []
         for await letter in letters {

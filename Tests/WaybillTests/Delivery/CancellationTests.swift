@@ -106,7 +106,7 @@ struct CancellationTests {
         for url in ["app://a", "app://b"] {
             let error = await failure { try await self.caller.route(url) }
             #expect(error?.code == .handlerFailed)
-            // A failure from elsewhere has no cause.
+            // A failure on another bus has no cause.
             #expect((error?.cause is CancellationError) == !self.modules.isConnected)
         }
     }

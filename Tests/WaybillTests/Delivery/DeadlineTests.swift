@@ -16,7 +16,7 @@ struct DeadlineTests {
         kind: Kind,
         place: RouteTests.Place
     ) async throws {
-        // A handler that holds the loop of its caller holds its caller as well; nobody can help that.
+        // A handler that blocks the loop of its caller necessarily blocks its caller too.
         if kind == .blocked, place == .home { return }
         let never = Gate()
         let cancelled = Gate()
@@ -90,7 +90,7 @@ struct DeadlineTests {
             inner.add(await failure { try await bus?.route("app://inner") }?.code)
         }
         let caller = self.caller
-        // Where the caller is on the loop, the handler begins at once.
+        // If the caller is on the loop, the handler begins at once.
         let error = await RouteTests.run(.home, caller) {
             await failure { try await caller.route("app://outer", deadline: .now + Scale.whileQuick / 4) }
         }
@@ -190,15 +190,17 @@ struct DeadlineTests {
         isNow: Bool,
         place: RouteTests.Place
     ) async throws {
-        // On a busy machine a short deadline may pass before all handlers have begun; then a longer one is
-        // tried.
+        // A short deadline may pass on a busy machine before all handlers have begun. The test then tries a
+        // longer one.
         for wait in [Scale.whileQuick / 20, Scale.whileQuick / 2, Scale.whileQuick * 3]
         where try await self.endsInTime(after: wait, isNow: isNow, place: place) { return }
         Issue.record("no deadline was long enough for three handlers to begin")
     }
 
-    /// Whether two handlers that a third one has sent messages to have begun before a deadline; then they end
-    /// with it.
+    /// Returns whether a handler and the two handlers to which it has sent messages have all begun before a
+    /// deadline.
+    ///
+    /// The function then checks that they end with it.
     private func endsInTime(after wait: Duration, isNow: Bool, place: RouteTests.Place) async throws -> Bool {
         let bus = self.bus
         let before = bus.statistics
@@ -253,7 +255,7 @@ struct DeadlineTests {
         for gate in cancelled { await gate.wait() }
         #expect(ContinuousClock.now >= deadline)
         #expect(Set(deadlines.entries).count == 1)
-        // Elsewhere it is later by the way of the message.
+        // On another bus the deadline is later by the time in transit.
         #expect(deadlines.entries.first.flatMap(\.self).map { $0 >= deadline } == true)
         if !self.modules.isConnected { #expect(deadlines.entries.first == deadline) }
         #expect(bus.statistics.replied == before.replied + 1)

@@ -98,7 +98,7 @@ struct ExchangeStateTests {
 }
 
 extension Exchange.State {
-    /// Ends an exchange that ends no message.
+    /// Ends an exchange that has no message to end.
     fileprivate mutating func end() -> Ending? {
         var ticket: MessageTicket?
         let ending = self.finish(taking: &ticket)
@@ -116,7 +116,7 @@ extension Exchange.Progress {
     var number: Int? { self.value as? Int }
 }
 
-/// An ``Exchange/State`` beside plain lists that do the same.
+/// An ``Exchange/State``, and plain lists that perform the same operations.
 private struct ExchangeRun: ~Copyable {
     private var state: Exchange.State
     private var random: SeededGenerator
@@ -173,7 +173,8 @@ private struct ExchangeRun: ~Copyable {
     }
 
     private mutating func read() -> (String, String, String) {
-        // A reader answers, or declines to, before it reads on, and reads nothing after the end.
+        // A reader answers a reply or declines to before it reads the next one, and reads nothing after the
+        // end.
         guard self.reader == nil, self.seen == nil, !self.state.isRead else { return ("none", "", "") }
         let reader = Exchange.Reader(on: nil)
         let actual = self.text(self.state.takeEvent(orAdd: reader))

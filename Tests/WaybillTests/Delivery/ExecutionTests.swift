@@ -4,13 +4,15 @@ import WaybillTestSupport
 
 @testable import WaybillEventLoop
 
-/// Where code runs: a handler on its loop, its caller where it was.
+/// The executors of code: a handler runs on its loop, and its caller returns to its own executor.
 @Suite(.timeLimit(.minutes(1)))
 struct ExecutionTests {
     let bus = MessageBus(configuration: .quiet)
     let far = Probe(eventLoop: EventLoop(name: "far"))
 
-    /// Registers a handler of each kind that says, at each of its steps, whether it was on its loop.
+    /// Registers a handler of each kind.
+    ///
+    /// Each reports for each of its steps whether it was on its loop.
     private func register() throws {
         let home = self.bus.eventLoop
         try self.bus.register("app://now") { _ in [home.isInEventLoop] }
@@ -63,7 +65,7 @@ struct ExecutionTests {
             begun.open()
             await held.wait()
         }
-        // First after a task that ends, and then before a task that begins.
+        // The message is drained first by a task that ends, and then by a task that begins.
         let ending = Task {
             await Request.$name.withValue("ending") { await failure { try await bus.route("app://hold") } }
         }

@@ -4,7 +4,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A timer of a millisecond fires soon, whatever the modules of its loop say to each other.
+/// A timer of a millisecond fires on time, whatever messages the modules of its loop exchange.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct FairnessTests {
     let loop = EventLoop(name: "fair")
@@ -12,9 +12,10 @@ struct FairnessTests {
 
     init() { self.bus = MessageBus(eventLoop: self.loop, configuration: .quiet) }
 
-    /// The shortest of several waits for a timer of a millisecond on a loop.
+    /// Returns the shortest of several waits for a timer of a millisecond on a loop.
     ///
-    /// A starved loop fires none of them; a loop that has to share the processor with other tests fires one in time.
+    /// A starved loop delays each of the timers. A loop that shares the processor with other tests fires at
+    /// least one on time.
     private func shortestDelay(on loop: EventLoop) async -> Duration {
         var shortest = Duration.seconds(60)
         for _ in 0..<10 {
@@ -69,7 +70,7 @@ struct FairnessTests {
         try await asking
     }
 
-    /// A public call that may return without having suspended.
+    /// A public call that can return without having suspended.
     enum Call: String, CaseIterable, Sendable {
         case routeOnClosedBus, routeWithPassedDeadline, routePastHopLimit, routeToNothing, publishOnClosedBus
         case publishToNothing, enqueueOnClosedBus, enqueueToFull, enqueueToSuspending, enqueueToDropping
@@ -106,7 +107,7 @@ struct FairnessTests {
         _ = await reply.returnLeg?.outcome
         let updates = try bus.subscription(to: "app://updates", limit: 64, whenFull: overflow)
         let (letters, trace) = (bus.deadLetters, try bus.trace(matching: "app://keep"))
-        // Readers read what never ends: other threads see to it that there is always something.
+        // Readers read from an endless source, because other threads add messages all the time.
         let feeders = [Int](0..<2).map { _ in
             Task.detached {
                 while stopped.count == 0, call == .readDropping || call == .readSuspending {
@@ -156,7 +157,7 @@ struct FairnessTests {
         stopped.add(true)
         updates.cancel()
         await feeding
-        // A reader may wait for a message that no feeder sends any more.
+        // The last reader may wait for a message after the feeders have ended.
         let feeder = Task.detached {
             while !Task.isCancelled {
                 bus.send(call == .readTrace ? "app://keep" : "app://nothing")
@@ -200,7 +201,7 @@ struct FairnessTests {
                     }
                 }
             }
-            // It comes to an end only if the pool has a thread for it.
+            // The loop ends only if the pool has a thread for the tasks.
             for _ in 0..<100 { await Task.detached {}.value }
             stopped.add(true)
             try await group.waitForAll()

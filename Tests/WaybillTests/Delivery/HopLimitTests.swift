@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A message that is routed on and on stops.
+/// A message that handlers pass on endlessly ends at the hop limit.
 @Suite(.timeLimit(.minutes(1)))
 struct HopLimitTests {
     let bus = MessageBus(configuration: .quiet)
@@ -132,7 +132,7 @@ struct HopLimitTests {
         #expect(await eventually { errors.entries == [.hopLimitExceeded] })
         #expect(await bus.settles())
         #expect(journal.count == (way == .later ? self.limit / 2 : self.limit) + 1)
-        // Later messages do not inherit hops of earlier ones.
+        // Later messages do not inherit the hops of earlier ones.
         try bus.register("app://c") { _ in 1 }
         #expect(try await probe.run { try await bus.route("app://c", as: Int.self) } == 1)
     }

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// The results of a caller, for each way to call and each kind of handler.
+/// The results of a caller, for each kind of call and each kind of handler.
 @Suite(.timeLimit(.minutes(1)), .everyHost, .alsoElsewhere)
 struct RouteTests {
     let modules = CalledModules.underTest()
@@ -12,7 +12,7 @@ struct RouteTests {
 
     enum Place: CaseIterable, Sendable { case outside, home, elsewhere }
 
-    /// Runs code at a place: off the loops, on the bus's, or on another.
+    /// Runs code at a place: outside of the loops, on the bus's loop, or on another loop.
     static func run<Value: Sendable>(
         _ place: Place,
         _ bus: MessageBus,
@@ -74,7 +74,7 @@ struct RouteTests {
         for error in errors {
             #expect(error?.code == .typeMismatch && error?.url == url)
             let message = error?.message ?? ""
-            // JSON does not say what type a number had; nodes of a cluster do.
+            // JSON does not preserve the type of a number. Nodes of a cluster preserve it.
             let type = self.modules.place == .connector ? "JSON number" : "Int"
             #expect(message.contains("String") && message.contains(type))
         }
@@ -114,7 +114,7 @@ struct RouteTests {
         let loop = place == .elsewhere ? far.eventLoop : bus.eventLoop
         let done = Journal<Int>()
         loop.execute {
-            // With the budget used up, the first route has to let the loop poll.
+            // The budget is exhausted, so the first call must let the loop poll.
             while loop.consumeDeliveryBudget() {}
             Task.immediate {
                 for url in ["app://now", "app://later", "app://far", "app://now"] {

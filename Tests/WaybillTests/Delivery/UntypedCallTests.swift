@@ -2,7 +2,9 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// Calls whose caller names no type, wherever their value goes: each of these compiles, and gets the value.
+/// Calls without a type for the value.
+///
+/// Each of these uses compiles, and receives the value.
 @Suite(.timeLimit(.minutes(1)))
 struct UntypedCallTests {
     let bus = MessageBus(configuration: .quiet)
@@ -30,7 +32,9 @@ struct UntypedCallTests {
         try await body()
     }
 
-    /// The values of one kind of use; a reply stands for its value.
+    /// The values of one kind of use.
+    ///
+    /// A `Reply` is compared by its value.
     private func check(_ values: [any Sendable], _ location: SourceLocation = #_sourceLocation) {
         for value in values {
             let value = (value as? Reply)?.value ?? value

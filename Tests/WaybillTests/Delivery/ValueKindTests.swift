@@ -11,14 +11,14 @@ struct ValueKindTests {
     struct Cat: Animal, Equatable { var name = "Tom" }
     struct Box<Content: Sendable & Equatable>: Sendable, Equatable { var content: Content }
 
-    /// The ways that a value can take from a handler to the code that asked for it.
+    /// The paths that a value can take from a handler to its caller.
     enum Way: CaseIterable {
         case inPlace, suspending, fromOutside, middleware, callback, replies, reply, connector
         case progress, answer, payload
     }
 
-    /// Sends a value one way and returns what arrives, as the type that is asked for.
-    // Each pair of types would be optimized by itself, for minutes.
+    /// Sends a value by one path, and returns the received value as the requested type.
+    // The attribute prevents an optimization for each pair of types, which would take minutes.
     @_optimize(none)
     private func send<Sent: Sendable, Asked: Sendable>(
         _ value: Sent,

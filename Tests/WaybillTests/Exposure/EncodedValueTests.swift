@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Values that came as bytes take their type on every way that a value can go.
+/// Encoded values are decoded as the requested type, on each path that a value can take.
 @Suite(.timeLimit(.minutes(1)))
 struct EncodedValueTests {
     private struct User: Codable, Sendable, Equatable { var name: String }
@@ -16,7 +16,7 @@ struct EncodedValueTests {
 
     private func json(_ text: String) throws -> JSONText { try JSONText(validating: Array(text.utf8)) }
 
-    /// Returns the reply of a handler to parameters from an object.
+    /// Returns the reply of a handler to the members of a JSON object as parameters.
     private func call<Value: Sendable>(
         _ text: String,
         _ handler: @escaping @Sendable (Message) throws -> Value
@@ -38,7 +38,7 @@ struct EncodedValueTests {
         let list = try self.json("[1,2]")
         let null = try self.json("null")
         for isLater in [false, true] {
-            // As a connector does, at once or after a while.
+            // The handler replies as a connector does, at once or later.
             func register(_ url: String, _ value: JSONText) throws {
                 try self.bus.register(url) { _ -> JSONText in
                     if isLater { await Task.yield() }

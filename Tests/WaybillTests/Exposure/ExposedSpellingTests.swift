@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// No spelling of a URL passes the check and reaches another route than the one that is exposed.
+/// No spelling of an exposed URL reaches another route than the exposed one.
 @Suite(.timeLimit(.minutes(1)))
 struct ExposedSpellingTests {
     private func outcome(
@@ -146,7 +146,7 @@ struct ExposedSpellingTests {
         #expect(await self.outcome(bus, "app://user/1?id=3&name=Max", passed) == "1 Lili")
         #expect(await self.outcome(bus, "app://me?id=3", passed) == "7 Lili")
         #expect(await self.outcome(bus, "app://user/2") == "noRoute")
-        // For callers in the process, passed values take precedence.
+        // For callers in the process, passed values take precedence over the path.
         #expect(try await bus.route("app://user/1", parameters: passed) == "2 Lili")
     }
 

@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// The URLs that peers can reach, and the information about all others.
+/// The URLs that peers can reach, and the information that they receive about all other URLs.
 @Suite(.timeLimit(.minutes(1)))
 struct ExposureTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -25,7 +25,7 @@ struct ExposureTests {
         try self.bus.expose("app://user/**")
         #expect(try await self.call("app://user/1").get() == "user")
 
-        // Each pair differs in one letter, and only the first URL of each has a route.
+        // The two URLs of each pair differ in one letter, and only the first one has a route.
         for (hidden, missing) in [
             ("app://orders/list", "app://orderz/list"), ("secret://vault/open", "secret://vault/opem"),
             ("app://orders/list?a=1#b", "app://orderz/list?a=1#b"),
@@ -61,7 +61,7 @@ struct ExposureTests {
             }
             #expect(error.message == "no pattern matches; did you mean app://user/detail?")
         }
-        // Below an exposed pattern as well, where the URL itself may be asked for.
+        // The suggestions are correct below an exposed pattern too, where the peer may call the URL itself.
         try self.bus.expose("app://open/**")
         try self.bus.register("app://open/all") { _ in "all" }
         try self.bus.register("app://opem/all") { _ in "hidden" }
@@ -139,8 +139,7 @@ struct ExposureTests {
         try self.bus.expose("app://prices/:symbol", for: .subscribing)
         try self.bus.expose("app://prices/**", for: [.calls, .publishing])
         let messages = try self.bus.externalMessages(of: "app://**", limit: 2, whenFull: .fail)
-        // A message that is not exposed to the peer takes no place in its buffer, and is not counted as
-        // accepted.
+        // A message that is not exposed to the peer does not use its buffer, and is not counted as accepted.
         for _ in 0..<5 { #expect(try await self.bus.publish("app://secret/1") == 0) }
         #expect(try await self.bus.publish("app://prices/AAPL") == 1)
         #expect(try await self.bus.publish("app://prices/AAPL/history") == 0)
@@ -246,7 +245,7 @@ extension MessageOrigin {
 }
 
 extension MessageBus {
-    /// Returns the result for a peer, as text.
+    /// Returns the result for a peer as text.
     func outcome(of request: ExternalRequest) async -> Result<String, RoutingError> {
         do throws(RoutingError) {
             return .success("\(try await self.route(request).value)")

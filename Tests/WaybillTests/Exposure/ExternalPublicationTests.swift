@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Publications that came from outside: they go as far as they can without a task.
+/// Publications from peers, which are delivered without a task as far as possible.
 @Suite(.timeLimit(.minutes(1)))
 struct ExternalPublicationTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -14,7 +14,7 @@ struct ExternalPublicationTests {
         try self.bus.expose("app://news/**", for: .publishing)
     }
 
-    /// Begins on the loop, as code of no task.
+    /// Begins a publication on the loop, in code without a task.
     private func begin(
         _ url: String,
         _ parameters: [String: any Sendable] = [:]

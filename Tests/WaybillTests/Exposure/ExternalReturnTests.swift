@@ -3,7 +3,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Return URLs from outside.
+/// Return URLs in the messages of peers.
 ///
 /// A fragment cannot circumvent the exposure.
 @Suite(.timeLimit(.minutes(1)))
@@ -72,7 +72,7 @@ struct ExternalReturnTests {
         }
         #expect(error.code == .noRoute)
         #expect(self.heard.entries.isEmpty)
-        // One segment is a return URL only if a route matches that the peer may reach.
+        // One segment is a return URL only if it matches a route that the peer may reach.
         #expect(try await self.call("\(url)#door") == nil)
         #expect(self.heard.entries.isEmpty)
     }
@@ -121,7 +121,7 @@ struct ExternalReturnTests {
             }
         }
         #expect(back.entries == ["caller:7 42 [:]", "CALLER://7 42 [:]", "caller:///7?a=b 42 [:]"])
-        // A peer that takes none has none.
+        // For a peer that handles no return URLs, the scheme `caller` has no route.
         guard case .failed = try await self.call("app://pay#caller:7") else {
             Issue.record("it went elsewhere")
             return

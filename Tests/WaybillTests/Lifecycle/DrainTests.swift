@@ -6,9 +6,9 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// How long a bus that is shutting down waits.
+/// The time that a shutdown waits for messages.
 ///
-/// Its clock stands still, so that time alone ends no wait.
+/// The bus's clock stands still, so that no wait ends by time alone.
 @Suite(.timeLimit(.minutes(1)))
 struct DrainTests {
     private let clock = ManualClock()
@@ -20,7 +20,9 @@ struct DrainTests {
         self.bus = MessageBus(clock: self.clock, eventLoops: 2, configuration: .quiet)
     }
 
-    /// The ways of a message, each of which ends in other code.
+    /// The paths of a message.
+    ///
+    /// Different code ends the message in each of them.
     enum Way: CaseIterable, Sendable {
         case inPlace, acrossLoops, task, sent, sentToTask, inMailbox, published, publishedToTask
         case buffered, intercepted, followUp, failed
@@ -160,7 +162,8 @@ struct DrainTests {
     @Test(arguments: [false, true])
     func `dead letters end with the last message, or a second later`(isHeld: Bool) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
-        // Not on a loop of the clock's, which waits for its loops when it is advanced.
+        // The module is not on a loop of the manual clock, because the clock waits for its loops when it is
+        // advanced.
         let module = Probe(eventLoop: EventLoop())
         try bus.register("app://block", on: module) { _, _ in
             begun.open()
@@ -219,7 +222,7 @@ struct DrainTests {
         bus.send("app://nobody")
         #expect(await bus.shutDown() == DrainSummary(finished: 0, abandoned: 1))
         self.gate.open()
-        // The loop runs what it was given in order.
+        // The loop runs jobs in the order in which they were enqueued.
         await withCheckedContinuation { continuation in bus.eventLoop.execute { continuation.resume() } }
         #expect(seen.entries.isEmpty)
     }

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A bus without references is released, with all its contents.
+/// A bus without references is released with all its contents.
 @Suite(.timeLimit(.minutes(1)))
 struct LifetimeTests {
     @Test(arguments: [true, false])

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// When a loop stops under a bus, nobody hangs.
+/// No caller hangs when a loop under a bus shuts down.
 @Suite(.timeLimit(.minutes(1)))
 struct LoopShutDownTests {
     let loop = EventLoop(name: "stops")
@@ -106,7 +106,7 @@ struct LoopShutDownTests {
         await self.loop.shutDown()
         #expect(await error?.code == .deadlineExceeded)
         #expect(bus.statistics.expired == 1 && bus.statistics.inFlight == 0)
-        // Nor does a loop that has stopped already keep its callers.
+        // A loop that has already shut down does not keep its callers waiting either.
         let late = await caller.run {
             await failure { try await bus.route("app://slow", deadline: .now + .milliseconds(10)) }
         }
@@ -122,7 +122,7 @@ struct LoopShutDownTests {
         try bus.register("app://hold", on: Probe(eventLoop: self.loop)) { _, _ in
             begun.open()
             held.block()
-            // The last thing that the loop does before it turns.
+            // The shutdown begins in the last job before the loop polls.
             self.loop.beginShutDown()
         }
         bus.send("app://hold")

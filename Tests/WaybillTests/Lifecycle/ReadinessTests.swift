@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// Whether a program can take requests.
+/// The readiness of a program for requests.
 @Suite(.timeLimit(.minutes(1)))
 struct ReadinessTests {
     private let bus = MessageBus(configuration: .quiet)

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A handler that shuts its bus down does not wait for itself.
+/// A handler that shuts its bus down is not awaited by the shutdown.
 @Suite(.timeLimit(.minutes(1)), .everyHost)
 struct ShutDownInHandlerTests {
     let bus = MessageBus.onHost()
@@ -114,7 +114,7 @@ struct ShutDownInHandlerTests {
             both.add(1)
             #expect(await eventually { both.count == 2 })
             await bus?.shutDown(drainingUntil: .now + .seconds(3600))
-            // Once more changes nothing, and takes no time.
+            // A second shutdown changes nothing, and returns at once.
             await bus?.shutDown(drainingUntil: .now + .seconds(3600))
             return 42
         }
@@ -135,7 +135,8 @@ struct ShutDownInHandlerTests {
         for try await reply in bus.replies(to: "app://steps") {
             if reply.isLast { last = try reply.value(as: String.self) }
             guard summaries.isEmpty else { continue }
-            // Until the deadline the handler would wait for this loop, and this for the handler.
+            // Without an exception for this loop, the handler would wait for this loop and the shutdown for
+            // the handler, until the deadline.
             summaries.append(await bus.shutDown(drainingUntil: .now + .seconds(30)))
         }
         #expect(summaries.map(\.abandoned) == [0])

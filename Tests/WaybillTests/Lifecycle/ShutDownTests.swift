@@ -158,12 +158,12 @@ struct ShutDownTests {
 }
 
 extension MessageBus {
-    /// Waits until the bus takes nothing new.
+    /// Waits until the bus rejects registrations.
     func closes() async -> Bool {
         await eventually { await failure { try self.register("app://probe") { _ in }.cancel() } != nil }
     }
 
-    /// How a caller waits for a handler whose loop does not turn.
+    /// The kind of call of a handler whose loop does not run.
     enum Caller: CaseIterable, Sendable { case immediate, suspending, serial, deadline }
 
     @Test(arguments: Caller.allCases)
@@ -184,7 +184,7 @@ extension MessageBus {
         #expect(summary.abandoned == 2)
         for caller in callers { #expect(await caller.value == .shutDown) }
         #expect(bus.statistics.inFlight == 0)
-        // Runs what was left on the loop.
+        // The shutdown runs the jobs that are left on the loop.
         await loop.shutDown()
     }
 

@@ -14,7 +14,7 @@ struct MailboxRegisterTests {
             var generator = SeededGenerator(seed: seed)
             let modules = (0..<3).map { _ in Owner() }
             var register = MailboxRegister()
-            // The mailbox of each module, and how many handlers it has.
+            // The mailbox of each module, and the number of its handlers.
             var model: [Int: (mailbox: Mailbox, handlers: Int)] = [:]
             for step in 0..<100 {
                 let number = generator.number(below: modules.count)
@@ -32,7 +32,7 @@ struct MailboxRegisterTests {
                     try #require(mailbox === (entry?.mailbox ?? new), "seed \(seed), step \(step)")
                     model[number] = (mailbox, (entry?.handlers ?? 0) + 1)
                 case 2:
-                    // A handler that shares the code of another one: there is one.
+                    // A further handler of a module that has one already joins its mailbox.
                     guard let entry, entry.handlers > 0 else { continue }
                     register.rejoin(ObjectIdentifier(module))
                     model[number]?.handlers += 1
@@ -74,7 +74,7 @@ struct MailboxRegisterTests {
     }
 }
 
-/// A module that nothing is sent to.
+/// A module without messages.
 private actor Owner: LoopBound {
     nonisolated let eventLoop = EventLoop.onCallingThread()
 }

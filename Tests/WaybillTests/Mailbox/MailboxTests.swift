@@ -8,7 +8,7 @@ struct MailboxTests {
     let bus = MessageBus(configuration: .small)
     let held = Gate()
 
-    /// Holds the bus's loop until ``held`` opens.
+    /// Blocks the bus's loop until ``held`` opens.
     private func hold() async throws {
         let begun = Gate()
         let held = self.held
@@ -108,7 +108,7 @@ struct MailboxTests {
         let bus = MessageBus(configuration: configuration)
         try bus.register("app://one") { _ in 1 }
         let code = await failure { try await bus.route("app://one", as: Int.self) }?.code
-        // No message has fewer hops than none, so a negative limit is as good as zero.
+        // No message has fewer than zero hops, so a negative limit has the effect of zero.
         #expect(code == nil)
         let messages = try bus.subscription(to: "app://two", limit: limit)
         let (letters, trace) = (bus.deadLetters(limit: limit), try bus.trace(bufferLimit: limit))

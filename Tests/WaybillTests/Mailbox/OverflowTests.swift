@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
-/// A message to a full mailbox.
+/// Messages to a full mailbox.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
     let bus = MessageBus(configuration: .quiet)
@@ -23,7 +23,7 @@ struct OverflowTests {
             return number
         }
         let (begun, held) = (self.begun, self.held)
-        // A serial module is held without its loop, any other one with it.
+        // The handler of a serial module waits without blocking its loop. Any other handler blocks its loop.
         if configuration.isSerial {
             try bus.register("app://hold", on: module) { _, _ in
                 begun.open()
@@ -38,7 +38,7 @@ struct OverflowTests {
         return module
     }
 
-    /// Has some callers give up, one after the other.
+    /// Makes callers give up, one after the other.
     private func expire(_ count: Int) async {
         for number in 0..<count {
             let error = await failure {
@@ -70,7 +70,7 @@ struct OverflowTests {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
-        // Each is on its way to the module before the next one is.
+        // Each caller has enqueued its message before the next one begins.
         let callers = (0..<3).map { number in
             Task.immediate { await failure { try await bus.route("app://a/\(number)") } }
         }
@@ -98,7 +98,7 @@ struct OverflowTests {
                 try await group.waitForAll()
             }
         }
-        // Four are in the mailbox, one is in progress, and each sender waits with one more.
+        // Four messages are in the mailbox, one is in progress, and each sender waits with one more.
         #expect(await eventually { bus.statistics.inFlight == 10 })
         #expect(self.heard.count == 0)
         self.held.open()
@@ -122,7 +122,8 @@ struct OverflowTests {
             heard.add(number)
         }
         let bus = self.bus
-        // All on one loop: the system may let a thread of the global pool wait while the others send.
+        // All senders are on one loop, because the system may suspend a thread of the global pool while the
+        // others send.
         let senders = Probe(eventLoop: EventLoop())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for sender in 0..<4 {
@@ -133,7 +134,7 @@ struct OverflowTests {
             try await group.waitForAll()
         }
         #expect(await bus.settles())
-        // While all four send, none gets far ahead of the others.
+        // While all four senders send, none of them gets far ahead of the others.
         var counts = [0, 0, 0, 0]
         var widest = 0
         for sender in heard.entries {

@@ -30,7 +30,7 @@ struct QueuedTaskTests {
 
     /// Registers a handler of each kind.
     ///
-    /// - Returns: the numbers of the messages that they get.
+    /// - Returns: The numbers of the messages that the handlers receive.
     private func listen() throws -> Journal<Int> {
         let heard = Journal<Int>()
         try self.bus.register("app://async/:n", on: self.far) { _, message in
@@ -91,7 +91,7 @@ struct QueuedTaskTests {
         try self.bus.register("app://call", on: self.far) { _, _ in }
         try await self.hold()
         for _ in 0..<Scale.of(2_000) {
-            // It begins on another thread, and so at the same time.
+            // The caller begins on another thread, at the same time as its cancellation.
             let caller = Task.detached { [bus] in await failure { try await bus.route("app://call") } }
             caller.cancel()
             #expect(await caller.value?.code == .cancelled)
@@ -138,7 +138,7 @@ struct QueuedTaskTests {
         self.bus.send("app://hold/again")
         self.held.open()
         await begunAgain.wait()
-        // Its turn has come, or it waits: in no case both.
+        // The handler has either been called, or the caller was cancelled while it waited, but not both.
         let before = called.entries
         caller.cancel()
         let error = await caller.value
@@ -153,7 +153,7 @@ struct QueuedTaskTests {
         let inner = try self.bus.register("app://inner", on: self.far) { _, _ in }
         let places = Journal<Bool>()
         let loop = self.bus.eventLoop
-        // With a list of captures the closure has its loop by a preference only.
+        // A closure with a capture list runs on its loop only by an executor preference.
         try self.bus.register("app://outer") { [places, bus] _ in
             places.add(loop.isInEventLoop)
             _ = await failure { try await bus.route("app://inner") }
@@ -187,7 +187,7 @@ struct QueuedTaskTests {
         for caller in callers {
             #expect(await caller.value?.code == (areCancelled ? .cancelled : .noHandler))
         }
-        // Each looked for its message among all others once, which took three seconds and more.
+        // Searching all messages for each caller would take at least three seconds.
         #expect(ContinuousClock.now - start < Scale.whileQuick)
         self.held.open()
         #expect(await self.bus.settles())

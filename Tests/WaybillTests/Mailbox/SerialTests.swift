@@ -24,7 +24,7 @@ struct SerialTests {
         return module
     }
 
-    /// Registers a handler that suspends many times between its first step and its last.
+    /// Registers a handler that suspends several times between its first and its last step.
     private func registerSlow(on module: Probe) throws {
         let steps = self.steps
         try self.bus.register("app://slow/:n", on: module) { _, message -> Int in
@@ -36,7 +36,7 @@ struct SerialTests {
         }
     }
 
-    /// Whether each message ended before the next began.
+    /// Whether each message ended before the next one began.
     private var neverInterleaved: Bool {
         let entries = self.steps.entries
         return stride(from: 0, to: entries.count - 1, by: 2).allSatisfy {
@@ -118,7 +118,7 @@ struct SerialTests {
         let error = await failure { try await bus.route("app://self/outer") }
         #expect((error?.cause as? RoutingError)?.code == .deadlock)
         #expect((error?.cause as? RoutingError)?.url == "app://self/inner")
-        // It is free again.
+        // The module handles messages again.
         let value: Int = try await bus.route("app://self/inner")
         #expect(value == 1)
     }
@@ -170,7 +170,7 @@ struct SerialTests {
             cause = inner.cause
         }
         #expect(codes.last == .deadlock, "\(codes)")
-        // It is free again, and so is the caller.
+        // The module handles messages again, and the caller can call it.
         #expect(try await bus.route("app://inner", as: Int.self) == 1)
         #expect(await bus.settles())
     }
@@ -351,7 +351,7 @@ struct SerialTests {
         }
         #expect(await bus.settles())
         #expect(bus.statistics.sent == 2 * count + 4 * (count / 8))
-        // Who comes now is before nobody.
+        // This message has no message before it.
         try await bus.route("app://slow")
     }
 
@@ -377,7 +377,7 @@ struct SerialTests {
         for number in 0..<4 {
             for _ in 0..<3 { bus.send("app://leaves") }
             bus.send("app://stays/\(number)s")
-            // On the module's loop it is counted and has its place before the loop goes on.
+            // `caller.run` returns after the message has been counted and has its place in the queue.
             waiting.append(
                 Task { try await caller.run { try await bus.route("app://stays/\(number)r", as: Void.self) } }
             )

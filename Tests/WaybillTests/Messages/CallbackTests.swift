@@ -189,7 +189,7 @@ struct CallbackTests {
         var cause: (any Error)? = await failure { try await ask() }
         var last: RoutingError?
         while let inner = cause as? RoutingError { (last, cause) = (inner, inner.cause) }
-        // Causes stay in their process: the failure from elsewhere is that the caller's closure threw.
+        // Another process does not receive causes. There the failure is that the caller's closure threw.
         #expect(last?.code == (self.modules.isConnected ? .refused : .hopLimitExceeded))
         #expect(await caller.settles())
     }
@@ -262,7 +262,7 @@ struct CallbackTests {
         let isHeard = try await RouteTests.run(place, caller) {
             try await caller.route("app://upload", as: Bool.self) { (_: Int) in
                 given.open()
-                // The handler goes on before this does.
+                // The handler continues before this closure ends.
                 while caller.statistics.replied == 0 { await Task.yield() }
                 held.open()
             }
@@ -271,7 +271,7 @@ struct CallbackTests {
         #expect(!isHeard)
     }
 
-    /// A closure that cannot handle the progress replies.
+    /// The closures that cannot handle a progress reply.
     enum Misfit: CaseIterable, Sendable { case otherType, throwing }
 
     @Test(.inProcessOnly("it makes a bus of its own"), arguments: Misfit.allCases)

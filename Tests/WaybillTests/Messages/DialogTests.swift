@@ -3,14 +3,14 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// Replies that are replied to.
+/// Progress replies and their answers.
 @Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct DialogTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }
     var caller: MessageBus { self.modules.caller }
 
-    /// Registers a handler that asks repeatedly, each time with the last answer, and returns all answers.
+    /// Registers a handler that asks repeatedly with the last answer, and returns all answers.
     private func register(rounds: Int) throws {
         try self.bus.register("app://dialog") { message -> [Int] in
             var heard = [0]
@@ -89,7 +89,7 @@ struct DialogTests {
         #expect(!first.answer(with: 11))
         let second = try #require(try await replies.next())
         #expect(!first.answer(with: 12))
-        // Nobody answers the second: that is an answer as well.
+        // Reading on without answering the second reply answers it too, with no value.
         let third = try #require(try await replies.next())
         #expect(!second.answer(with: 20))
         #expect(third.answer(with: "three"))
@@ -113,7 +113,7 @@ struct DialogTests {
             var worst = 0
             for try await reply in caller.replies(to: "app://fast") where !reply.isLast {
                 read += 1
-                // Time in which one that is not held up would have been far ahead.
+                // A handler that did not wait would get ahead in this time.
                 for _ in 0..<5 { await Task.yield() }
                 worst = max(worst, sent.count - read)
             }

@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// Text from outside is logged on one line that cannot be forged, wherever it is logged.
+/// Text from outside is logged on one line that cannot be forged.
 @Suite(.timeLimit(.minutes(1)))
 struct LoggedTextTests {
     private let journal = Journal<String>()

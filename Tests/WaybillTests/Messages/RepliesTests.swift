@@ -76,7 +76,7 @@ struct RepliesTests {
             freed.open()
         }
         let caller = self.caller
-        // Where the caller is on the loop, the handler begins at once.
+        // If the caller is on the loop, the handler begins at once.
         try await RouteTests.run(.home, caller) {
             let deadline = ContinuousClock.now + Scale.whileQuick / 4
             var replies = caller.replies(to: "app://count", deadline: deadline).makeAsyncIterator()

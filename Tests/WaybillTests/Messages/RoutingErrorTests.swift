@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// Every code, and its message.
+/// Each error code, and its message.
 @Suite(.timeLimit(.minutes(1)))
 struct RoutingErrorTests {
     let bus = MessageBus(configuration: .quiet)
@@ -93,7 +93,7 @@ struct RoutingErrorTests {
         }
         let deep = await failure { try await bus.route("app://depth", parameters: ["n": 3]) }
         #expect(deep?.code == .handlerFailed && deep?.rootCause.code == .hopLimitExceeded)
-        // Each handler has failed, and the last message has reached none.
+        // Each handler has failed, and the last message has reached no handler.
         #expect(bus.statistics.failed == 17 && bus.statistics.deadLettered == 1)
 
         try bus.register("app://late") { [unowned bus] message -> Int in

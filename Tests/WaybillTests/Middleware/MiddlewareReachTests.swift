@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
-/// Messages other than routed ones that middlewares intercept.
+/// Messages that middlewares intercept other than routed ones.
 @Suite(.timeLimit(.minutes(1)))
 struct MiddlewareReachTests {
     let bus = MessageBus(configuration: .quiet)
@@ -57,7 +57,7 @@ struct MiddlewareReachTests {
         #expect(self.journal.count == 200)
         let books = bus.statistics
         #expect(books.sent == 100 && books.inFlight == 0 && books.replied == (fails ? 0 : 100))
-        // A snapshot that a message still held would keep the handler.
+        // If a message still held a snapshot of the routes, the handler would be found.
         bus.unregister("app://count")
         #expect(await failure { try await bus.route("app://count?n=1") }?.code == .noRoute)
     }

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A clock whose sleeps are over at once, and noted.
+/// A clock that records sleeps and ends them at once.
 struct NotingClock: Clock {
     let sleeps = Journal<Duration>()
     var now: ContinuousClock.Instant { .now }

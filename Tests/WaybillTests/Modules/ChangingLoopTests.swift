@@ -4,10 +4,10 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// An actor whose `eventLoop` does not stay the same would be on two threads at once: the bus traps instead.
+/// An actor whose `eventLoop` changes would run on two threads at once, so the bus traps.
 @Suite(.timeLimit(.minutes(2)))
 struct ChangingLoopTests {
-    /// Where the actor is, each time that it is asked.
+    /// The loop of the actor at each call.
     final class Loops: Sendable {
         private let loops = [EventLoop(), EventLoop()]
         private let reads = Atomic<Int>(0)
@@ -38,7 +38,7 @@ struct ChangingLoopTests {
         }
     }
 
-    /// An actor that runs elsewhere than it says.
+    /// An actor that does not run on the loop that it returns.
     actor Elsewhere: LoopBound {
         nonisolated let eventLoop = EventLoop()
         private nonisolated let other = EventLoop()

@@ -99,7 +99,7 @@ private actor Mixer: Module {
     }
 }
 
-/// A module with a pattern that cannot be read, after one that can.
+/// A module with a valid pattern, and an invalid one after it.
 private actor TornBook: Module {
     static let url = "app://torn"
     nonisolated let context = ModuleContext.current

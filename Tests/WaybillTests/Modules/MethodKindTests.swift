@@ -3,7 +3,7 @@
 import Testing
 import Waybill
 
-/// Methods of every form as routes, and their behaviour.
+/// Methods of every form as routes.
 @Suite
 struct MethodKindTests {
     private typealias To = Outer.Methods.urls

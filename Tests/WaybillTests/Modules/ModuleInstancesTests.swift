@@ -87,7 +87,7 @@ private actor Tally: Module {
     private var isWaiting = false
 
     func hasBegun() async {
-        // The first instance may not be the one whose turn it is.
+        // The first instance may not be the one that receives the call.
         for _ in 0..<100 where !self.isWaiting { await Task.yield() }
     }
 
@@ -110,7 +110,7 @@ private actor Caller: LoopBound {
     nonisolated let eventLoop: EventLoop
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Routes, and returns the number of jobs that the loop has run meanwhile.
+    /// Routes a URL, and returns the number of jobs that the loop has run meanwhile.
     func count(on bus: MessageBus, times: Int) async throws -> Int {
         let before = self.eventLoop.statistics.jobsRun
         for _ in 0..<times { try await bus.route("app://tally/count") }

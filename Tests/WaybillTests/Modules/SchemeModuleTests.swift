@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// A module that has a scheme to itself.
+/// A module whose base URL is a whole scheme.
 @Module("order://")
 actor OrdersOfScheme {
     @Route func detail(id: Int) -> Int { id * 2 }

@@ -3,14 +3,16 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// The return URL in a handler, and the information for its caller.
+/// The return URL in a handler, and the information about it for the caller.
 @Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct ReturnLegTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }
     var caller: MessageBus { self.modules.caller }
     let heard = Journal<String>()
-    /// Where return legs are messages: on the node that answers, in a cluster.
+    /// The bus whose statistics count return legs.
+    ///
+    /// In a cluster it is the bus of the node that answers.
     var sender: MessageBus { self.isForwarded ? self.bus : self.caller }
     var isForwarded: Bool { self.modules.place == .cluster }
 
@@ -199,7 +201,7 @@ struct ReturnLegTests {
         try await self.caller.route("app://pay#\(nested)")
         var watcher = letters.makeAsyncIterator()
         #expect(await watcher.next()?.error.code == .hopLimitExceeded)
-        // The way to the other bus is a hop.
+        // The hop to the other bus counts too.
         #expect(count.count == (self.modules.isConnected ? 16 : 17))
     }
 

@@ -10,7 +10,9 @@ struct ReturnURLTests {
     var bus: MessageBus { self.modules.bus }
     var caller: MessageBus { self.modules.caller }
     let heard = Journal<String>()
-    /// Where return legs are messages: on the node that answers, in a cluster.
+    /// The bus whose statistics count return legs.
+    ///
+    /// In a cluster it is the bus of the node that answers.
     var sender: MessageBus { self.modules.place == .cluster ? self.bus : self.caller }
 
     init() throws {
@@ -140,7 +142,7 @@ struct ReturnURLTests {
         try bus.register("app://asks") { [weak bus] _ in
             begun.open()
             held.block()
-            // On its way there it runs what has come for the module meanwhile.
+            // The drain that delivers this message also runs the messages that have arrived for the module.
             try await bus?.route("app://pay", as: Void.self)
         }
         let caller = self.caller

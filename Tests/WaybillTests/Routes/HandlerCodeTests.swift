@@ -39,7 +39,7 @@ struct HandlerCodeTests {
     func `a handler of an actor receives the message, whatever type it returns`() async throws {
         let target = Target()
         let message = try StateParts().message(7)
-        // The caller calls each only on the loop of the actor.
+        // A handler may be called only on the loop of its actor, and these calls are.
         let add = unsafe IsolatedBody { (target: isolated Target, message) in target.add(message) }
             .unisolated(target)
         let wide = unsafe IsolatedBody { (target: isolated Target, message) in target.wide(message) }

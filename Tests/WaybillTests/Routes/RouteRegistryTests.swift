@@ -24,7 +24,7 @@ struct RouteRegistryTests {
                 try self.bus.register("app://a/\(number)/:id") { _ in number }
             }
         }
-        // Quadratic cost would show as nine times as much.
+        // Quadratic cost would take nine times as long.
         #expect(last < first * 5)
         #expect(self.bus.routes.count == count * 5)
     }
@@ -48,7 +48,7 @@ struct RouteRegistryTests {
             }
             return (times[0], times[7])
         }
-        // A copy of the table each time would show as fifteen times as much.
+        // Copying the table for each registration would take fifteen times as long.
         #expect(last < first * 7)
     }
 

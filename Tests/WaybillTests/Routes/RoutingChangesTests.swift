@@ -21,7 +21,7 @@ struct RoutingChangesTests {
         #expect(bus.canRoute("app://user/1/avatar"))
         bus.fallsBack = false
         #expect(!bus.canRoute("app://user/1/avatar"))
-        // The registration is the one from before.
+        // The registration still refers to its route.
         registration.cancel()
         #expect(!bus.canRoute("app://user/1"))
     }
@@ -64,7 +64,7 @@ struct RoutingChangesTests {
         #expect(try await bus.route("ft://market/detail", as: Int.self) == 1)
         #expect(bus.unregister(scheme: "FT") == 1)
         #expect(await failure { try await bus.route("ft://market/detail") }?.code == .refused)
-        // It need not be one that has routes, and may be the default one.
+        // A scheme without routes can be unregistered, and so can the default scheme.
         #expect(await failure { try await bus.route("app://x") }?.code == .noRoute)
         bus.unregister(scheme: "app")
         #expect(await failure { try await bus.route("/x") }?.code == .refused)

@@ -7,7 +7,7 @@ import WaybillTestSupport
 struct UncaughtTests {
     let bus = MessageBus(configuration: .quiet)
 
-    /// Gives a URL that nobody handles to the bus, in each way that there is.
+    /// Passes a URL without a handler to the bus, by each kind of call.
     enum Way: CaseIterable {
         case route, routeOnLoop, value, callback, replies, send, sendOnLoop
 

@@ -117,7 +117,7 @@ struct UnregisterTests {
         await started.wait()
         #expect(self.bus.statistics.inFlight == 1)
         registration.cancel()
-        // A handler that has not suspended yet ends when it does: it may still be where it opened the gate.
+        // A handler that has not suspended yet ends when it suspends, and it may still be at the gate.
         await cancelled.wait()
         let bus = self.bus
         #expect(await eventually { bus.statistics.deadLettered == 1 && bus.statistics.inFlight == 0 })

@@ -8,7 +8,7 @@ package protocol Shape: Sendable { var corners: Int { get } }
 
 struct Square: Shape { var corners: Int { 4 } }
 
-/// Methods whose types need care where they are written as an expression.
+/// Methods whose types need parentheses or attributes where the macro writes them as expressions.
 @Service("app://shapes")
 package protocol Shapes: Sendable {
     typealias Done = @Sendable (Int) -> Int
@@ -38,7 +38,7 @@ package protocol Greeting: Sendable {
     func hello(name: String) async throws -> String
 }
 
-/// Has the URL of its service, and a mark that the service makes superfluous.
+/// A module with the URL of its service, and with an `@Route` that the service makes redundant.
 @Module("app://greeter")
 private actor Greeter: Greeting {
     @Route func hello(name: String) -> String { "hello \(name)" }

@@ -83,7 +83,7 @@ struct ServiceRegisterTests {
             replaces: false
         )
         #expect(register.problem(with: ServiceKey((any First).self))?.code == .infiniteRecursion)
-        // The two lead to each other: that is one problem.
+        // The two adapters lead to each other, which is one problem.
         #expect(register.problemsWithAdapters().map(\.code) == [.infiniteRecursion])
         _ = register.remove(second)
         _ = try register.add(.provider(of: (any Second).self), fileID: "A", line: 3, replaces: false)

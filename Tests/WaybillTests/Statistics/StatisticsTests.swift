@@ -22,7 +22,7 @@ struct StatisticsTests {
         self.columns(self.bus.routeStatistics.first { $0.pattern == pattern }?.counts)
     }
 
-    /// The counts that belong to no route.
+    /// The counts of messages without a route.
     private var elsewhere: [Int] {
         self.columns(self.bus.routeStatistics.reduce(self.bus.statistics) { $0 - $1.counts })
     }

@@ -162,7 +162,7 @@ struct PublishTests {
         #expect(try await self.bus.publish("app://a", deadline: .now + Scale.whileQuick) == 1)
         let task = Task { [bus] in try await bus.publish("app://a") }
         #expect(await eventually { self.bus.statistics.sent == 4 })
-        // A message that is cancelled before its handler begins is never given to it.
+        // A message that is cancelled before its handler begins does not reach the handler.
         #expect(await eventually { begun.entries.count == 2 })
         task.cancel()
         _ = try await task.value

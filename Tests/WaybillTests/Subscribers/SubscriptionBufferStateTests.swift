@@ -60,7 +60,7 @@ struct SubscriptionBufferStateTests {
 }
 
 extension SubscriptionBufferState {
-    /// Offers a message that meets no middlewares.
+    /// Offers a message without middlewares.
     fileprivate mutating func offer(_ message: Message, to buffer: SubscriptionBuffer) -> Offer {
         self.offer(UnreadMessage(message, nil), to: buffer)
     }
@@ -74,7 +74,7 @@ extension QueuedMessage {
     fileprivate var id: CorrelationID { self.unread.id }
 }
 
-/// A buffer's state and plain lists that the same happens to.
+/// The state of a buffer, and plain lists that perform the same operations.
 private struct BufferRun {
     enum Operation: CaseIterable { case offer, publish, read, wait, withdraw, end }
 
@@ -95,7 +95,7 @@ private struct BufferRun {
         self.model = BufferModel(limit: max(1, limit), whenFull: whenFull)
     }
 
-    /// Performs an operation on both.
+    /// Performs an operation on the state and on the lists.
     ///
     /// `actual` and `expected` are the results.
     mutating func step() -> (operation: Operation, actual: String, expected: String) {

@@ -134,7 +134,7 @@ struct SubscriptionSequenceTests {
                     return count
                 }
             )
-            // In the line before the next one comes.
+            // Wait until the publisher is in the queue before the next one begins.
             #expect(await eventually { self.bus.statistics.sent == number + 1 })
         }
         return publishers

@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Which message led to which.
+/// The message that caused another message.
 @Suite(.timeLimit(.minutes(1)))
 struct CauseTests {
     private let bus = MessageBus(configuration: .quiet)

@@ -67,7 +67,7 @@ struct ConventionTests {
         // A method without parameters is still not called with values.
         #expect(try await bus.route("\(prefix)plain", as: String.self) == "plain")
         #expect(await failure { try await bus.route("\(prefix)plain?a=1") }?.code == .noHandler)
-        // A method that needs a value beside the message is not called without values.
+        // A method that needs a further value is not called without values.
         #expect(await failure { try await bus.route("\(prefix)titled") }?.code == .noHandler)
     }
 
@@ -136,7 +136,7 @@ private struct Refusing: Connector {
     }
 }
 
-/// A component: it names neither the bus nor a URL.
+/// A component that uses neither the bus nor a URL.
 private actor Shelf {
     private var pieces = ["kettle": 3]
 
@@ -171,7 +171,7 @@ private actor NoteController {
     @Route func titled(title: String, _ message: Message) -> String { title }
 }
 
-/// COCRouter hands its controllers the context of a URL in a property of that name.
+/// A controller like those of COCRouter, which receive the context of a URL in a property with that name.
 @Module("app://receipts")
 private actor ReceiptController {
     private var context = "context"
