@@ -360,7 +360,7 @@ struct DeliveryTests {
         #expect(bus.canOpenURL("book://page?number=7") && !bus.canOpenURL("/page"))
     }
 
-    @Test func `each registration has the kind of what it registered`() throws {
+    @Test func `each registration has its own kind`() throws {
         let kinds = [
             try bus.register("app://kind") { _ in 1 }.kind,
             try bus.subscribe("app://kind") { _ in }.kind,

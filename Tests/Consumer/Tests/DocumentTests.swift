@@ -50,7 +50,7 @@ struct DocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `a route written by hand describes the types of its parameters`() {
+    @Test func `two descriptions of a parameter are equal with and without its type`() {
         let parameter = RouteDescription.Parameter("day", "Int", of: Int.self, default: "1")
         #expect(parameter == RouteDescription.Parameter("day", "Int", default: "1"))
     }

@@ -37,7 +37,7 @@ struct EventLoopTests {
         #expect(loop.isShutDown)
     }
 
-    @Test func `closures, tasks and timers run on a loop`() async throws {
+    @Test func `closures, tasks and sleeps run on a loop`() async throws {
         let loop = EventLoop()
         let isOnLoop = await withCheckedContinuation { continuation in
             loop.execute { continuation.resume(returning: loop.isInEventLoop) }
@@ -55,7 +55,7 @@ struct EventLoopTests {
         await loop.shutDown()
     }
 
-    @Test func `a group has loops for several cores`() async {
+    @Test func `an event loop group has several loops`() async {
         let group = EventLoopGroup(name: "consumer", count: 2)
         #expect(group.eventLoops.count == 2 && EventLoopGroup.defaultCount >= 1)
         #expect(group.next() !== group.next())

@@ -32,7 +32,7 @@ struct FTRouterPromiseTests {
         #expect(await code { try await bus.route("wx://chat") } == .refused)
     }
 
-    @Test func `configurations are loaded by name, and a route in code returns when its rival goes`()
+    @Test func `configurations are loaded by name, and unloading one restores the route in code`()
         async throws
     {
         try bus.register("a/b") { _ in "code" }
