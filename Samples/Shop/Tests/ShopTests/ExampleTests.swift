@@ -6,7 +6,7 @@ import Waybill
 
 @Suite
 struct ExampleTests {
-    @Test func `every example works, one after the other`() async throws {
+    @Test func `every example of the shop works when all run in order`() async throws {
         let shop = try await OpenShop()
         // The customer is signed in already, and can pay once.
         let urls = Example.all.map(\.url).filter { !$0.contains("sign-in") && !$0.contains("#") }
@@ -21,7 +21,7 @@ struct ExampleTests {
         }
     }
 
-    @Test func `every example has a route`() async throws {
+    @Test func `every example of the shop has a route`() async throws {
         let bus = try await Storefront().bus
         for example in Example.all { #expect(bus.canRoute(example.url), "\(example.url)") }
     }

@@ -48,7 +48,7 @@ struct LineEditorTests {
         )
     }
 
-    @Test func `Tab completes as far as possible, then shows the candidates`() {
+    @Test func `Tab completes the line as far as possible, then shows the candidates`() {
         #expect(self.type(self.keys("app://o") + [.tab]).editor.line.text == "app://orders/mine")
         #expect(self.type(self.keys("/c") + [.tab]).editor.line.text == "/cart/add")
         let typed = self.type(self.keys("app://cart/add") + [.tab])

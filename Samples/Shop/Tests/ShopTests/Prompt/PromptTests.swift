@@ -25,7 +25,7 @@ struct PromptTests {
         #expect(try shop.enter("/cart/show").first?.contains("sign in first") == true)
     }
 
-    @Test func `Tab completes as far as possible, then lists the candidates`() throws {
+    @Test func `Tab completes the prompt's line as far as possible, then lists the candidates`() throws {
         let shop = try ShopTerminal()
         try shop.type("app://cart/sh\t")
         try shop.waitForLine("shop> app://cart/show")
@@ -76,7 +76,9 @@ struct PromptTests {
     }
 
     @Test(arguments: ["c", "d"] as [Character])
-    func `Ctrl-C and Ctrl-D at the question pay nothing and leave the shop open`(letter: Character) throws {
+    func `Ctrl-C or Ctrl-D at the question cancels the payment, and the shop stays open`(
+        letter: Character
+    ) throws {
         let shop = try self.orderKettle()
         try shop.type("app://payments/pay?order=1\r")
         try shop.waitForLine("Pay 54.90 for order 1? [y/N]")
