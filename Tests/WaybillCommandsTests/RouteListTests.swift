@@ -42,7 +42,7 @@ struct RouteListTests {
     }
 
     @Test
-    func `Markdown has a section for each module and a table of parameters`() throws {
+    func `Markdown of routes has a section for each module and a table of parameters`() throws {
         #expect(
             try self.list.text(as: .markdown) == """
                 # Routes

@@ -84,7 +84,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `an impossible step is rejected with the reason`() async throws {
+    func `an impossible navigation step is rejected with the reason`() async throws {
         try await self.screens.open("app://root/home")
         for (url, reason) in [
             ("app://back", "cannot go back by 1: 0 destinations are below"),
@@ -130,7 +130,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `presenters have separate stacks, and the last changed one is active`() async throws {
+    func `each presenter has its own stack, and the last changed one is active`() async throws {
         let side = NotingPresenter()
         await self.screens.navigator.setPresenter(side, named: "side")
         try await self.screens.open("app://root/home")
@@ -171,7 +171,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `steps run one at a time, in the order in which they arrived`() async throws {
+    func `navigation steps run one at a time, in the order in which they arrived`() async throws {
         try await self.screens.open("app://root/home")
         let gate = Gate()
         await self.screens.presenter.wait(at: gate)
@@ -194,7 +194,7 @@ struct NavigatorTests {
     }
 
     @Test(arguments: [false, true])
-    func `a step that awaits another step is rejected, and a step that sends one is not`(
+    func `a navigation step that awaits another step is rejected, and one that sends a step is not`(
         isIntercepted: Bool
     ) async throws {
         if isIntercepted { self.bus.use(Passing()) }
@@ -230,7 +230,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a saved state keeps a host that is not a segment`() async throws {
+    func `a saved navigation state keeps a host that is not a segment`() async throws {
         var conventions = RoutingConventions.navigation
         conventions.host = .isFirstSegmentUnlessDotted
         let bus = MessageBus(configuration: .quiet(by: conventions))

@@ -70,7 +70,7 @@ struct RouterTests {
     }
 
     @Test
-    func `adapters without a provider, or in a cycle, are reported`() async throws {
+    func `requests by an adapter without a provider, or in a cycle, fail`() async throws {
         try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
         #expect(await failure { try self.bus.performance(of: (any Screen).self) }?.code == .noHandler)
         #expect(self.bus.validate(services: [(any Screen).self]).count == 1)

@@ -50,7 +50,7 @@ import WaybillTestSupport
         #expect(error?.code == .shutDown)
     }
 
-    @Test func `other signals call their handlers, and do not end the group`() async throws {
+    @Test func `signals with handlers call them, and do not end the service group`() async throws {
         let heard = Journal<Int>()
         let signals = SignalService(
             endingOn: [.user1],

@@ -103,7 +103,7 @@ struct MadeValueTests {
         #expect(self.schema(of: AroundEmpty.self).contains(#""required":["empty"]"#))
     }
 
-    @Test func `a type that reads its first element, its first character or a divisor is described`() {
+    @Test func `a type that reads its first element, its first character or a divisor has a schema`() {
         #expect(self.schema(of: FirstOfArray.self).contains(#""type":"array""#))
         #expect(self.schema(of: FirstOfText.self).contains(#""required":["text"]"#))
         #expect(self.schema(of: Divided.self).contains(#""type":"integer""#))

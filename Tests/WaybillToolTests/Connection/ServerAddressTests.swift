@@ -24,7 +24,7 @@ import WaybillEventLoop
     }
 
     @Test(arguments: [("250ms", 0.25), ("2s", 2), ("1.5s", 1.5), ("3m", 180), ("7", 7)])
-    func `a duration has a unit`(argument: String, seconds: Double) {
+    func `a duration on the command line has a unit`(argument: String, seconds: Double) {
         #expect(TimeSpan(argument: argument)?.duration == .seconds(seconds))
     }
 

@@ -20,7 +20,7 @@ import WaybillDurable
         details: #"{"parameters":{"n":7}}"#
     )
 
-    @Test func `a table of messages has a line for each, without control characters`() {
+    @Test func `the store command's table has a line for each message, without control characters`() {
         let table = StoreReport.table([self.record], isLong: false)
         #expect(
             table == """
@@ -31,7 +31,7 @@ import WaybillDurable
         )
     }
 
-    @Test func `a single message is shown with its order and its values`() {
+    @Test func `the store command shows a single message with its order and its values`() {
         let table = StoreReport.table([self.record], isLong: true)
         #expect(table.hasSuffix("order: a\ndied: 1970-01-01T00:01:00Z\nvalues: {\"parameters\":{\"n\":7}}\n"))
     }
@@ -47,7 +47,7 @@ import WaybillDurable
         #expect(StoreReport.table(statistics).hasSuffix("commits      4\ncommit (µs)  2500\n"))
     }
 
-    @Test func `an export has one JSON object in each line`() throws {
+    @Test func `an export of a store has one JSON object in each line`() throws {
         let text = try StoreReport.json([self.record, self.record])
         let lines = text.split(separator: "\n")
         #expect(lines.count == 2)
