@@ -19,7 +19,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `dead letters are grouped, and kept before a page is open`() async throws {
+    func `the console groups dead letters, and keeps those from before a page is open`() async throws {
         try self.bus.register("app://fails/:n") { _ -> Int in throw RoutingError.refused("not today") }
         try await ConsoleTestServer.run(self.bus) { server in
             for number in 0..<3 { self.bus.send("app://fails/\(number)") }

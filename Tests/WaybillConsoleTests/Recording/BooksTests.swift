@@ -85,7 +85,7 @@ struct BooksTests {
     }
 
     @Test
-    func `a pattern filters the counted and shown messages`() async throws {
+    func `a pattern selects the messages that the console counts and shows`() async throws {
         try self.bus.register("app://a/:n") { _ in 1 }
         try self.bus.register("app://b/:n") { _ in 1 }
         try await ConsoleTestServer.run(self.bus) { server in

@@ -110,7 +110,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `the recorder's memory stays within its limit, however large the values are`() {
+    func `the console recorder's memory stays within its limit, however large the values are`() {
         var limits = RecordingLimits()
         limits.bytes = 1 << 20
         (limits.flowsPerRoute, limits.followers) = (1e9, 1e9)
@@ -131,7 +131,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `a reader of the recorder receives the changes since its last request`() throws {
+    func `a reader of the console's recorder receives the changes since its last request`() throws {
         var state = RecorderState(RecordingLimits(), at: 0)
         self.pass(1, "app://a/1", at: 0, through: &state)
         var table = RouteTable<Void>()
