@@ -135,7 +135,7 @@ struct DurableReceiverTests {
         }
     }
 
-    @Test func `without a receiver, the reply of the handler completes the message`() async throws {
+    @Test func `without a receiver's store, the reply of the handler completes the message`() async throws {
         try await self.withStores { near, far, farBus, _ in
             let calls = Locked(0)
             try farBus.register("far://work") { _ in
@@ -153,7 +153,7 @@ struct DurableReceiverTests {
         }
     }
 
-    @Test func `the value of a handler in another process is sent to the return URL`() async throws {
+    @Test func `the value of a durable handler in another process is sent to the return URL`() async throws {
         try await self.withStores { near, far, farBus, _ in
             try farBus.register("far://sum") { _ in 42 }
             try farBus.use(DurableReceiver(far), for: "far://**")

@@ -20,7 +20,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message that was sent before the bus was attached is handled afterwards`() async throws {
+    @Test func `a durable message that was sent before the bus was attached is handled afterwards`()
+        async throws
+    {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try bus.register("app://log") { seen.add($0.parameters["text"] ?? "") }
@@ -31,7 +33,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `parameters and headers reach the handler with their types`() async throws {
+    @Test func `parameters and headers of a durable message reach the handler with their types`() async throws
+    {
         struct Order: Codable, Sendable, Equatable {
             var id: Int
             var price: Double
@@ -91,7 +94,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message is a dead letter after its last attempt, and can be retried`() async throws {
+    @Test func `a durable message is a dead letter after its last attempt, and can be retried`() async throws
+    {
         try await withStore(.init(attempts: 2)) { store, bus in
             let attempts = Journal<Int?>()
             let works = Locked(false)
@@ -117,7 +121,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a dead letter can be dropped`() async throws {
+    @Test func `a dead letter in the store can be dropped`() async throws {
         try await withStore(.init(attempts: 1)) { store, bus in
             try await bus.attach(store)
             let receipt = try await store.send("app://nobody")
@@ -166,7 +170,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a key can be used again when its lifetime has passed`() async throws {
+    @Test func `a message key can be used again when its lifetime has passed`() async throws {
         var configuration = DurableStore.Configuration()
         configuration.keyLifetime = .milliseconds(5)
         try await withStore(configuration: configuration) { store, _ in
@@ -216,7 +220,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message with a delay is handled when the delay has passed, and not before`() async throws {
+    @Test func `a durable message with a delay is handled when the delay has passed, and not before`()
+        async throws
+    {
         try await withStore { store, bus in
             let seen = Journal<ContinuousClock.Instant>()
             try bus.register("app://remind") { _ in seen.add(.now) }
@@ -229,7 +235,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message whose lifetime has passed is a dead letter`() async throws {
+    @Test func `a durable message whose lifetime has passed is a dead letter`() async throws {
         try await withStore { store, bus in
             try bus.register("app://offer") { _ in Issue.record("an expired message was handled") }
             try await store.send("app://offer", lifetime: .milliseconds(1))
@@ -240,7 +246,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a handler that does not return is cancelled at its timeout, and tried again`() async throws {
+    @Test func `a handler that does not return is cancelled at its timeout, and called again`() async throws {
         try await withStore(.init(attempts: 2, timeout: .milliseconds(30))) { store, bus in
             let cancellations = Journal<Bool>()
             try bus.register("app://slow") { _ in
@@ -336,7 +342,9 @@ import WaybillTestSupport
         await bus.shutDown()
     }
 
-    @Test func `a message that waits when the store is closed is handled by the next store`() async throws {
+    @Test func `a message that waits when its store is closed is handled by the next store of the file`()
+        async throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         let first = try await DurableStore(path)

@@ -23,7 +23,7 @@ import WaybillTestSupport
         await store.close()
     }
 
-    @Test func `a schedule that is declared before the bus is attached sends its messages`() async throws {
+    @Test func `schedules that are declared before the bus is attached send their messages`() async throws {
         try await withStore { store, bus in
             let seen = Journal<Int>()
             try bus.register("app://reports") { _ in seen.add(1) }
@@ -268,7 +268,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a statement that changes no rows returns 0`() async throws {
+    @Test func `a statement that changes no rows returns the count 0`() async throws {
         try await withStore { store, _ in
             let counts = try await store.transaction { transaction in
                 try transaction.execute("CREATE TABLE orders (id INTEGER)")
@@ -300,7 +300,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a file that cannot be opened reports the same failure again`() async throws {
+    @Test func `a store whose file cannot be opened reports the same failure each time`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         try String(repeating: "not a database ", count: 1_000)

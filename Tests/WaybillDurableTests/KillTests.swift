@@ -7,7 +7,9 @@ import WaybillTestSupport
 ///
 /// The ledger is in the test process, which is not killed.
 @Suite(.serialized) struct KillTests {
-    @Test func `no message is lost, doubled or stuck when processes are killed at any moment`() async throws {
+    @Test func `no durable message is lost, doubled or stuck when processes are killed at any moment`()
+        async throws
+    {
         let isSoak = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1"
         let path = temporaryPath()
         defer { removeStore(path) }
@@ -26,7 +28,7 @@ import WaybillTestSupport
         #expect(ledger.violations(in: lines) == [])
     }
 
-    @Test func `a handler that ends its process each time becomes a dead letter, and the others complete`()
+    @Test func `a message whose handler ends its process is a dead letter, and other messages complete`()
         throws
     {
         let path = temporaryPath()

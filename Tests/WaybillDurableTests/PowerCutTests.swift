@@ -11,7 +11,9 @@ import WaybillTestSupport
 
 /// The process has only one disk in memory, so these tests run one after the other.
 @Suite(.serialized) struct PowerCutTests {
-    @Test func `no message is lost, doubled or stuck when the power is cut at any operation`() async throws {
+    @Test func `no durable message is lost, doubled or stuck when the power is cut at any operation`()
+        async throws
+    {
         let isSoak = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1"
         let violations = try await LifeOfMessages().run(
             cuts: isSoak ? 10_000 : Scale.of(400),

@@ -62,7 +62,7 @@ struct StoreOperationsTests {
         }
     }
 
-    @Test func `no operation is registered when one of them conflicts with a route`() async throws {
+    @Test func `no store operation is registered when one of them conflicts with a route`() async throws {
         try await withStore { store, bus in
             try bus.register("app://store/retry") { _ in }
             let error = #expect(throws: RoutingError.self) { try bus.registerOperations(of: store) }

@@ -65,7 +65,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `the error of a transaction's closure reaches the caller`() async throws {
+    @Test func `the error of a transaction's closure reaches the caller of the transaction`() async throws {
         try await withStore { store, _ in
             await #expect(throws: Refusal()) { try await store.transaction { _ in throw Refusal() } }
         }
@@ -143,7 +143,7 @@ import WaybillTestSupport
 }
 
 @Suite struct CompletionTests {
-    @Test func `writes, messages and the completion are one commit`() async throws {
+    @Test func `a handler's writes, messages and completion are one commit`() async throws {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try await store.transaction { _ = try $0.execute("CREATE TABLE labels (id INTEGER)") }
@@ -187,7 +187,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message can be completed once`() async throws {
+    @Test func `a durable message can be completed only once`() async throws {
         try await withStore { store, bus in
             let codes = Journal<DurableError.Code?>()
             try bus.register("app://ship") { message in
