@@ -22,7 +22,7 @@ struct EventLoopGroupTests {
     }
 
     @Test
-    func `any is the current loop if it belongs to the group`() async {
+    func `a group's any is the current loop if that belongs to the group`() async {
         let group = EventLoopGroup(count: 3)
         for loop in group.eventLoops {
             #expect(await loop.run { group.any === loop })

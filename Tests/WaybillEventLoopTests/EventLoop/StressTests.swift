@@ -9,7 +9,7 @@ internal import WaybillTestSupport
 @Suite(.timeLimit(.minutes(2)))
 struct StressTests {
     @Test(arguments: [IdlePolicy.park, .spin(for: .microseconds(30))])
-    func `closures from many threads all run, whenever the loop shuts down`(policy: IdlePolicy) async {
+    func `each closure from many threads runs, whenever the loop shuts down`(policy: IdlePolicy) async {
         for round in 0..<30 {
             let loop = EventLoop(name: "stress", configuration: .init(idlePolicy: policy))
             let ran = Tally()

@@ -8,7 +8,7 @@ struct ConnectionStateTests {
     private let state = Box(ConnectionState(isConnected: true, highWaterMark: 10))
 
     @Test
-    func `the first write is sent immediately, and later writes are queued`() {
+    func `the first write of a connection is sent immediately, and later writes are queued`() {
         #expect(self.write(4) == "send")
         #expect(self.write(4) == "queue")
         self.state.value.sent(8)
@@ -26,7 +26,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `a blocked connection rests until the socket takes bytes`() {
+    func `a blocked connection sends nothing until the socket accepts bytes`() {
         #expect(self.write(9) == "send")
         self.state.value.block()
         #expect(self.state.value.nextStep() == .rest)

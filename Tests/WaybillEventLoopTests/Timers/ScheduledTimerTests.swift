@@ -62,7 +62,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `cancelling a timer that has fired does nothing`() async throws {
+    func `cancelling a timer that has fired does not affect a later timer`() async throws {
         let loop = self.loop
         let fired = Journal<Int>()
         let first = loop.schedule(at: .now) { fired.add(1) }

@@ -47,7 +47,7 @@ struct TimerHeapTests {
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `random insertions and removals agree with a sorted list`(seed: UInt64) {
+    func `random insertions into a timer heap and removals agree with a sorted list`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = TimerHeap<Int>()
         var model: [(deadline: Int64, payload: Int, key: TimerHeap<Int>.Key)] = []
@@ -84,7 +84,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `a key from before the heap was emptied removes nothing`() {
+    func `a timer key from before the heap was emptied removes nothing`() {
         var heap = TimerHeap<Int>()
         let key = heap.insert(1, at: 1)
         _ = heap.removeAll()
