@@ -141,7 +141,7 @@ struct CallTests {
     }
 
     @Test
-    func `each failure has its HTTP status, and does not reveal internals`() async throws {
+    func `each failure of a call has its HTTP status, and does not reveal internals`() async throws {
         let bus = self.bus
         try bus.register("app://fails/refused") { _ in throw RoutingError.refused("no") }
         try bus.register("app://fails/thrown") { _ in throw Secret() }
@@ -324,7 +324,8 @@ struct CallTests {
     }
 
     @Test
-    func `a call whose loop is busy ends at its deadline, and its connection stays open`() async throws {
+    func `an HTTP call whose loop is busy ends at its deadline, and its connection stays open`() async throws
+    {
         let gate = Gate()
         let held = Gate()
         try self.bus.register("app://fails/hold") { _ -> Int in
@@ -347,7 +348,7 @@ struct CallTests {
     }
 
     @Test
-    func `calls reach modules on all loops of a bus`() async throws {
+    func `HTTP calls reach modules on all loops of a bus`() async throws {
         let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
         let bus = MessageBus(eventLoops: loops, configuration: .quiet)
         for (number, loop) in loops.enumerated() {

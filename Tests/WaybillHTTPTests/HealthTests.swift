@@ -12,7 +12,7 @@ import WaybillTestSupport
 struct HealthTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    @Test func `live and ready answer, and ready names the failed checks`() async throws {
+    @Test func `the health routes answer, and the readiness route names the failed checks`() async throws {
         let isConnected = Locked(false)
         self.bus.addReadinessCheck("database") { isConnected.withLock { $0 } ? nil : "secret reason" }
         let gateway = WaybillGateway(self.bus, configuration: .quiet)

@@ -157,7 +157,7 @@ struct StreamTests {
     }
 
     @Test(arguments: [false, true])
-    func `shutting down ends each stream with a last event`(isBus: Bool) async throws {
+    func `shutting down the gateway ends each stream with a last event`(isBus: Bool) async throws {
         try self.bus.register("app://wait") { _ in try await hang() }
         try self.bus.expose("app://wait", for: [.calls, .subscribing])
         try await GatewayServer.run(self.bus) { server in
