@@ -81,7 +81,7 @@ struct CloudEventTests {
     }
 
     @Test
-    func `the error of an invalid event has the reason`() {
+    func `the error of an invalid event contains the reason`() {
         func refused(_ text: String) -> CloudEventError? {
             do throws(CloudEventError) {
                 _ = try CloudEvent(structured: Array(text.utf8))
@@ -102,7 +102,7 @@ struct CloudEventTests {
     }
 
     @Test
-    func `an event has an expiry time`() throws {
+    func `an event's attribute expirytime is its deadline`() throws {
         #expect(Timestamp.text(1_522_949_460.5) == "2018-04-05T17:31:00.500Z")
         #expect(Timestamp.seconds("2018-04-05t19:31:00.50+02:00") == 1_522_949_460.5)
         let ahead = try self.structured(",\"expirytime\":\"\(Timestamp.text(Timestamp.now + 3600))\"")
