@@ -35,7 +35,7 @@ struct ClusterStateTests {
         #expect(state.suggestions(for: "app://usr/7") == ["app://user/:id"])
     }
 
-    @Test func `a missed change makes the state ask the node, and an old change does not`() {
+    @Test func `a missed change is followed by a request for the node's state, and an old change is not`() {
         var state = Self.state()
         let node = NodeID.random()
         _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: .now)
@@ -135,7 +135,7 @@ struct ClusterStateTests {
         #expect(state.receive(Self.announcement(.beat, node, epoch: 3), at: start) == [])
     }
 
-    @Test func `an epoch before the first one does not make an impossible epoch acceptable`() {
+    @Test func `a forged early epoch does not make an impossible epoch acceptable`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -190,7 +190,7 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(1)).gone.isEmpty)
     }
 
-    @Test func `topics of the same shape are one topic`() {
+    @Test func `a topic is kept until the last pattern of its shape is removed`() {
         var state = Self.state()
         let node = NodeID.random()
         var announcement = Self.announcement(.state, node, epoch: 1)

@@ -173,7 +173,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `malformed, forged and replayed messages are counted and dropped`() async throws {
+    @Test func `malformed, forged and replayed messages to a node are counted and dropped`() async throws {
         try await withCluster(.memory) { cluster in
             let heard = Tally()
             let far = try await cluster.node("far") { bus in

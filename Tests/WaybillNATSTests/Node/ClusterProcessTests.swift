@@ -66,7 +66,7 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `deadlines, cancellation and publications reach another process`() async throws {
+    @Test func `deadlines, cancellation and publications reach a node in another process`() async throws {
         try await Self.withProcesses(["far"]) { caller, _, _ in
             let bus = caller.bus
             let notes = Journal<String>()

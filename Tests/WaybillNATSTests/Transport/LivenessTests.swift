@@ -13,12 +13,12 @@ struct LivenessTests {
         }
     }
 
-    @Test func `a server that answers once in each interval is not silent`() {
+    @Test func `a NATS server that answers once in each interval is not silent`() {
         let checks = (1...5).flatMap { [(Double($0) - 0.1, true), (Double($0), false)] }
         #expect(!self.answers(checks).contains(true))
     }
 
-    @Test func `a server that does not answer until the next interval has ended is silent`() {
+    @Test func `a NATS server that does not answer until the next interval has ended is silent`() {
         #expect(
             self.answers([(1, false), (2, false), (2.9, false), (3, false)]) == [false, false, false, true]
         )

@@ -51,7 +51,7 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `a request without a server fails, and is not sent later`() async throws {
+    @Test func `a request while the NATS server is away fails, and is not sent later`() async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
@@ -79,7 +79,7 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `an encrypted connection carries messages larger than its records`() async throws {
+    @Test func `an encrypted connection to NATS carries messages larger than its records`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-tls-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
