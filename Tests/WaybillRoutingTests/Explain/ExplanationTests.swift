@@ -37,7 +37,7 @@ import WaybillRouting
         #expect(table.noRoute(for: url).message.contains(nearest))
     }
 
-    @Test func `the nearest of many routes is suggested`() throws {
+    @Test func `the explanation of a URL suggests the nearest of many routes`() throws {
         let words = [
             "account", "basket", "customer", "delivery", "export", "forecast", "gift", "history", "invoice",
             "journal", "keyword", "language", "message", "notice", "order", "payment", "quota", "region",
@@ -64,7 +64,7 @@ import WaybillRouting
         }
     }
 
-    @Test func `dissimilar routes are not suggested`() throws {
+    @Test func `the explanation of a URL does not suggest dissimilar routes`() throws {
         let explanation = try self.table("app://user/detail").explain("/zzzz/qqqqq")
         #expect(explanation.nearest.isEmpty)
         #expect(explanation.stoppedAt == 0)
@@ -74,7 +74,10 @@ import WaybillRouting
         ("app://abc", "app://xyz"), ("app://a", "app://b"), ("app://nobody/home", "app://cart/show"),
         ("app://cart/add", "app://user/list"),
     ])
-    func `routes that have only the scheme in common are not suggested`(url: String, pattern: String) throws {
+    func `the explanation of a URL does not suggest routes with only the scheme in common`(
+        url: String,
+        pattern: String
+    ) throws {
         let table = try self.table(pattern)
         #expect(table.explain(url).nearest.isEmpty)
         #expect(table.noRoute(for: url).message == "no pattern matches")

@@ -40,7 +40,7 @@ import WaybillTestSupport
         #expect(found.count == matches.count, "\(url) in \(table.routes.map(\.pattern.text))")
     }
 
-    @Test func `insertBeside refuses a second pattern of one shape`() throws {
+    @Test func `insertBeside rejects a second pattern of the same shape`() throws {
         var table = RouteTable<Int>()
         #expect(try table.insertBeside(RoutePattern("app://a/:b"), 1) != nil)
         #expect(try table.insertBeside(RoutePattern("app://a/:c"), 2) == nil)

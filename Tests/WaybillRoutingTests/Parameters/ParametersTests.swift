@@ -34,7 +34,7 @@ import WaybillRouting
         #expect(missing?.message == "expected Int, but there is no parameter `id`")
     }
 
-    @Test func `a passed value that is not text is not converted by its description`() throws {
+    @Test func `a passed value that is not text is not converted to text by its description`() throws {
         let parameters = try self.parameters("/user", "/user?v=1").merging(call: [
             "number": 5, "list": [5], "part": "x5".dropFirst(), "negative": -1,
         ])
@@ -65,7 +65,7 @@ import WaybillRouting
         )
     }
 
-    @Test func `a passed nil is a missing parameter`() throws {
+    @Test func `a nil passed as a parameter is a missing parameter`() throws {
         let none: Int? = nil
         let some: Int? = 7
         let parameters = try Parameters(

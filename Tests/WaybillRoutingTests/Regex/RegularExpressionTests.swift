@@ -25,7 +25,11 @@ import WaybillTestSupport
         ("\\S+", ["a-b"], ["a b"]),
         ("x{2}y{0}z{1,}", ["xxz", "xxzzz"], ["xxyz", "xz"]), ("(a*)*b", ["b", "aab"], ["a"]),
     ])
-    func `an expression must match the whole value`(expression: String, yes: [String], no: [String]) throws {
+    func `a regular expression must match the whole value`(
+        expression: String,
+        yes: [String],
+        no: [String]
+    ) throws {
         for text in yes { #expect(try self.matches(expression, text), "\(text)") }
         for text in no { #expect(try !self.matches(expression, text), "\(text)") }
     }
@@ -39,7 +43,7 @@ import WaybillTestSupport
         #expect(duration < .seconds(30))
     }
 
-    @Test func `groups of an expression can be nested 32 deep`() throws {
+    @Test func `groups of a regular expression can be nested 32 deep`() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
         }
@@ -52,7 +56,7 @@ import WaybillTestSupport
         "((((((((){512}){512}){512}){512}){512}){512})|a)", "(((((^{512}){512}){512}){512}){512}a)",
         "((((a?){512}){512}){512})", "((((|){512}|){512}|){512}|b)", "(((a|b){200}){200}){200}",
     ])
-    func `an expression that needs too much work is rejected at once`(expression: String) {
+    func `a regular expression that needs too much work is rejected at once`(expression: String) {
         let clock = ContinuousClock()
         let duration = clock.measure {
             #expect(throws: RoutingError.self) { try RoutePattern("app://news/:x(\(expression))") }
@@ -61,7 +65,7 @@ import WaybillTestSupport
     }
 
     @Test
-    func `a peer's expression is rejected unless it is allowed, and has a smaller budget`() throws {
+    func `a peer's regular expression is rejected unless allowed, and has a smaller budget`() throws {
         let text = "app://news/:x([a-z]{40})"
         var table = RouteTable<Void>()
         #expect(throws: Never.self) { try table.pattern(text) }
@@ -78,7 +82,7 @@ import WaybillTestSupport
     }
 
     @Test
-    func `all expressions of a pattern share one budget`() throws {
+    func `all regular expressions of a pattern share one budget`() throws {
         let table = RouteTable<Void>(limits: RoutingLimits(allowsExpressionsOfPeers: true))
         let expensive = ":x(((){60}){40}a)"
         #expect(throws: Never.self) { try table.pattern("app://\(expensive)", from: .peer) }

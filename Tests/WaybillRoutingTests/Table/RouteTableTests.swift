@@ -51,7 +51,7 @@ import WaybillRouting
         #expect(table.count == 1)
     }
 
-    @Test func `removing a route keeps the routes above and below it`() throws {
+    @Test func `removing a route from a table keeps the routes above and below it`() throws {
         var table = RouteTable<Int>()
         let id = try table.insert("/a", 1)
         try table.insert("/a/b", 2)
@@ -66,7 +66,7 @@ import WaybillRouting
         #expect(table.isEmpty)
     }
 
-    @Test func `an emptied table has no routes and only the default scheme`() throws {
+    @Test func `an emptied route table has no routes and only the default scheme`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://a", 1)
         try table.insert("other://a", 2)
@@ -74,7 +74,7 @@ import WaybillRouting
         #expect(table.isEmpty && table.schemes == ["app"])
     }
 
-    @Test func `an error without a route suggests the nearest one`() throws {
+    @Test func `the noRoute error of a table suggests the nearest route`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://user/detail", 1)
         try table.insert("app://settings", 2)
