@@ -93,7 +93,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `a value that cannot be encoded fails before a byte is sent`() async throws {
+    func `a call with a value that cannot be encoded fails before a byte is sent`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://a") { _ in 1 }
             let error = await failure {

@@ -139,7 +139,7 @@ struct FaultTests {
     }
 
     @Test
-    func `hundreds of clients are answered at once`() async throws {
+    func `a server answers hundreds of concurrent clients`() async throws {
         try await self.withFaults { served in
             let count = Scale.of(400)
             let clients = try await withThrowingTaskGroup(of: RawClient.self) { group in

@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 extension LimitTests {
     @Test
-    func `subscriptions`() async throws {
+    func `subscriptions of a connection have a limit`() async throws {
         try await self.withLimits {
             $0.subscriptions = 1
         } _: { served in

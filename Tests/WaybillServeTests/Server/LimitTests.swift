@@ -65,7 +65,7 @@ struct LimitTests {
     }
 
     @Test
-    func `each message of a batch counts against the messages per second`() async throws {
+    func `each message of a batch counts against the connection's messages per second`() async throws {
         try await self.withLimits {
             $0.requestsPerSecond = 50
         } _: { served in
@@ -79,7 +79,9 @@ struct LimitTests {
     }
 
     @Test(arguments: [#""id":1,"#, ""])
-    func `each message of a publication counts against the messages per second`(id: String) async throws {
+    func `each message of a publication counts against the connection's messages per second`(
+        id: String
+    ) async throws {
         try await self.withLimits {
             $0.requestsPerSecond = 50
         } _: { served in
@@ -343,7 +345,7 @@ struct LimitTests {
     }
 
     @Test
-    func `connections`() async throws {
+    func `connections of a server have a limit, and a closed one makes room`() async throws {
         try await self.withLimits {
             $0.connections = 2
         } _: { served in

@@ -32,7 +32,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a URL that is not exposed answers like a URL that does not exist`() async throws {
+    func `a peer's call of a URL that is not exposed fails like a URL that does not exist`() async throws {
         try await withServer { served in
             try served.bus.register("app://user/:id") { _ in 1 }
             try served.bus.register("app://user/:id/secret") { _ in 2 }
@@ -296,7 +296,7 @@ struct ServerTests {
     ]
 
     @Test(arguments: misfits)
-    func `an invalid list of messages is rejected`(messages: LongText) async throws {
+    func `a publication with an invalid list of messages is rejected`(messages: LongText) async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news") { heard.add($0.address.text) }
@@ -335,7 +335,7 @@ struct ServerTests {
     }
 
     @Test
-    func `graceful shutdown answers requests in flight and rejects new ones`() async throws {
+    func `a server's graceful shutdown answers requests in flight and rejects new ones`() async throws {
         try await withServer { served in
             let gate = Gate()
             try served.bus.register("app://slow") { _ -> Int in

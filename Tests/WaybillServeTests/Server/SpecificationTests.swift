@@ -103,7 +103,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `notifications are not answered, alone or in a batch`() async throws {
+    func `JSON-RPC notifications are not answered, alone or in a batch`() async throws {
         try await self.withExamples { served in
             let lines = try await served.ask(
                 #"{"jsonrpc": "2.0", "method": "update", "params": [1,2,3,4,5]}"#,
@@ -119,7 +119,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `a batch has one answer, with an error for each invalid element`() async throws {
+    func `a JSON-RPC batch has one answer, with an error for each invalid element`() async throws {
         try await self.withExamples { served in
             let invalid = try await served.ask("[1]", "[1,2,3]")
             #expect(invalid.map { $0.split(separator: "-32600").count - 1 } == [1, 3])
