@@ -91,7 +91,7 @@ struct DeliverySimulations {
         try await bus.install(instances: .perLoop) { Sender() }
     }
 
-    @Test func `messages keep their order, and each message ends once`() async throws {
+    @Test func `messages of a simulated bus keep their order, and each ends once`() async throws {
         try await simulate(seeds: seedsOfToday(400)) { world in
             let received = Received()
             let node = try await world.node("shop", eventLoops: 3) { bus in
@@ -114,7 +114,7 @@ struct DeliverySimulations {
         }
     }
 
-    @Test func `a full mailbox rejects a message, and the counts still balance`() async throws {
+    @Test func `the counts of a bus balance although full mailboxes reject messages`() async throws {
         try await simulate(seeds: seedsOfToday(200)) { world in
             let node = try await world.node("shop", eventLoops: 2) { bus in
                 try await bus.install(mailbox: .init(limit: 2, isSerial: true)) { Serial(Received()) }

@@ -204,7 +204,7 @@ struct EscapeTests {
         #expect(failure.reason.hasPrefix("Another thread enqueued work in the simulation"))
     }
 
-    @Test func `code that remembers earlier runs is reported as not repeatable`() async throws {
+    @Test func `a simulation of code that remembers earlier runs fails as not repeatable`() async throws {
         let runs = Atomic(0)
         let failure = try await failure { world in
             for _ in 0..<runs.add(1, ordering: .relaxed).newValue {
@@ -235,7 +235,7 @@ struct EscapeTests {
         #expect(Date().timeIntervalSince1970 != 1_767_226_660)
     }
 
-    @Test func `detached tasks, task groups and plain actors stay in the simulation`() async throws {
+    @Test func `detached tasks, task groups and plain actors are simulated too`() async throws {
         actor Plain {
             var count = 0
             func add() { self.count += 1 }
