@@ -33,7 +33,7 @@ struct StubTests {
         #expect(await caller.value?.code == .cancelled)
     }
 
-    @Test func `a stub answers with a closure, and keeps its messages`() async throws {
+    @Test func `a stub can answer with a closure, and keeps its messages`() async throws {
         let stub = try self.bus.stub("app://user/:uid") { message in "user \(message.parameters["uid"] ?? "")"
         }
         let text: String = try await self.bus.route("app://user/7?page=2")
