@@ -30,7 +30,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target that is a URL keeps its values, and the message keeps its URL`() async throws {
+    func `a configured target that is a URL keeps its values, and the message keeps its URL`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.register("app://plain/:a/:b") { message -> String in
             let names = ["a", "b", "c", "d"].map { message.parameters[$0] ?? "-" }
@@ -59,7 +59,7 @@ struct LoadTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases, [false, true])
-    func `a target that is a URL is reached by each kind of delivery`(
+    func `a configured target that is a URL is reached by each kind of delivery`(
         place: RouteTests.Place,
         isSurrounded: Bool
     ) async throws {
@@ -95,7 +95,7 @@ struct LoadTests {
     }
 
     @Test
-    func `repeated query items of a target arrive as they are written`() async throws {
+    func `repeated query items of a configured target arrive as they are written`() async throws {
         try self.bus.register("app://tags") { message -> [String] in try message.argument("tag") }
         try self.bus.load(["app://some": "app://tags?tag=a&tag=b"])
         #expect(try await self.bus.route("app://some", as: [String].self) == ["a", "b"])
@@ -146,7 +146,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target that is not a URL is an error with its line`() {
+    func `a configured target that is not a URL is an error with its line`() {
         let configuration = RouteConfiguration([
             .init(
                 pattern: "app://a",

@@ -19,7 +19,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `an exchange ends once, and releases its waiting parts`() throws {
+    func `a message's exchange ends once, and releases its waiting parts`() throws {
         let handler = try StateParts().handler()
         var state = Exchange.State(ticket: nil, handler: handler)
         let task = HandlerTask {}
@@ -53,7 +53,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `a ticket that is dropped traps in a debug build`() async {
+    func `a message's ticket that is dropped traps in a debug build`() async {
         #if DEBUG
         await #expect(processExitsWith: .failure) {
             let parts = try StateParts()

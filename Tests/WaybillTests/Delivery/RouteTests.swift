@@ -81,7 +81,7 @@ struct RouteTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `headers and deadline reach the handler`(place: Place) async throws {
+    func `headers and deadline of a call reach the handler`(place: Place) async throws {
         try self.bus.register("app://a") { message in
             #expect(message.headers == ["tenant": "7"] && message.deadline != nil)
             #expect(message.payload == nil && message.correlationID == nil)

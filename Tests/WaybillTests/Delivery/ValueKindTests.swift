@@ -176,7 +176,9 @@ struct ValueKindTests {
         #expect(try await self.send(values, as: [any Sendable].self, way).count == 2)
     }
 
-    @Test(arguments: Way.allCases) func `a value of another type is a mismatch`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `a value of another type than the requested one is a typeMismatch`(
+        way: Way
+    ) async throws {
         let error = await failure { _ = try await self.send(UInt8(3), as: Int.self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }

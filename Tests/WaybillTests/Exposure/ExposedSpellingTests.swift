@@ -57,7 +57,7 @@ struct ExposedSpellingTests {
         "app://open/..", "app://open/a/../b", "app://open/%2e%2E", "app://open/.", "app://open/a%2F..%2Fb",
         "app://open/a%5C..%5Cb", "app://open/..%2f..%2fetc/passwd",
     ])
-    func `a path that leaves its folder is not exposed`(url: String) async throws {
+    func `a URL whose path leaves its folder is not exposed`(url: String) async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open/**")
         #expect(await self.outcome(bus, url) == "noRoute")
@@ -75,7 +75,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `dots within segments are exposed`() async throws {
+    func `a URL with dots within its segments is exposed`() async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open/**")
         for url in [

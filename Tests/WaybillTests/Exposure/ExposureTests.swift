@@ -18,7 +18,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a URL that is not exposed answers like a URL that does not exist`() async throws {
+    func `a peer's call of a URL that is not exposed fails like a URL that does not exist`() async throws {
         try self.bus.register("app://user/:id") { _ in "user" }
         try self.bus.register("app://orders/list") { _ in "orders" }
         try self.bus.register("secret://vault/open") { _ in "vault" }
@@ -108,7 +108,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `each operation is exposed separately`() async throws {
+    func `calls, sends, publishing and subscribing are exposed separately`() async throws {
         let heard = Journal<String>()
         try self.bus.register("app://x") { _ in heard.add("routed") }
         try self.bus.subscribe("app://x") { _ in heard.add("published") }

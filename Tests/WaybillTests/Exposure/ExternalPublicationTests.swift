@@ -62,7 +62,8 @@ struct ExternalPublicationTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `exposure is checked for each call, however often a URL was called`() async throws {
+    @Test func `exposure is checked for each peer's request, however often its URL was called`() async throws
+    {
         let heard = self.heard
         try self.bus.subscribe("app://**") { heard.add($0.address.text) }
         for _ in 0..<2 { _ = try await self.begin("app://prices/a") }
@@ -76,7 +77,7 @@ struct ExternalPublicationTests {
         #expect(heard.entries == ["app://prices/a", "app://prices/a", "app://news/a"])
     }
 
-    @Test func `a publication that is not exposed reaches no subscriber, without an error`() async throws {
+    @Test func `a peer's publication to a hidden URL reaches no subscriber, without an error`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://**") { _ in heard.add("reached") }
         guard case .ended = try await self.begin("app://secret/x") else {

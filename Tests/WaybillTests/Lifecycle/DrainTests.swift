@@ -29,7 +29,7 @@ struct DrainTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `the shutdown ends when the last message has its outcome`(way: Way) async throws {
+    func `a draining shutdown ends when the last message has its outcome`(way: Way) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         let probe = Probe(eventLoop: bus.eventLoop)
         let module = Probe(eventLoop: EventLoop())
@@ -160,7 +160,9 @@ struct DrainTests {
     }
 
     @Test(arguments: [false, true])
-    func `dead letters end with the last message, or a second later`(isHeld: Bool) async throws {
+    func `the dead letters of a shutdown end with the last message, or a second later`(
+        isHeld: Bool
+    ) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         // The module is not on a loop of the manual clock, because the clock waits for its loops when it is
         // advanced.

@@ -105,7 +105,7 @@ struct ShutDownTests {
         #expect(bus.statistics.inFlight == 0 && bus.statistics.deadLettered == 4)
     }
 
-    @Test func `shutting down again changes nothing`() async throws {
+    @Test func `shutting down a bus again changes nothing`() async throws {
         let bus = self.bus
         try bus.register("app://a") { _ in }
         _ = await bus.shutDown()

@@ -58,7 +58,7 @@ struct HandWrittenModuleTests {
     }
 
     @Test
-    func `a module that is not installed has a loop to run on`() async throws {
+    func `a module that is not installed can still be called as an actor`() async throws {
         #expect(await Mixer().plain() == 1)
     }
 }

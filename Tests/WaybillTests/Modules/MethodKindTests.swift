@@ -56,7 +56,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `a method can have a message parameter and its own path`() async throws {
+    func `a module's method can have a message parameter and a path of its own`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://elsewhere/x?q=1") == "1")
         #expect(try await bus.route(To.whole()) == "-")

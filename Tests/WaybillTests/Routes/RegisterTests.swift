@@ -142,12 +142,12 @@ struct RegisterTests {
     }
 
     @Test(arguments: ["", "app://%ff", "app://a/%zz%80"])
-    func `an invalid pattern is rejected`(pattern: String) {
+    func `registering an invalid pattern fails`(pattern: String) {
         let error = #expect(throws: RoutingError.self) { try self.bus.register(pattern) { _ in } }
         #expect(error?.code == .invalidPattern)
     }
 
-    @Test func `routes are listed in the order of registration, with their places`() throws {
+    @Test func `a bus lists routes in the order of registration, with their places`() throws {
         try self.bus.register("app://b/:id", fileID: "M/b.swift", line: 1) { _ in }
         try self.bus.register("app://a", fileID: "M/a.swift", line: 2) { _ in }
         let routes = self.bus.routes

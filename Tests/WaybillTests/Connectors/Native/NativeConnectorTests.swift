@@ -77,7 +77,7 @@ struct NativeConnectorTests {
         #expect(actions.all.count == 2)
     }
 
-    @Test func `an action reports a missing parameter`() async throws {
+    @Test func `an action with a missing parameter fails with missingParameter`() async throws {
         let error = await failure { try await self.bus.route("app://user/detail?id=1") }
         #expect(error?.code == .missingParameter && error?.message.contains("`uid`") == true)
     }
