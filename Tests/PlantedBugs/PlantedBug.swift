@@ -12,7 +12,7 @@ package struct PlantedBug: Sendable {
     package let program: @Sendable (World) async throws -> Void
     /// An ordinary test of the program, which calls the modules one after the other, without faults.
     ///
-    /// It returns whether the results are right.
+    /// The test returns whether the results are right.
     package let ordinaryTest: @Sendable (MessageBus) async throws -> Bool
 
     init(

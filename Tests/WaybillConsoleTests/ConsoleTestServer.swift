@@ -76,7 +76,7 @@ struct ConsoleTestServer {
         var json: JSONText? { try? JSONText(validating: Array(self.text.utf8)) }
     }
 
-    /// Makes a request.
+    /// Sends a request, and returns its response.
     func send(
         _ method: HTTPMethod,
         _ path: String,
@@ -93,7 +93,7 @@ struct ConsoleTestServer {
         )
     }
 
-    /// Makes a request with the cookie.
+    /// Sends a GET request with the cookie.
     func get(_ path: String) async throws -> Answer { try await self.send(.GET, path, cookie: self.cookie) }
 
     /// Sends a POST request in the way that a page of the server does.

@@ -62,7 +62,7 @@ struct GatewayServer {
         let text: String
     }
 
-    /// Makes a request.
+    /// Sends a request, and returns its response.
     func send(
         _ method: HTTPMethod,
         _ path: String,

@@ -169,7 +169,7 @@ private struct Random {
 
 /// Layers of screens with parts.
 ///
-/// IDs are numbered in the order of creation, like those of the machine.
+/// IDs are numbered in the order of creation, as the machine numbers them.
 private struct LayerModel {
     struct Screen {
         var id: Int

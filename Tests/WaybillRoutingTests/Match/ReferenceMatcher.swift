@@ -2,7 +2,7 @@
 
 /// A naive implementation of the route language.
 ///
-/// It generates each match of each pattern, and returns the most specific one.
+/// The matcher generates each match of each pattern, and returns the most specific one.
 struct ReferenceMatcher {
     /// One match of a pattern.
     struct Candidate {

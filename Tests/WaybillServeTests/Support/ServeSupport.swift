@@ -53,7 +53,7 @@ struct Served {
 
 /// Runs a closure with a bus that is served at a Unix socket or at another address.
 ///
-/// Both end afterwards.
+/// Server and bus end afterwards.
 func withServer(
     at address: StreamAddress? = nil,
     configuration: RPCServer.Configuration = .quiet,

@@ -19,7 +19,7 @@ struct CalledModules: Sendable {
         case cluster
     }
 
-    /// Where modules are registered.
+    /// The bus on which modules are registered.
     let bus: MessageBus
     let place: Place
     private let callingBus: MessageBus

@@ -38,7 +38,7 @@ struct OverflowTests {
         return module
     }
 
-    /// Makes callers give up, one after the other.
+    /// Routes messages one after the other, each with a deadline that it exceeds.
     private func expire(_ count: Int) async {
         for number in 0..<count {
             let error = await failure {

@@ -351,7 +351,7 @@ struct SerialTests {
         }
         #expect(await bus.settles())
         #expect(bus.statistics.sent == 2 * count + 4 * (count / 8))
-        // This message has no message before it.
+        // No earlier message is left in the queue before this one.
         try await bus.route("app://slow")
     }
 

@@ -28,7 +28,7 @@ private actor TaskModule: TaskService {
     func suspending() async -> UInt { self.here }
     nonisolated func nonisolatedPlain() -> UInt { CurrentTask.id }
     func labelled(_ number: Int) async -> UInt { self.here }
-    // Its label makes this another method than the service's.
+    // The label distinguishes this method from the service's.
     func labelled(number: Int) -> UInt { 0 }
     func typed(_ number: Int) async -> UInt { self.here }
     // Methods whose types or parameter names differ from the service's.

@@ -27,7 +27,7 @@ struct Bench {
         return []
     }
 
-    /// Measures and reports the figures, and returns those that missed a limit.
+    /// Measures and reports the figures, and returns the figures that missed a limit.
     private static func run(_ options: Options) async throws -> [Result] {
         let runner = Runner(
             rounds: options.rounds ?? (options.quick ? 3 : 21),

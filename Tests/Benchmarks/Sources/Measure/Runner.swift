@@ -2,8 +2,8 @@ internal import CMeasure
 
 /// Measures the times of figures.
 ///
-/// This is not a benchmark package, because a figure and its peer must take turns (A B A B), so that other
-/// load affects both. Whole rounds are repeated, and the median is used. The subjects are asynchronous,
+/// The runner is not a benchmark package, because a figure and its peer must take turns (A B A B), so that
+/// other load affects both. Whole rounds are repeated, and the median is used. The subjects are asynchronous,
 /// switch to event loops, and measure their time there.
 public struct Runner: Sendable {
     private let rounds: Int

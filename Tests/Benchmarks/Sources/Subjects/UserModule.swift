@@ -17,7 +17,7 @@ public actor UserModule: LoopBound {
         return uid
     }
 
-    /// The same work as a method that may suspend, and does not.
+    /// Performs the work of `detail` in a method that may suspend, and does not.
     public func ready(uid: Int) async -> Int { self.detail(uid: uid) }
 
     /// Awaits the method of another actor.

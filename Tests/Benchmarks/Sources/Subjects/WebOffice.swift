@@ -49,8 +49,8 @@ public actor WebOffice {
             self.descriptors.append(descriptor)
         }
         let request = "GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        // The C function uses the pointers only during the call, and the arrays have as many elements as it
-        // is told.
+        // The C function uses the pointers only during the call, and each array has as many elements as the
+        // passed count.
         let time = unsafe measure_web_calls(
             self.path,
             &self.descriptors,

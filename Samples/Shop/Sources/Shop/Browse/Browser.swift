@@ -12,7 +12,7 @@ final class Browser {
     private let presenter: PagePresenter
     private var bus: MessageBus { self.presenter.visit.bus }
 
-    /// Asks the customer before anything is paid; nil if no customer is there.
+    /// Asks the customer to confirm a payment, or nil if there is no customer.
     var asker: ((PaymentRequest) async -> PaymentAnswer)?
 
     /// The latest message for the customer.

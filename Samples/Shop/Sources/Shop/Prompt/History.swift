@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// The lines that were typed at the prompt, in this run and in earlier runs.
 ///
-/// They are kept in a file that only its owner can read, because a line may contain a session. If the file
-/// cannot be read or written, the shop runs without a saved history.
+/// The lines are kept in a file that only its owner can read, because a line may contain a session. If the
+/// file cannot be read or written, the shop runs without a saved history.
 struct History {
     /// The maximum number of lines.
     static let limit = 1_000

@@ -191,7 +191,7 @@ extension DurableStore.Configuration {
 
 /// A folder for the files of stores.
 ///
-/// It is beside the benchmarks, because `/tmp` may be in memory instead of on a disk.
+/// The folder is beside the benchmarks, because `/tmp` may be in memory instead of on a disk.
 private final class StoreFolder: Sendable {
     private let folder = "waybill-bench-\(ProcessInfo.processInfo.processIdentifier)"
 

@@ -163,7 +163,7 @@ extension Figures {
         ]
     }
 
-    /// The same number of concurrent calls without a bus.
+    /// Returns a subject of 64 concurrent actor calls without a bus.
     private static func calls(in office: Office) -> Subject {
         Subject("actor calls, the same loops") { count in
             try await office.caller.inFlight(64, count) { await office.caller.call(office.module, $0) }

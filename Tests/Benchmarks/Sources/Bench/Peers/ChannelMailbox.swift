@@ -5,7 +5,7 @@ import Subjects
 extension Peers {
     /// A task with an AsyncChannel as its mailbox.
     ///
-    /// It answers through a channel of the caller.
+    /// The task answers through a channel of the caller.
     static let channel = Subject("AsyncChannel mailbox") { count in
         let requests = AsyncChannel<Int>()
         let replies = AsyncChannel<Int>()
