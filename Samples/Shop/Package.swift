@@ -14,7 +14,7 @@ let settings: [SwiftSetting] = [
 let waybill = Target.Dependency.product(name: "Waybill", package: "waybill")
 let eventLoop = Target.Dependency.product(name: "WaybillEventLoop", package: "waybill")
 
-/// A module of the shop knows the bus and the values that travel on it, and no other module.
+/// A module of the shop, which depends on the bus and the types of its values, and on no other module.
 func module(_ name: String, resources: [Resource] = []) -> Target {
     .target(name: name, dependencies: ["ShopAPI", waybill], resources: resources, swiftSettings: settings)
 }
@@ -29,7 +29,8 @@ let package = Package(
         .trait(name: "Cluster", description: "The shop as several processes; it needs libnats.")
     ],
     dependencies: [
-        // A link to the repository: a package is known by its folder, and a clone may be called anything.
+        // This dependency is a link to the repository, because a package is identified by its folder, and a
+        // clone may have any name.
         .package(
             name: "waybill",
             path: "../waybill",
@@ -54,7 +55,7 @@ let package = Package(
             dependencies: [waybill, .product(name: "WaybillDurable", package: "waybill")],
             swiftSettings: settings
         ),
-        // Depends on nothing: the program joins it to the bus.
+        // `Carriers` depends on nothing. The program connects it to the bus.
         .target(name: "Carriers", swiftSettings: settings),
         .target(
             name: "Routes",

@@ -13,12 +13,12 @@ let settings: [SwiftSetting] = [
 
 let waybill = Target.Dependency.product(name: "Waybill", package: "waybill")
 
-/// A module of the shop, by a link to its folder there.
+/// Returns the target of a module of the shop, whose folder is a link to `Samples/Shop`.
 func module(_ name: String, resources: [Resource] = []) -> Target {
     .target(name: name, dependencies: ["ShopAPI", waybill], resources: resources, swiftSettings: settings)
 }
 
-// A separate package, so that the shop for the command line is built without a web server.
+// The web shop is a separate package, so that the shop for the command line is built without a web server.
 let package = Package(
     name: "web-shop",
     platforms: [.macOS(.v26)],

@@ -31,7 +31,7 @@ try bus.register("app://attack/slow") { _ async throws -> String in
     return large
 }
 try bus.register("app://attack/echo") { message in message.parameters["text"] ?? "" }
-// A subscriber, so that a publication causes work.
+// A subscriber makes each publication cause work.
 try bus.subscribe("app://attack/news/**") { _ in }
 for route in ["honest", "large", "slow", "echo"] { try bus.expose("app://attack/\(route)", for: .all) }
 for topics in ["news", "quiet"] {

@@ -18,7 +18,7 @@ let waybill: [Target.Dependency] = [
     .product(name: "WaybillServe", package: "waybill"),
 ]
 
-// A separate package, so that users of the library do not download the peers.
+// The benchmarks are a separate package, so that users of the library do not download the peers.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v26)],
@@ -26,9 +26,10 @@ let package = Package(
         .trait(name: "Cluster", description: "Two nodes beside libnats; it needs libnats.")
     ],
     dependencies: [
-        // A link to the repository, because a package is identified by its folder, and a clone may have any
-        // name. Only the trait of the gateway is on, because Hummingbird is built anyway. The code of macros
-        // is written by hand, because swift-syntax takes ten minutes to build in release mode.
+        // This dependency is a link to the repository, because a package is identified by its folder, and a
+        // clone may have any name. Only the trait of the gateway is enabled, because Hummingbird is built
+        // anyway. The code of macros is written by hand, because swift-syntax takes ten minutes to build in
+        // release mode.
         .package(
             name: "waybill",
             path: "../../Samples/waybill",
@@ -44,13 +45,13 @@ let package = Package(
             pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
         ),
-        // C code for the size of the heap, and for two bare libuv loops that wake each other.
+        // C code that reads the size of the heap, and runs two bare libuv loops that wake each other.
         .target(
             name: "CMeasure",
             dependencies: ["CUVPeer"],
             linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux])), .linkedLibrary("sqlite3")]
         ),
-        // A malloc that counts. It would slow down what is timed, so only `Workload` is linked with it.
+        // A malloc that counts. It slows down programs, so only `Workload` is linked with it.
         .target(name: "CMallocCount"),
         .target(name: "Measure", dependencies: ["CMeasure"], swiftSettings: settings),
         .target(

@@ -8,9 +8,9 @@ let products = [
     "WaybillCompatibility", "WaybillServe", "WaybillNavigation",
 ]
 
-// A package as a user begins it: by path, with the settings of a new package and without upcoming features.
-// It sees public declarations only, so it fails when one is missing, needs an import that the documentation
-// does not show, or does not compile as the documentation prints it.
+// A package like one that a user creates: a dependency by path, the settings of a new package, no upcoming
+// features. It sees only public declarations. It fails to build when a declaration is missing, needs an
+// import that the documentation does not show, or does not compile as the documentation prints it.
 let package = Package(
     name: "consumer",
     platforms: [.macOS(.v26)],
@@ -19,7 +19,8 @@ let package = Package(
         .default(enabledTraits: []),
     ],
     dependencies: [
-        // A link to the repository: a package is known by its folder, and a clone may be called anything.
+        // This dependency is a link to the repository, because a package is identified by its folder, and a
+        // clone may have any name.
         .package(
             name: "waybill",
             path: "../../Samples/waybill",

@@ -1,5 +1,6 @@
-// Ends while its loop gives the handles of many signals back, and has libuv give back what it shares some time before
-// the process is gone: a destructor of libuv does the same, and then only a few microseconds are left.
+// Ends while its loop releases the handlers of many signals. The program makes libuv release its shared state
+// some time before the process ends. A destructor of libuv does the same, but only a few microseconds before
+// the end.
 import CLibUV
 import WaybillEventLoop
 

@@ -1,11 +1,11 @@
 // A fuzz target for libFuzzer, which .ci/fuzz compiles together with the frame reader and the scanner of JSON.
 
-/// Reads arbitrary bytes as frames, whole and in pieces.
+/// Reads arbitrary bytes as frames, in one piece and in several.
 ///
-/// The frames and the error must be equal, and every accepted frame must be readable.
+/// Both results must have equal frames and errors, and every accepted frame must be readable.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func readFrames(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    // SAFETY: the fuzzer passes so many bytes, and keeps them until this returns.
+    // SAFETY: the fuzzer passes this number of bytes, and keeps them until the function returns.
     let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
     guard let seed = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
@@ -26,7 +26,7 @@ public func readFrames(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// The frames in some pieces of a stream, and why there are no more.
+/// Returns the frames in some pieces of a stream, and the error that ended the stream.
 private func frames(in pieces: [[UInt8]]) -> (texts: [[UInt8]], error: FrameError?) {
     var reader = FrameReader(limit: 256)
     var texts: [[UInt8]] = []

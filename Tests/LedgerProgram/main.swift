@@ -4,7 +4,8 @@
 //   LedgerProgram FILE finish                    waits until all messages have ended, and prints the effects
 //   LedgerProgram FILE poison                    sends ten messages, one of which ends the process
 //
-// It prints `try N` before and `ack N` after each send, and one line `effect N COUNT` for each number.
+// The program prints `try N` before and `ack N` after each send, and one line `effect N COUNT` for each
+// number.
 #if Durable
 #if canImport(Darwin)
 import Darwin
@@ -14,7 +15,7 @@ import Glibc
 import Waybill
 import WaybillDurable
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line immediately, also into a pipe.
 func say(_ line: String) {
     print(line)
     fflush(nil)

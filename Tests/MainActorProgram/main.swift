@@ -28,7 +28,7 @@ func useBus() async throws {
         MainActor.preconditionIsolated()
         print("\(title) is window \(count)")
     }
-    // Many jobs of the main actor do not keep the loop from its timers.
+    // Many jobs of the main actor must not delay the timers of the loop.
     let busy = Task { @MainActor in while !Task.isCancelled { await Task.yield() } }
     try await loop.clock.sleep(for: .milliseconds(20))
     busy.cancel()

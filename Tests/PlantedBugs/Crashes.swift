@@ -31,7 +31,7 @@ actor Sales {
 
     @Route func sell() async throws {
         self.disk.add(1, to: "sold")
-        // A crash here leaves a sale that is never shipped.
+        // A crash at this point leaves a sale that is never shipped.
         try await Task.sleep(for: .seconds(60))
         self.disk.add(1, to: "shipped")
     }
@@ -96,7 +96,7 @@ actor Leader {
     init(_ disk: Disk) { self.disk = disk }
 
     @Route func work(now: Int) async throws {
-        // The lease lasts ten seconds, and the work may take longer.
+        // The lease lasts ten seconds, but the work may take longer.
         guard self.disk.read("lease") < now else { return }
         self.disk.write(now + 10_000, to: "lease")
         self.disk.add(1, to: "leaders")

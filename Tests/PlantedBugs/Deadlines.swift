@@ -2,7 +2,7 @@
 import Waybill
 import WaybillSimulation
 
-// Defects that appear when a message is late, cancelled or sent again.
+// Defects that appear when a message is late, cancelled or retried.
 
 @Module("app://refunds")
 actor Refunds {
@@ -44,7 +44,7 @@ actor Seats {
 
     @Route func reserve() async throws -> Int {
         self.reserved += 1
-        // The payment may be cancelled, and then nobody releases the seat.
+        // The payment may be cancelled, and then no code releases the seat.
         try await Task.sleep(for: .milliseconds(50))
         self.reserved -= 1
         return self.reserved
@@ -152,7 +152,7 @@ actor Printer {
     @Route func print() async throws -> Bool {
         guard self.permits > 0 else { return false }
         self.permits -= 1
-        // An error leaves this function without the permit.
+        // When the call throws, this function does not return the permit.
         try await self.bus.route("app://paper/feed")
         self.permits += 1
         return true

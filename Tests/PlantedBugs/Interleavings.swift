@@ -2,7 +2,7 @@
 import Waybill
 import WaybillSimulation
 
-// Defects of one module: another message runs while a handler awaits.
+// Defects within one module: another message runs while a handler awaits.
 
 @Module("app://counter")
 actor Counter {
@@ -63,7 +63,7 @@ actor Prices {
     @Route func read() async throws -> Int {
         if let cached { return cached }
         let price = self.stored
-        // The database answers.
+        // This suspension stands for the answer of a database.
         await Task.yield()
         self.cached = price
         return price

@@ -95,7 +95,7 @@ extension PlantedBug {
         let news = try await bus.install { News() }.module
         let reader = try await bus.install { Reader() }.module
         try await bus.route("app://reader/start")
-        // The test waits because its author has seen it fail without the wait.
+        // The test waits, because its author has seen it fail without the wait.
         try await Task.sleep(for: .seconds(1))
         try await bus.route("app://news/publish")
         let published = await news.published
@@ -103,7 +103,7 @@ extension PlantedBug {
     }
 }
 
-/// A link of a circle: each module asks the next one, and handles one message at a time.
+/// A module of a circle. It handles one message at a time, and each module calls the next one.
 @Module("app://first")
 actor First {
     @Route func ask(depth: Int) async throws -> Int {
@@ -121,7 +121,7 @@ actor Second {
 @Module("app://third")
 actor Third {
     @Route func ask(depth: Int) async throws -> Int {
-        // Another task asks, so the bus cannot see that the first module waits for itself.
+        // Another task makes the call, so the bus cannot detect that the first module waits for itself.
         let bus = self.bus
         return try await Task.detached {
             try await bus.route("app://first/ask?depth=\(depth - 1)", as: Int.self)

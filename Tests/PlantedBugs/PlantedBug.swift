@@ -12,9 +12,9 @@ package struct PlantedBug: Sendable {
     package let faults: Faults
     /// The program, with the conditions that the defect breaks.
     package let program: @Sendable (World) async throws -> Void
-    /// A test as most programs have it: it calls the modules one after the other, without faults.
+    /// An ordinary test of the program, which calls the modules one after the other, without faults.
     ///
-    /// It returns whether the results are right.
+    /// The test returns whether the results are right.
     package let ordinaryTest: @Sendable (MessageBus) async throws -> Bool
 
     init(

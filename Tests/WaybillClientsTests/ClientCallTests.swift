@@ -44,7 +44,7 @@ struct ClientCallTests {
     }
 
     @Test(arguments: Language.available)
-    func `values go round unchanged over each transport`(language: Language) async throws {
+    func `a generated client passes values unchanged over each transport`(language: Language) async throws {
         try await ProbeServer.run { server in
             var generator = SeededGenerator(seed: 7)
             let values = (0..<Self.count).map { _ in Everything.random(using: &generator) }
@@ -71,7 +71,7 @@ struct ClientCallTests {
     }
 
     @Test(arguments: Language.available)
-    func `calls have parameters, progress, errors, deadlines and cancellation`(
+    func `a generated client has parameters, progress, errors, deadlines and cancellation`(
         language: Language
     ) async throws {
         try await ProbeServer.run { server in
@@ -91,14 +91,14 @@ struct ClientCallTests {
     }
 
     @Test(arguments: Language.available)
-    func `a subscription goes on after the server has been started again`(language: Language) async throws {
+    func `a subscription continues after the server has restarted`(language: Language) async throws {
         try await ProbeServer.run { server in
             let command = try await language.command("generated", in: server.folder)
             let socket = server.socket
             async let run = Script.run(command + ["subscribe", socket], in: server.folder)
             for topic in ["first", "second"] {
                 try await server.withSocket { _ in
-                    // The client notes each message over the same connection.
+                    // The client calls the server for each message, over the same connection.
                     let end = ContinuousClock.now + .seconds(20)
                     while ContinuousClock.now < end,
                         !server.notes.entries.contains(where: { $0.hasPrefix(topic) })
@@ -116,7 +116,7 @@ struct ClientCallTests {
     }
 
     @Test(arguments: Language.available)
-    func `a subscription over HTTP misses no message when its connection is cut`(
+    func `a subscription over HTTP misses no message when its connection breaks`(
         language: Language
     ) async throws {
         try await ProbeServer.run { server in

@@ -7,7 +7,7 @@ import WaybillDocuments
 import WaybillJSON
 import WaybillTestSupport
 
-/// A client of one version against a server of the next.
+/// A client of one version against a server of the next version.
 @Suite(.timeLimit(.minutes(10)))
 struct CompatibilityTests {
     enum First {
@@ -47,7 +47,7 @@ struct CompatibilityTests {
     }
 
     @Test(arguments: ClientCallTests.Language.available)
-    func `a client works on the next version, and tells that it is another`(
+    func `a client works with the next version of a program, and reports the difference`(
         language: ClientCallTests.Language
     ) async throws {
         let old = MessageBus(configuration: .quiet)
@@ -76,7 +76,7 @@ struct CompatibilityTests {
 
     /// The client of the extended document has every route and every class of the client before.
     @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
-    func `a client of a compatible random version has everything that the client before has`() async throws {
+    func `a client of an extended document has every route and class of the previous client`() async throws {
         let mypy = try #require(Script.mypy)
         let count = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 500 : Scale.of(20)
         try await withFolder { folder in
@@ -118,7 +118,8 @@ struct CompatibilityTests {
         }
     }
 
-    /// Returns a document with an optional parameter more in each route, and a property more in each reply.
+    /// Returns a document with one more optional parameter in each route, and one more property in each
+    /// reply.
     private static func extended(_ document: BusDocument) throws -> BusDocument {
         var tree = try JSONTree(json: document.json)
         let routes = (tree["routes"]?.elements ?? []).map { route in

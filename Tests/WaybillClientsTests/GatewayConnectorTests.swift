@@ -25,7 +25,7 @@ struct GatewayConnectorTests {
         }
     }
 
-    @Test func `values go round unchanged`() async throws {
+    @Test func `values pass through the gateway unchanged`() async throws {
         try await self.withBus { bus, _ in
             var generator = SeededGenerator(seed: 11)
             for _ in 0..<50 {
@@ -41,7 +41,7 @@ struct GatewayConnectorTests {
         }
     }
 
-    @Test func `progress replies arrive in order, and the gateway answers them`() async throws {
+    @Test func `progress replies arrive in order through the gateway`() async throws {
         try await self.withBus { bus, _ in
             var seen: [Int] = []
             let sum: Int = try await bus.route(
@@ -52,7 +52,7 @@ struct GatewayConnectorTests {
         }
     }
 
-    @Test func `errors keep their codes, and headers arrive`() async throws {
+    @Test func `errors keep their codes through the gateway, and headers arrive`() async throws {
         try await self.withBus { bus, _ in
             let failed = await #expect(throws: RoutingError.self) {
                 let _: Int = try await bus.route("app://probe/fail", parameters: ["id": 9])
@@ -67,7 +67,7 @@ struct GatewayConnectorTests {
         }
     }
 
-    @Test func `a deadline and a cancellation end the handler`() async throws {
+    @Test func `a deadline or a cancellation cancels the handler behind the gateway`() async throws {
         try await self.withBus { bus, server in
             let late = await #expect(throws: RoutingError.self) {
                 try await bus.route("app://probe/wait", timeout: .milliseconds(200), as: Void.self)
@@ -81,7 +81,7 @@ struct GatewayConnectorTests {
         }
     }
 
-    @Test func `a gateway that is not there is unreachable`() async throws {
+    @Test func `a call to a gateway that is not running fails with unreachable`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try bus.connect("app", to: GatewayConnector("http://127.0.0.1:1/bus/"))
         let error = await #expect(throws: RoutingError.self) {

@@ -4,14 +4,15 @@ import WaybillClients
 import WaybillDocuments
 import WaybillTestSupport
 
-/// The texts of generated clients: the same each time, and accepted by the compilers of their languages.
+/// The texts of generated clients, which are the same each time, and which the compilers of their languages
+/// accept.
 @Suite(.timeLimit(.minutes(60)))
 struct GeneratedTextTests {
     /// The number of random documents.
     private static let count =
         ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 1000 : Scale.of(60)
 
-    /// Writes a client for each of some random documents into a folder.
+    /// Writes a client for each of a number of random documents into a folder.
     private func write(
         _ language: ClientLanguage,
         ending: String,
@@ -41,7 +42,7 @@ struct GeneratedTextTests {
     }
 
     @Test(arguments: ClientLanguage.allCases)
-    func `a document always has the same client`(language: ClientLanguage) throws {
+    func `the same document always generates the same client`(language: ClientLanguage) throws {
         for seed in 0..<20 as Range<UInt64> {
             let first = try RandomDocument.make(seed: seed)
             let second = try BusDocument(json: first.json)
@@ -50,7 +51,7 @@ struct GeneratedTextTests {
         }
     }
 
-    @Test func `a fingerprint changes with the routes, and not with the title or the comments`() throws {
+    @Test func `a fingerprint depends on the routes, and not on the title or the comments`() throws {
         let tree = try JSONTree(json: try RandomDocument.make(seed: 3).json)
         var (renamed, documented, changed) = (tree, tree, tree)
         renamed["title"] = "Another title"
@@ -71,7 +72,7 @@ struct GeneratedTextTests {
     }
 
     @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
-    func `mypy accepts the clients of random documents in Python`() async throws {
+    func `mypy accepts Python clients of random documents`() async throws {
         let mypy = try #require(Script.mypy)
         try await self.withFiles(.python, ending: "py") { folder, files in
             let compiled = try await Script.run(
@@ -88,7 +89,7 @@ struct GeneratedTextTests {
     }
 
     @Test(.enabled(if: Script.has("tsc"), "tsc is not there: install node-typescript"))
-    func `tsc accepts the clients of random documents in TypeScript`() async throws {
+    func `tsc accepts TypeScript clients of random documents`() async throws {
         try await self.withFiles(.typeScript, ending: "ts") { folder, files in
             let checked = try await Script.run(Script.tsc + ["--noEmit"] + files, in: folder)
             #expect(checked.status == 0, "\(checked.output.suffix(2000))")
@@ -103,7 +104,7 @@ struct GeneratedTextTests {
             "the libraries are not in .build/debug: run swift build --enable-all-traits"
         )
     )
-    func `the compiler accepts the clients of random documents in Swift`() async throws {
+    func `the compiler accepts Swift clients of random documents`() async throws {
         try await self.withFiles(.swift, ending: "swift") { folder, files in
             let checked = try await Script.run(
                 [

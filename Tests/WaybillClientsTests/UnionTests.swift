@@ -3,7 +3,7 @@ import Testing
 import WaybillClients
 import WaybillDocuments
 
-/// Values that a newer server may send: further options of a union, cases of an enumeration, and properties.
+/// Values that only a newer server sends: options of a union, cases of an enumeration, and properties.
 @Suite(.timeLimit(.minutes(5)))
 struct UnionTests {
     private static func option(_ tag: String, property: String, schema: JSONTree) -> JSONTree {
@@ -54,7 +54,7 @@ struct UnionTests {
         }
     }
 
-    @Test func `Python keeps unknown options and cases`() async throws {
+    @Test func `a Python client keeps options and cases that it does not know`() async throws {
         try await withFolder { folder in
             let text = try Self.document.client(in: .python, named: "Shapes")
             try text.write(toFile: "\(folder)/shapes.py", atomically: true, encoding: .utf8)
@@ -80,7 +80,7 @@ struct UnionTests {
             "node or tsc is not there: install node-typescript"
         )
     )
-    func `TypeScript keeps unknown options and cases`() async throws {
+    func `a TypeScript client keeps options and cases that it does not know`() async throws {
         try await withFolder { folder in
             let text = try Self.document.client(in: .typeScript, named: "Shapes")
             try text.write(toFile: "\(folder)/shapes.ts", atomically: true, encoding: .utf8)

@@ -6,7 +6,7 @@ import Waybill
 import WaybillCommands
 import WaybillDocuments
 
-/// The output for the options of documents.
+/// The documents that each option prints.
 struct DocumentOptionsTests {
     private func written(_ arguments: String...) async throws -> String {
         let bus = MessageBus()
@@ -24,11 +24,11 @@ struct DocumentOptionsTests {
         ("--document", "\"waybill\": 1"), ("--asyncapi", "\"asyncapi\": \"3.0.0\""),
         ("--openapi", "\"openapi\": \"3.1.0\""), ("--markdown", "### `app://user/:id`"),
     ])
-    func `each kind of document has a flag`(flag: String, text: String) async throws {
+    func `each kind of document has a command line flag`(flag: String, text: String) async throws {
         #expect(try await self.written(flag).contains(text))
     }
 
-    @Test func `OpenAPI has a version, a path and a title`() async throws {
+    @Test func `options set the version, the path and the title of an OpenAPI document`() async throws {
         let text = try await self.written(
             "--openapi",
             "--openapi-version",
@@ -42,7 +42,7 @@ struct DocumentOptionsTests {
         #expect(text.contains("\"title\": \"users\""))
     }
 
-    @Test func `a site is a page in a folder`() async throws {
+    @Test func `the site option writes one page into a folder`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())").path()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try await self.written("--site", folder) == "\(folder)/index.html: 1 routes")
@@ -54,11 +54,11 @@ struct DocumentOptionsTests {
     @Test(arguments: [
         ["--asyncapi", "--openapi"], ["--openapi", "--openapi-version", "2"], ["--document", "--site", "x"],
     ])
-    func `options that exclude each other are refused`(arguments: [String]) {
+    func `options that exclude each other are rejected`(arguments: [String]) {
         #expect(throws: (any Error).self) { try DocumentOptions.parse(arguments) }
     }
 
-    @Test func `without an option there is the list of before`() throws {
+    @Test func `no document is written without an option`() throws {
         #expect(try !DocumentOptions.parse([]).isAsked)
     }
 }

@@ -22,7 +22,7 @@ struct RouteListTests {
     ])
 
     @Test
-    func `a table has its columns in line`() throws {
+    func `a table of routes has aligned columns`() throws {
         #expect(
             try self.list.text(as: .table) == """
                 PATTERN            PARAMETERS                                   REPLY  HANDLED BY
@@ -33,7 +33,7 @@ struct RouteListTests {
     }
 
     @Test
-    func `JSON states which parameters are required`() throws {
+    func `JSON of a route marks the required parameters`() throws {
         let json = try self.list.text(as: .json)
         #expect(json.contains(#""pattern" : "app://user/detail""#))
         #expect(json.contains(#""required" : true"#))
@@ -42,7 +42,7 @@ struct RouteListTests {
     }
 
     @Test
-    func `Markdown has a section for each module and a table of parameters`() throws {
+    func `Markdown of routes has a section for each module and a table of parameters`() throws {
         #expect(
             try self.list.text(as: .markdown) == """
                 # Routes
@@ -73,7 +73,7 @@ struct RouteListTests {
     }
 
     @Test
-    func `a program adds the subcommand in one line`() async throws {
+    func `a program adds the routes subcommand in one line`() async throws {
         let command = try Program.parseAsRoot(["routes", "--check", "app://a"])
         #expect(command is RoutesCommand<Program>)
         #expect(throws: (any Error).self) { try Program.parseAsRoot(["routes", "app://a"]) }
@@ -91,7 +91,7 @@ struct RouteListTests {
         (["--service", "ClockService", "--service", "CalendarService"], false),
         (["--service", "ClockService", "app://b"], false),
     ])
-    func `services are checked as URLs are, by the names of their protocols`(
+    func `the routes command checks services by the names of their protocols`(
         arguments: [String],
         isFine: Bool
     ) async throws {
@@ -108,7 +108,7 @@ struct RouteListTests {
     }
 
     @Test
-    func `the needed services of a program are checked`() async throws {
+    func `the routes command checks the services that a program needs`() async throws {
         let parsed = try NeedyProgram.parseAsRoot(["routes", "--check"])
         let command = try #require(parsed as? RoutesCommand<NeedyProgram>)
         await #expect(throws: ExitCode.failure) { try await command.run() }

@@ -4,7 +4,7 @@ import WaybillCompatibility
 import WaybillTestSupport
 
 @Suite struct COCRouterForwarderTests {
-    @Test func `the filter of a bus sees the failures of every forwarder, after the completion`() async throws
+    @Test func `the bus's filter receives the failures of each forwarder after the completion`() async throws
     {
         let bus = MessageBus(configuration: .quiet(by: .cocRouter))
         let journal = Journal<String>()

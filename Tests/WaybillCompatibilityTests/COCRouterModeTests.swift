@@ -4,7 +4,7 @@ import WaybillRouting
 
 @Suite struct COCRouterModeTests {
     @Test(arguments: RoutingError.Code.all)
-    func `every code has a mode of a failure`(code: RoutingError.Code) throws {
+    func `each error code maps to a failure mode and back`(code: RoutingError.Code) throws {
         let mode = COCRouterMode(code)
         #expect((400...403).contains(mode.rawValue))
         let back = try #require(RoutingError.Code(mode))
@@ -15,7 +15,7 @@ import WaybillRouting
         (RoutingError.Code.invalidURL, 400), (.noRoute, 401), (.noHandler, 402), (.invalidParameter, 403),
         (.missingParameter, 403), (.handlerFailed, 402),
     ])
-    func `a completion has COCRouter's mode`(code: RoutingError.Code, mode: Int) {
+    func `an error code maps to COCRouter's mode`(code: RoutingError.Code, mode: Int) {
         #expect(COCRouterMode(code).rawValue == mode)
     }
 
@@ -23,14 +23,14 @@ import WaybillRouting
         (400, RoutingError.Code.invalidURL), (401, .noRoute), (402, .noHandler), (403, .invalidParameter),
         (0, .handlerFailed), (500, .handlerFailed), (-1, .handlerFailed),
     ])
-    func `reads the modes that fail, and takes any other number for a failure`(
+    func `a mode maps to an error code, and an unknown number to a failure`(
         mode: Int,
         code: RoutingError.Code
     ) {
         #expect(RoutingError.Code(COCRouterMode(rawValue: mode)) == code)
     }
 
-    @Test func `a failure never has the status 200`() {
+    @Test func `no error has the mode 200`() {
         #expect(RoutingError.Code(.done) == nil)
         #expect(COCRouterMode(nil) == .done)
     }

@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct FTRouterComponentsTests {
-    /// A bus by FTRouter's conventions, whose uncaught handler sees every URL.
+    /// A bus with FTRouter's conventions, whose uncaught handler receives every URL.
     private func components(
         of url: String,
         host: RoutingConventions.Host = .isFirstSegmentUnlessDotted
@@ -31,7 +31,7 @@ struct FTRouterComponentsTests {
         ("/back/market", nil, "market", "back"), ("root/%E5%80%BC", nil, "值", "root"),
         ("ft://push", nil, "", "push"),
     ])
-    func `host, path and transition are told apart`(
+    func `FTRouterComponents separates host, path and transition`(
         url: String,
         host: String?,
         path: String,
@@ -48,7 +48,7 @@ struct FTRouterComponentsTests {
         (.isIgnored, "ft://market/root/x", "market", "root", "x"), (.isIgnored, "push/x", nil, "push", "x"),
         (.isFirstSegment, "ft://example.com/x", nil, nil, "example.com/x"),
     ])
-    func `a host is apart as the conventions say, and never a transition`(
+    func `the host convention separates the host, which is never a transition`(
         choice: RoutingConventions.Host,
         url: String,
         host: String?,
@@ -59,7 +59,7 @@ struct FTRouterComponentsTests {
         #expect(components.host == host && components.transition == transition && components.path == path)
     }
 
-    @Test func `the values of the URL and of the call are one, and a passed one wins`() async throws {
+    @Test func `values of the URL and of the call are merged, and a passed value wins`() async throws {
         let components = try await self.components(of: "ft://a?days=1&name=b&name=c")
         #expect(components.query == ["days": "1", "name": "b"])
         #expect(components.parameters["days"] as? Int == 5 && components.parameters.count == 1)
@@ -94,7 +94,7 @@ struct FTRouterComponentsTests {
         #expect(seen.entries.map(\.host) == [host] && seen.entries.map(\.path) == ["receipt"])
     }
 
-    @Test func `the uncaught handler sees the followed URL, and may send it a value`() async throws {
+    @Test func `the uncaught handler receives the followed URL, and can send a value to it`() async throws {
         var configuration = MessageBus.Configuration.quiet(by: .ftRouter)
         configuration.defaultScheme = "ft"
         let bus = MessageBus(configuration: configuration)
@@ -110,7 +110,7 @@ struct FTRouterComponentsTests {
         #expect(seen.entries == ["ft:///home/receipt", "ft:///home/receipt"])
     }
 
-    @Test func `a handler block sees every URL with its destination, and may answer`() async throws {
+    @Test func `a handler block receives every URL with its destination, and can answer`() async throws {
         var configuration = MessageBus.Configuration.quiet(by: .ftRouter)
         configuration.defaultScheme = "ft"
         let bus = MessageBus(configuration: configuration)

@@ -10,26 +10,26 @@ import WaybillTestSupport
 struct PresetTests {
     /// The input of a test of a preset.
     struct Run: Sendable {
-        /// A URL of the original's kind, without the fragment.
+        /// A URL in the form of the original, without a fragment.
         let url: String
         /// The fragment with the return URL.
         let returnURL: String
         /// The expected parameters.
         let parameters: [String: String]
-        /// A URL of the same scheme without a route.
+        /// A URL of the same scheme that has no route.
         let lost: String
         let register: @Sendable (MessageBus, Stage) throws -> Void
         let unregister: @Sendable (MessageBus) -> Void
     }
 
-    /// The handlers of a test, and their recorded calls.
+    /// The handlers of a test, and the values that they have received.
     struct Stage: Sendable {
         let answers = Journal<Int?>()
         let parameters = Journal<[String: String]>()
         let returnURLs = Journal<String?>()
         let receipts = Journal<String>()
 
-        /// Asks its caller, and replies.
+        /// Registers a handler that asks its caller, and replies.
         var pay: @Sendable (Message) async throws -> String {
             { message in
                 self.parameters.add(message.parameters.all)
@@ -39,13 +39,13 @@ struct PresetTests {
             }
         }
 
-        /// Records the value of the reply.
+        /// Registers a handler that records the value of the reply.
         var receipt: @Sendable (Message) throws -> Void {
             { message in self.receipts.add(try message.payload(as: String.self)) }
         }
     }
 
-    /// A run with two patterns.
+    /// Creates a run with two patterns.
     private static func patterns(
         _ pattern: String,
         _ url: String,
@@ -107,7 +107,7 @@ struct PresetTests {
     ]
 
     @Test(arguments: RoutingConventions.presets.keys.sorted())
-    func `a preset works from end to end`(name: String) async throws {
+    func `each preset registers, routes, replies, returns and unregisters`(name: String) async throws {
         let conventions = try #require(RoutingConventions.presets[name])
         let run = try #require(Self.runs[name], "the preset \(name) has no run here")
         let bus = MessageBus(configuration: .quiet(by: conventions))
@@ -133,7 +133,7 @@ struct PresetTests {
             }
             #expect(stage.returnURLs.entries.last == run.returnURL && stage.receipts.entries == ["paid"])
         } else {
-            // YFRouter has no fragments: the text belongs to the last value.
+            // YFRouter has no fragments, so the text is part of the last value.
             #expect(reply.returnLeg == nil && stage.receipts.count == 0)
             #expect(stage.parameters.entries.last?["total"] == "42#\(run.returnURL)")
         }
@@ -144,7 +144,7 @@ struct PresetTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    @Test func `every preset is in the list, and in it once`() throws {
+    @Test func `the list of presets has each declared preset once`() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
         let file = sources.appending(path: "WaybillCompatibility/RoutingConventions+Routers.swift")
         let declared = try String(contentsOf: file, encoding: .utf8)

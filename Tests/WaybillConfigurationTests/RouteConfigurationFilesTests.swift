@@ -27,7 +27,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `the file of a scheme is found by its name`() throws {
+    func `a scheme's configuration file is found by its name`() throws {
         _ = try self.write("OrderConfig.json", #"{"an order": {"detail": "detail/<id>"}}"#)
         _ = try self.write("user.yaml", "actions:\n  home: home\n")
         _ = try self.write("order.txt", "not a configuration")
@@ -43,7 +43,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `a flat file may have paths that are called as sections are`() throws {
+    func `a flat file can have paths with the names of sections`() throws {
         let url = try self.write(
             "flat.json",
             #"{"actions": "List", "scheme": "Main", "destinations": "Map", "x": "Y"}"#
@@ -56,7 +56,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `YAML has sections, and an action one pattern or several`() throws {
+    func `YAML can have sections, and one or several patterns for an action`() throws {
         let url = try self.write(
             "order.yaml",
             """
@@ -80,7 +80,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `JSON may be a list of actions, in its order, or nothing but destinations`() throws {
+    func `JSON can be an ordered list of actions, or only destinations`() throws {
         let actions = try self.write(
             "https.json",
             """
@@ -106,7 +106,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `actions may stand below descriptions, in a file that is named for its scheme`() throws {
+    func `actions can stand below descriptions, in a file named for its scheme`() throws {
         let url = try self.write(
             "HttpsConfig.json",
             """
@@ -146,7 +146,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `a property list gives the same configuration`() throws {
+    func `a property list gives the same configuration as the other formats`() throws {
         let url = try self.write(
             "order.plist",
             """
@@ -170,7 +170,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `a folder is a file for each scheme, by name`() async throws {
+    func `a folder is read as one file for each scheme`() async throws {
         _ = try self.write("b.yaml", "- { two: two }")
         _ = try self.write("a.json", #"[{ "one": "one" }]"#)
         _ = try self.write("notes.txt", "nothing")
@@ -199,14 +199,18 @@ final class RouteConfigurationFilesTests {
         ),
         ("x.txt", "", "x.txt: the name must end in"),
     ])
-    func `an error names file, line and key`(name: String, text: String, beginning: String) throws {
+    func `a configuration error contains the file, the line and the key`(
+        name: String,
+        text: String,
+        beginning: String
+    ) throws {
         let url = try self.write(name, text)
         let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
         #expect(error.map { "\($0)".hasPrefix(beginning) } == true, "\(error.map { "\($0)" } ?? "")")
     }
 
     @Test
-    func `a file that is not there, or too large, is an error`() throws {
+    func `a missing or too large configuration file is an error`() throws {
         let missing = self.folder.appending(path: "missing.json")
         let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: missing) }
         #expect(error?.message == "there is no such file")
@@ -218,7 +222,7 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
-    func `loading reports an invalid pattern with its file`() throws {
+    func `loading a configuration reports an invalid pattern with its file`() throws {
         let url = try self.write("order.yaml", "actions:\n  a: a\n  b: 'b/(/'\n")
         let bus = MessageBus()
         let error = #expect(throws: ConfigurationError.self) {

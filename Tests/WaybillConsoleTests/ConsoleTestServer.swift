@@ -24,7 +24,9 @@ struct ConsoleTestServer {
 
     var origin: String { "http://127.0.0.1:\(self.port)" }
 
-    /// Runs a server for as long as the body runs; its client is signed in.
+    /// Runs a server while the body runs.
+    ///
+    /// The client of the server is signed in.
     static func run(
         _ bus: MessageBus,
         _ configuration: WaybillConsole.Configuration = .quiet(),
@@ -74,7 +76,7 @@ struct ConsoleTestServer {
         var json: JSONText? { try? JSONText(validating: Array(self.text.utf8)) }
     }
 
-    /// Makes a request.
+    /// Sends a request, and returns its response.
     func send(
         _ method: HTTPMethod,
         _ path: String,
@@ -91,10 +93,10 @@ struct ConsoleTestServer {
         )
     }
 
-    /// Makes a request with the cookie.
+    /// Sends a GET request with the cookie.
     func get(_ path: String) async throws -> Answer { try await self.send(.GET, path, cookie: self.cookie) }
 
-    /// Acts as a page of the server does.
+    /// Sends a POST request in the way that a page of the server does.
     func post(_ path: String, _ body: String) async throws -> Answer {
         let headers = ["Content-Type": "application/json", "Origin": self.origin]
         return try await self.send(.POST, path, headers: headers, body: body, cookie: self.cookie)
@@ -151,7 +153,7 @@ struct ConsoleTestServer {
     }
 }
 
-/// The contents of a stream of snapshots, as a page keeps them.
+/// The contents of a stream of snapshots, merged as in a page.
 struct SnapshotLog: Sendable {
     private(set) var count = 0
     /// The whole text.
@@ -187,7 +189,7 @@ struct SnapshotLog: Sendable {
 }
 
 extension WaybillConsole.Configuration {
-    /// The defaults, kept off the screen, with choices.
+    /// Returns the default configuration without log output, changed by a closure.
     static func quiet(_ change: (inout Self) -> Void = { _ in }) -> Self {
         var configuration = Self(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
         configuration.updatesPerSecond = 50

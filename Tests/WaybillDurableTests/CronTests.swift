@@ -24,7 +24,7 @@ import Testing
         return times
     }
 
-    // Expressions and times as the tables of cron parsers have them.
+    // Expressions and times from the tests of cron parsers.
     @Test(arguments: [
         (
             "* * * * *", "2026-01-01T00:00:30Z",
@@ -71,7 +71,7 @@ import Testing
             ["2026-01-01T00:10:00Z", "2026-01-01T00:30:00Z", "2026-01-01T00:50:00Z"]
         ),
     ])
-    func `an expression has the times that other parsers compute`(
+    func `a cron expression has the times that other parsers compute`(
         expression: String,
         start: String,
         times: [String]
@@ -79,7 +79,7 @@ import Testing
         #expect(try self.times(expression, after: start) == times)
     }
 
-    @Test func `a time that the clock jumps over counts at the end of the gap`() throws {
+    @Test func `a time that daylight saving skips is moved to the end of the gap`() throws {
         // In Oslo, 2026-03-29 has no time from 02:00 to 03:00.
         #expect(
             try self.times("30 2 * * *", in: "Europe/Oslo", after: "2026-03-27T12:00:00Z") == [
@@ -88,7 +88,7 @@ import Testing
         )
     }
 
-    @Test func `a time that the day has twice counts once`() throws {
+    @Test func `a time that daylight saving repeats counts once`() throws {
         // In Oslo, 2026-10-25 has the time from 02:00 to 03:00 twice.
         #expect(
             try self.times("30 2 * * *", in: "Europe/Oslo", after: "2026-10-24T12:00:00Z") == [
@@ -97,7 +97,7 @@ import Testing
         )
     }
 
-    @Test func `a time zone with half an hour and one without the day are supported`() throws {
+    @Test func `cron times work in a zone with half an hour, and in a zone that skipped a day`() throws {
         #expect(
             try self.times("0 6 * * *", in: "Asia/Kolkata", after: "2026-01-01T00:00:00Z", count: 1)
                 == ["2026-01-01T06:00:00+05:30"]
@@ -119,17 +119,17 @@ import Testing
         ("-1 * * * *", "0 to 59"), ("1-2-3 * * * *", "0 to 59"), ("* * * foo *", "1 to 12"),
         ("0 0 30 2 *", "no date"),
     ])
-    func `an invalid expression is refused with the reason`(expression: String, reason: String) throws {
+    func `an invalid cron expression is rejected with the reason`(expression: String, reason: String) throws {
         let error = try #require(throws: DurableError.self) { _ = try DurableRule.cron(expression) }
         #expect(error.code == .invalidArgument)
         #expect(error.message.contains(reason), "\(error.message)")
     }
 
-    @Test func `an unknown time zone is refused`() throws {
+    @Test func `an unknown time zone is rejected`() throws {
         #expect(throws: DurableError.self) { _ = try DurableRule.cron("* * * * *", in: "Europe/Atlantis") }
     }
 
-    @Test func `civil dates are those of the calendar`() {
+    @Test func `civil dates agree with Foundation's calendar`() {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(secondsFromGMT: 0)!
         for day in stride(from: -200_000, to: 200_000, by: 37) {

@@ -7,7 +7,7 @@ import WaybillRouting
 
 @Suite struct DurablePolicyTests {
     @Test(arguments: [DurablePolicies.interruptedLane, "app://mail/**"])
-    func `a policy's lane is not the lane of interrupted messages, whatever its pattern is`(
+    func `a policy's lane is separate from that of interrupted messages, whatever its pattern`(
         pattern: String
     ) throws {
         var policies = DurablePolicies()

@@ -8,7 +8,7 @@ import WaybillEventLoop
 import WaybillServe
 import WaybillTestSupport
 
-/// Durable messages between two processes, which are two buses with a socket between them.
+/// Durable messages between two processes, which the tests replace by two buses with a socket between them.
 @Suite(.timeLimit(.minutes(1)))
 struct DurableReceiverTests {
     private final class LostReply: Middleware {
@@ -36,7 +36,7 @@ struct DurableReceiverTests {
 
     /// Runs a closure with two stores, each on its bus.
     ///
-    /// The URLs of `far` lead from the near bus to the other.
+    /// URLs of the scheme `far` are routed from the near bus to the other one.
     private func withStores(
         isServed: Bool = true,
         _ body: (
@@ -83,7 +83,7 @@ struct DurableReceiverTests {
 
             try await serve()
             await near.isIdle()
-            // The other bus is not attached, so that its store only keeps the message.
+            // The other bus is not attached to its store, so the store only keeps the message.
             #expect(try await far.statistics().waiting == 1)
             #expect(seen.count == 0)
             try await farBus.attach(far)
@@ -92,7 +92,7 @@ struct DurableReceiverTests {
         }
     }
 
-    @Test func `a message that arrives again because its reply was lost is handled once`() async throws {
+    @Test func `a message that is delivered again after its reply was lost is handled once`() async throws {
         try await self.withStores { near, far, farBus, _ in
             let seen = Journal<Int>()
             try farBus.register("far://work/:n") { seen.add(try $0.argument("n")) }
@@ -135,7 +135,7 @@ struct DurableReceiverTests {
         }
     }
 
-    @Test func `without a receiver, the reply of the handler completes the message`() async throws {
+    @Test func `without a receiver's store, the reply of the handler completes the message`() async throws {
         try await self.withStores { near, far, farBus, _ in
             let calls = Locked(0)
             try farBus.register("far://work") { _ in
@@ -153,7 +153,7 @@ struct DurableReceiverTests {
         }
     }
 
-    @Test func `the value of a handler in another process is sent to the return URL`() async throws {
+    @Test func `the value of a durable handler in another process is sent to the return URL`() async throws {
         try await self.withStores { near, far, farBus, _ in
             try farBus.register("far://sum") { _ in 42 }
             try farBus.use(DurableReceiver(far), for: "far://**")

@@ -9,7 +9,7 @@ import WaybillRouting
 import WaybillTestSupport
 
 @Suite struct DurableStoreTests {
-    @Test func `a message that was sent is handled, and leaves the file`() async throws {
+    @Test func `a sent message is handled, and removed from the file`() async throws {
         try await withStore { store, bus in
             let seen = Journal<Int>()
             try bus.register("app://orders/:id") { message in seen.add(try message.parameters.require("id")) }
@@ -20,7 +20,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message that was sent before the bus was attached is handled afterwards`() async throws {
+    @Test func `a durable message that was sent before the bus was attached is handled afterwards`()
+        async throws
+    {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try bus.register("app://log") { seen.add($0.parameters["text"] ?? "") }
@@ -31,7 +33,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `parameters and headers reach the handler with their types`() async throws {
+    @Test func `parameters and headers of a durable message reach the handler with their types`() async throws
+    {
         struct Order: Codable, Sendable, Equatable {
             var id: Int
             var price: Double
@@ -52,7 +55,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a value that cannot be stored is not transferable, and nothing is sent`() async throws {
+    @Test func `a value that cannot be stored fails with notTransferable, and nothing is sent`() async throws
+    {
         try await withStore { store, bus in
             let error = await #expect(throws: RoutingError.self) {
                 try await store.send("app://orders", parameters: ["done": { @Sendable () -> Void in }])
@@ -64,7 +68,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a text that is not a URL is rejected at the send`() async throws {
+    @Test func `sending to a text that is not a URL fails`() async throws {
         try await withStore { store, _ in
             let error = await #expect(throws: RoutingError.self) {
                 try await store.send("app://" + String(repeating: "a", count: 1 << 20))
@@ -73,7 +77,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a handler that throws is called again, and the message completes when it returns`()
+    @Test func `a message whose handler throws is retried, and completes when the handler returns`()
         async throws
     {
         try await withStore(.init(attempts: 5)) { store, bus in
@@ -90,7 +94,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message is a dead letter after its last attempt, and can be retried`() async throws {
+    @Test func `a durable message is a dead letter after its last attempt, and can be retried`() async throws
+    {
         try await withStore(.init(attempts: 2)) { store, bus in
             let attempts = Journal<Int?>()
             let works = Locked(false)
@@ -116,7 +121,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a dead letter can be dropped`() async throws {
+    @Test func `a dead letter in the store can be dropped`() async throws {
         try await withStore(.init(attempts: 1)) { store, bus in
             try await bus.attach(store)
             let receipt = try await store.send("app://nobody")
@@ -128,7 +133,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a value of another type is a dead letter that names the parameter and both types`()
+    @Test func `a dead letter for a wrong type names the parameter and both types`()
         async throws
     {
         try await withStore { store, bus in
@@ -146,7 +151,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a send with a key that was used has no effect`() async throws {
+    @Test func `sending with a key that was used has no effect`() async throws {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try bus.register("app://mail") { seen.add($0.parameters["n"] ?? "") }
@@ -165,7 +170,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a key can be used again when its lifetime has passed`() async throws {
+    @Test func `a message key can be used again when its lifetime has passed`() async throws {
         var configuration = DurableStore.Configuration()
         configuration.keyLifetime = .milliseconds(5)
         try await withStore(configuration: configuration) { store, _ in
@@ -175,7 +180,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `messages of one order are handled one after the other, while others overtake`() async throws {
+    @Test func `messages of one order are handled one after the other, and other messages overtake them`()
+        async throws
+    {
         try await withStore { store, bus in
             let seen = Journal<String>()
             let failures = Locked(2)
@@ -200,7 +207,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message whose predecessor is a dead letter is handled`() async throws {
+    @Test func `a message is handled although its predecessor is a dead letter`() async throws {
         try await withStore(.init(attempts: 1)) { store, bus in
             let seen = Journal<String>()
             try bus.register("app://step/2") { _ in seen.add("2") }
@@ -213,7 +220,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message with a delay is handled when the delay has passed, and not before`() async throws {
+    @Test func `a durable message with a delay is handled when the delay has passed, and not before`()
+        async throws
+    {
         try await withStore { store, bus in
             let seen = Journal<ContinuousClock.Instant>()
             try bus.register("app://remind") { _ in seen.add(.now) }
@@ -226,7 +235,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message whose lifetime has passed is a dead letter`() async throws {
+    @Test func `a durable message whose lifetime has passed is a dead letter`() async throws {
         try await withStore { store, bus in
             try bus.register("app://offer") { _ in Issue.record("an expired message was handled") }
             try await store.send("app://offer", lifetime: .milliseconds(1))
@@ -237,7 +246,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a handler that does not return is cancelled at its timeout, and tried again`() async throws {
+    @Test func `a handler that does not return is cancelled at its timeout, and called again`() async throws {
         try await withStore(.init(attempts: 2, timeout: .milliseconds(30))) { store, bus in
             let cancellations = Journal<Bool>()
             try bus.register("app://slow") { _ in
@@ -252,7 +261,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `no more attempts than the policy allows run at the same time`()
+    @Test(.timeLimit(.minutes(1)))
+    func `a policy's concurrency limits the attempts that run at the same time`()
         async throws
     {
         try await withStore(.init(concurrency: 3)) { store, bus in
@@ -332,7 +342,9 @@ import WaybillTestSupport
         await bus.shutDown()
     }
 
-    @Test func `a message that waits when the store is closed is handled by the next store`() async throws {
+    @Test func `a message that waits when its store is closed is handled by the next store of the file`()
+        async throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         let first = try await DurableStore(path)
@@ -351,7 +363,7 @@ import WaybillTestSupport
     }
 
     @Test
-    func `middlewares write the sender's context into messages, also in a transaction and a completion`()
+    func `middlewares write the sender's context into messages, also in transactions and completions`()
         async throws
     {
         try await withStore { store, bus in
@@ -382,7 +394,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a bus that shuts down gives its messages back, without an attempt`() async throws {
+    @Test func `a bus that shuts down returns its messages to the store, without counting an attempt`()
+        async throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         let gate = Gate()

@@ -10,8 +10,7 @@ import WaybillTestSupport
 
 /// Programs that use a store in ways that its documentation does not show.
 @Suite struct HostileUseTests {
-    @Test func `the write-ahead log is copied into the file, so that it does not grow for ever`() async throws
-    {
+    @Test func `the write-ahead log is copied into the file, so that it stays small`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let store = try await DurableStore(path)
@@ -24,7 +23,7 @@ import WaybillTestSupport
         await store.close()
     }
 
-    @Test func `a schedule that is declared before the bus is attached sends its messages`() async throws {
+    @Test func `schedules that are declared before the bus is attached send their messages`() async throws {
         try await withStore { store, bus in
             let seen = Journal<Int>()
             try bus.register("app://reports") { _ in seen.add(1) }
@@ -53,7 +52,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a statement that rolls the whole transaction back fails only its own transaction`()
+    @Test func `a statement that rolls back the whole transaction fails only its own transaction`()
         async throws
     {
         try await withStore { store, bus in
@@ -118,7 +117,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a store that is closed cannot be attached`() async throws {
+    @Test func `a closed store cannot be attached`() async throws {
         try await withStore { store, bus in
             await store.close()
             let error = await #expect(throws: DurableError.self) { try await bus.attach(store) }
@@ -126,7 +125,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `an attachment that is refused does not change the policies`() async throws {
+    @Test func `a rejected attachment does not change the policies`() async throws {
         try await withStore(.init(attempts: 1)) { store, bus in
             try store.setPolicy(DurablePolicy(attempts: 1), for: "mail/**")
             try await bus.attach(store)
@@ -143,7 +142,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a store that is closed at once after it was attached begins no attempts`() async throws {
+    @Test func `a store that is closed directly after it was attached begins no attempts`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         for round in 0..<20 {
@@ -163,7 +162,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a module whose loop has stopped does not stop the delivery to others`() async throws {
+    @Test func `a module whose loop has stopped does not stop the delivery to other modules`() async throws {
         try await withStore(DurablePolicy(attempts: 2)) { store, bus in
             let loop = EventLoop(name: "module")
             let module = Probe(eventLoop: loop)
@@ -179,7 +178,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a store that is full of expired keys accepts sends again`() async throws {
+    @Test func `a store full of expired keys accepts sends again`() async throws {
         var configuration = DurableStore.Configuration()
         configuration.sizeLimit = 400_000
         configuration.keyLifetime = .milliseconds(500)
@@ -205,13 +204,13 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a path without a write-ahead log is refused`() async {
+    @Test func `a path on which a write-ahead log is impossible is rejected`() async {
         let error = await #expect(throws: DurableError.self) { _ = try await DurableStore(":memory:") }
         #expect(error?.code == .unavailable)
         removeStore(":memory:")
     }
 
-    @Test func `a program may have columns with the store's prefix, and may analyze its tables`() async throws
+    @Test func `a program can use columns with the store's prefix, and can analyze its tables`() async throws
     {
         try await withStore { store, _ in
             try await store.transaction {
@@ -225,7 +224,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a temporary table cannot hide a table of the store`() async throws {
+    @Test func `a temporary table cannot take the name of a table of the store`() async throws {
         try await withStore { store, _ in
             let error = await #expect(throws: DurableError.self) {
                 try await store.transaction {
@@ -237,7 +236,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a restored backup gives its next message another number for other processes`() async throws {
+    @Test func `a restored backup gives its next message a different number for other processes`()
+        async throws
+    {
         let (path, backup) = (temporaryPath(), temporaryPath())
         defer { for path in [path, backup] { removeStore(path) } }
         await (try DurableStore(path)).close()
@@ -257,7 +258,7 @@ import WaybillTestSupport
         #expect(Set(numbers.entries).count == 2)
     }
 
-    @Test func `an expired message counts no attempt`() async throws {
+    @Test func `an expired message does not count an attempt`() async throws {
         try await withStore { store, bus in
             try await store.send("app://offer", lifetime: .milliseconds(1))
             try await Task.sleep(for: .milliseconds(20))
@@ -267,7 +268,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a statement that changes no rows returns 0`() async throws {
+    @Test func `a statement that changes no rows returns the count 0`() async throws {
         try await withStore { store, _ in
             let counts = try await store.transaction { transaction in
                 try transaction.execute("CREATE TABLE orders (id INTEGER)")
@@ -282,7 +283,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `extreme values of a policy and of a send are accepted`() async throws {
+    @Test func `a policy and a send accept extreme values`() async throws {
         let extreme = Duration.seconds(Int64.max)
         try await withStore(.init(attempts: .max, concurrency: .max, timeout: extreme)) { store, bus in
             let seen = Journal<String>()
@@ -299,7 +300,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a file that cannot be opened reports the same failure again`() async throws {
+    @Test func `a store whose file cannot be opened reports the same failure each time`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         try String(repeating: "not a database ", count: 1_000)
@@ -310,9 +311,10 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a process that ends while it opens or closes the file leaves a file that opens`() async throws
+    @Test func `a process that exits while it opens or closes the file leaves a file that opens`()
+        async throws
     {
-        // The lock file says "open" and the log is missing in these moments.
+        // At these moments the lock file contains "open", and the log is missing.
         let path = temporaryPath()
         defer { removeStore(path) }
         let store = try await DurableStore(path)
@@ -321,7 +323,7 @@ import WaybillTestSupport
         await store.close()
     }
 
-    @Test func `a query that never ends is interrupted`() async throws {
+    @Test func `a query without an end is interrupted`() async throws {
         try await withStore { store, _ in
             let error = await #expect(throws: DurableError.self) {
                 try await store.transaction {

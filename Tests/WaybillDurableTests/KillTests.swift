@@ -3,18 +3,20 @@ import Foundation
 import Testing
 import WaybillTestSupport
 
-/// Kills processes with a store.
+/// Kills processes that use a store.
 ///
-/// The ledger is in this process, which is not killed.
+/// The ledger is in the test process, which is not killed.
 @Suite(.serialized) struct KillTests {
-    @Test func `no message is lost, doubled or stuck when processes are killed at any moment`() async throws {
+    @Test func `no durable message is lost, doubled or stuck when processes are killed at any moment`()
+        async throws
+    {
         let isSoak = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1"
         let path = temporaryPath()
         defer { removeStore(path) }
         var ledger = Ledger()
         for _ in 0..<(isSoak ? 1_000 : Scale.of(50)) {
             let process = try LedgerProcess(path, ["send"] + ledger.numbersToSend.map(String.init))
-            // The first line says that the store is open; the process is killed within its sends.
+            // The process prints its first line when the store is open, and is killed while it sends.
             ledger.read(try process.lines(for: .milliseconds(.random(in: 0...40))))
             process.kill()
             ledger.read(process.rest())
@@ -26,7 +28,7 @@ import WaybillTestSupport
         #expect(ledger.violations(in: lines) == [])
     }
 
-    @Test func `a handler that ends its process each time becomes a dead letter, and the others complete`()
+    @Test func `a message whose handler ends its process is a dead letter, and other messages complete`()
         throws
     {
         let path = temporaryPath()
@@ -43,12 +45,12 @@ import WaybillTestSupport
     }
 }
 
-/// The messages that were sent, and those whose send was acknowledged.
+/// The numbers of the sent messages, and of the messages whose send was acknowledged.
 struct Ledger {
     private(set) var tried: Set<Int> = []
     private(set) var accepted: Set<Int> = []
 
-    /// The number to begin with, and the numbers whose sends were not acknowledged.
+    /// The first new number, and the numbers whose sends were not acknowledged.
     var numbersToSend: [Int] {
         [(self.tried.max() ?? 0) + 1] + self.tried.subtracting(self.accepted).sorted()
     }
@@ -93,7 +95,7 @@ final class LedgerProcess {
 
     deinit { self.kill() }
 
-    /// Waits for the first output and then for a duration, and returns the whole lines until then.
+    /// Waits for the first output and then for a duration, and returns the complete lines of that time.
     func lines(for duration: Duration) throws -> [String] {
         self.unread += String(decoding: self.output.fileHandleForReading.availableData, as: UTF8.self)
         Thread.sleep(forTimeInterval: duration / .seconds(1))

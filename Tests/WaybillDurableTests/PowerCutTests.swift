@@ -10,7 +10,9 @@ import WaybillSimulation
 import WaybillTestSupport
 
 @Suite(.serialized) struct PowerCutTests {
-    @Test func `no message is lost, doubled or stuck when the power is cut at any operation`() async throws {
+    @Test func `no durable message is lost, doubled or stuck when the power is cut at any operation`()
+        async throws
+    {
         let isSoak = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1"
         let violations = try await LifeOfMessages().run(
             cuts: isSoak ? 10_000 : Scale.of(400),
@@ -19,25 +21,28 @@ import WaybillTestSupport
         #expect(violations == [], "the seed is in the first line")
     }
 
-    // The three changes that would break the promise. They show that the test above can fail.
+    // Each of these three tests breaks the promise by one change, which shows that the test above can fail.
 
-    @Test func `messages are lost when the disk is not synchronized at each commit`() async throws {
+    @Test func `the power cut test finds lost messages if commits are not synchronized`() async throws {
         let violations = try await LifeOfMessages(synchronous: "NORMAL").run(cuts: 200, seed: 1)
         #expect(violations.contains { $0.hasPrefix("lost") })
     }
 
-    @Test func `effects are doubled when the completion is a second commit`() async throws {
+    @Test func `the power cut test finds doubled effects if the completion is a second commit`() async throws
+    {
         let violations = try await LifeOfMessages(isOneCommit: false).run(cuts: 200, seed: 2)
         #expect(violations.contains { $0.hasPrefix("doubled") })
     }
 
-    @Test func `effects are doubled when a message is sent again without its key`() async throws {
+    @Test func `the power cut test finds doubled effects if a message is sent again without its key`()
+        async throws
+    {
         let violations = try await LifeOfMessages(usesKeys: false).run(cuts: 200, seed: 3)
         #expect(violations.contains { $0.hasPrefix("doubled") })
     }
 }
 
-/// The life of some messages on a disk that loses power again and again.
+/// The life of some messages on a disk that repeatedly loses power.
 struct LifeOfMessages {
     var synchronous = "FULL"
     var isOneCommit = true
@@ -61,7 +66,7 @@ struct LifeOfMessages {
         return violations.isEmpty ? [] : ["seed \(seed)"] + violations
     }
 
-    /// Sends some messages, while the power is cut a few times, until all have been handled.
+    /// Sends some messages and cuts the power a few times, until all messages have been handled.
     private func life(
         using generator: inout SeededGenerator
     ) async throws -> (cuts: Int, violations: [String]) {
@@ -86,7 +91,7 @@ struct LifeOfMessages {
     private func open() async throws -> DurableStore {
         var configuration = DurableStore.Configuration()
         configuration.vfs = self.disk.name
-        // The log is copied into the file in each life.
+        // The store copies the log into the file in each life.
         configuration.logLimit = 20
         configuration.synchronous = self.synchronous
         configuration.logger = Logger(label: "power") { _ in SwiftLogNoOpLogHandler() }
@@ -96,7 +101,7 @@ struct LifeOfMessages {
         return store
     }
 
-    /// Runs a process from its start until all messages have ended, or until the power is cut.
+    /// Runs a process from its start until all messages have ended or the power is cut.
     private func live(sending accepted: inout Set<Int>) async -> Bool {
         guard let store = try? await self.open() else { return false }
         let bus = MessageBus()

@@ -7,7 +7,7 @@ import WaybillRouting
 import WaybillTestSupport
 
 @Suite struct ScheduleTests {
-    @Test func `a schedule sends its message again and again`() async throws {
+    @Test func `a schedule sends its message repeatedly`() async throws {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try bus.register("app://reports/:name") { message in
@@ -56,7 +56,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a restart within a period sends one message for its time`() async throws {
+    @Test func `a restart within a period sends one message for the period's time`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let seen = Journal<Int>()
@@ -84,7 +84,7 @@ import WaybillTestSupport
         (DurableMisfire.once, [1_000_400], 1_000_500), (.skip, [1_000_400], 1_000_500),
         (.each, Array(repeating: 1_000_400, count: 4), 1_000_500),
     ])
-    func `times that were missed a moment ago follow the declared policy`(
+    func `recently missed times follow the schedule's policy`(
         misfire: DurableMisfire,
         ticks: [Int],
         following: Int
@@ -95,7 +95,7 @@ import WaybillTestSupport
         #expect(result.following == following)
     }
 
-    @Test func `times that were missed long ago are skipped, sent once, or sent up to a limit`() throws {
+    @Test func `long missed times are skipped, sent once, or sent up to a limit`() throws {
         let rule = try DurableRule.cron("0 * * * *")
         let hour = 3_600_000
         let now = 10_000 * hour + 1_800_000
@@ -115,7 +115,7 @@ import WaybillTestSupport
         #expect(result.following == 10_001 * minute)
     }
 
-    @Test func `a schedule for a text that is not a URL is refused`() async throws {
+    @Test func `a schedule for a text that is not a URL is rejected`() async throws {
         try await withStore { store, _ in
             let error = await failure {
                 try await store.schedule(

@@ -8,7 +8,9 @@ import WaybillEventLoop
 import WaybillSimulation
 import WaybillTestSupport
 
-/// What goes wrong with a file, each with a typed error that names the remedy.
+/// Faults of a store's file.
+///
+/// Each has a typed error that names the remedy.
 @Suite struct StoreFaultTests {
     private func failure(
         opening path: String,
@@ -22,7 +24,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a file that is not a database is refused, and not changed`() async throws {
+    @Test func `a file that is not a database is rejected, and not changed`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let text = String(repeating: "not a database ", count: 1_000)
@@ -33,7 +35,7 @@ import WaybillTestSupport
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     }
 
-    @Test func `a file of another program gets the store's tables, and keeps its own`() async throws {
+    @Test func `another program's database gets the store's tables, and keeps its own`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let first = try await DurableStore(path)
@@ -48,7 +50,8 @@ import WaybillTestSupport
         await second.close()
     }
 
-    @Test func `a second store of a file names the process that has it`() async throws {
+    @Test func `the error of a second store of a file names the process that has the file open`() async throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         let store = try await DurableStore(path)
@@ -59,13 +62,13 @@ import WaybillTestSupport
         #expect(await self.failure(opening: path) == nil)
     }
 
-    @Test func `a folder that does not exist is unavailable`() async throws {
+    @Test func `opening a store in a missing folder fails with unavailable`() async throws {
         let error = await self.failure(opening: "/nowhere/shop.db")
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("folder exists") == true)
     }
 
-    @Test func `a write-ahead log that is missing after an unclean end is reported`() async throws {
+    @Test func `a missing write-ahead log after an unclean end is reported`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let store = try await DurableStore(path)
@@ -79,7 +82,9 @@ import WaybillTestSupport
         #expect(await self.failure(opening: path) == nil)
     }
 
-    @Test func `a store that has reached its limit refuses sends, and completes what it has`() async throws {
+    @Test func `a store that has reached its size limit rejects sends, and completes its messages`()
+        async throws
+    {
         var configuration = DurableStore.Configuration()
         configuration.sizeLimit = 400_000
         try await withStore(configuration: configuration) { store, bus in
@@ -125,7 +130,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a full disk fails sends, and ended messages are completed when there is space again`()
+    @Test func `a full disk fails sends, and outcomes are written when there is space again`()
         async throws
     {
         let store = try await self.open()
@@ -154,7 +159,9 @@ import WaybillTestSupport
         await store.close()
     }
 
-    @Test func `a store that is closed while the disk is full writes what ends until then`() async throws {
+    @Test func `a store that is closed while the disk is full writes the outcomes when there is space`()
+        async throws
+    {
         let store = try await self.open()
         let bus = MessageBus()
         let gate = Gate()
@@ -164,7 +171,7 @@ import WaybillTestSupport
         await gate.reached()
         self.disk.limit(to: 1)
         gate.open()
-        // The outcome has to be refused by the disk before the store is closed.
+        // The disk must refuse the outcome before the store is closed.
         try await Task.sleep(for: .milliseconds(50))
         let start = ContinuousClock.now
         async let closed: Void = store.close(drainingFor: .seconds(60))
@@ -177,7 +184,7 @@ import WaybillTestSupport
         await again.close()
     }
 
-    @Test func `a synchronization that fails stops the store, and all that waits`() async throws {
+    @Test func `a failed synchronization stops the store, and later sends fail`() async throws {
         let store = try await self.open()
         try await store.send("app://work")
         self.disk.failSynchronizations(true)
@@ -186,12 +193,12 @@ import WaybillTestSupport
         #expect(await self.code { try await store.send("app://work") } == .stopped)
         await store.close()
         let again = try await self.open()
-        // The second message was not acknowledged, so that it may be there or not.
+        // The second message was not acknowledged, so the file may or may not contain it.
         #expect([1, 2].contains(try await again.statistics().waiting))
         await again.close()
     }
 
-    @Test func `a page that was overwritten is found by the check, and stops a store that reads it`()
+    @Test func `check finds an overwritten page, and the store that reads the page stops`()
         async throws
     {
         let store = try await self.open()
@@ -210,7 +217,7 @@ import WaybillTestSupport
         await damaged.close()
     }
 
-    @Test func `a log that was cut keeps the commits before the cut`() async throws {
+    @Test func `a truncated log keeps the commits before the cut`() async throws {
         let store = try await self.open()
         for number in 0..<20 { try await store.send("app://work/\(number)") }
         self.disk.cutPower(afterOperations: 1)

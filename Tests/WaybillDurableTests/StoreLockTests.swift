@@ -5,7 +5,8 @@ import Testing
 @testable import WaybillDurable
 
 @Suite struct StoreLockTests {
-    @Test func `a log that SQLite has deleted after a failure is not reported as missing`() throws {
+    @Test func `a write-ahead log that SQLite has deleted after a failure is not reported as missing`() throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         try Data().write(to: URL(filePath: path))
@@ -16,7 +17,8 @@ import Testing
         #expect(lock != nil)
     }
 
-    @Test func `a log that is deleted after the process has ended is reported as missing`() throws {
+    @Test func `a write-ahead log that is deleted after the process has ended is reported as missing`() throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         try Data().write(to: URL(filePath: path))
@@ -31,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a lock that another store holds is not changed by an attempt to take it`() throws {
+    @Test func `a failed attempt to lock a store does not change the other process's lock`() throws {
         let path = temporaryPath()
         defer { removeStore(path) }
         let lock = try StoreLock(path)

@@ -10,7 +10,7 @@ import WaybillTestSupport
 
 /// Random programs of sends, transactions, failures, delays and restarts, compared with a model in memory.
 @Suite struct StoreModelTests {
-    /// A message of the program, and how often its handler fails before it returns.
+    /// A message of the program, and the number of times that its handler fails before it returns.
     private struct Sent {
         let number: Int
         let failures: Int
@@ -39,7 +39,7 @@ import WaybillTestSupport
 
     private struct Refusal: Error {}
 
-    @Test func `a store does what a model in memory does`() async throws {
+    @Test func `random operations on a store agree with a model in memory`() async throws {
         for _ in 0..<Scale.of(30) {
             let seed = UInt64.random(in: 1...UInt64.max)
             try await self.run(seed)

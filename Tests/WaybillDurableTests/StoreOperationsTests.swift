@@ -4,10 +4,10 @@ import Waybill
 import WaybillDurable
 import WaybillTestSupport
 
-/// The routes with which a running program shows and repairs its store.
+/// The routes by which a running program shows and repairs its store.
 @Suite(.timeLimit(.minutes(1)))
 struct StoreOperationsTests {
-    @Test func `dead letters are listed, retried and dropped by URL`() async throws {
+    @Test func `operations list, retry and drop dead letters by URL`() async throws {
         try await withStore(DurablePolicy(attempts: 2)) { store, bus in
             try bus.register("app://mail/:n") { _ in throw OrderError.closed }
             try bus.registerOperations(of: store)
@@ -27,7 +27,7 @@ struct StoreOperationsTests {
         }
     }
 
-    @Test func `the figures count attempts, and the commits that have written`() async throws {
+    @Test func `the store's statistics count attempts, and commits that wrote something`() async throws {
         try await withStore(DurablePolicy(attempts: 3)) { store, bus in
             try bus.register("app://mail") { _ in throw OrderError.closed }
             #expect(try await store.statistics().commits == 0)
@@ -42,7 +42,7 @@ struct StoreOperationsTests {
         }
     }
 
-    @Test func `a state that does not exist is an invalid parameter`() async throws {
+    @Test func `a message state that does not exist fails with invalidParameter`() async throws {
         try await withStore { store, bus in
             try bus.registerOperations(of: store)
             let error = await #expect(throws: RoutingError.self) {
@@ -52,7 +52,7 @@ struct StoreOperationsTests {
         }
     }
 
-    @Test func `a failure of the store is refused with its sentence`() async throws {
+    @Test func `an operation on a closed store fails with refused and the reason`() async throws {
         try await withStore { store, bus in
             try bus.registerOperations(of: store)
             await store.close()
@@ -62,7 +62,7 @@ struct StoreOperationsTests {
         }
     }
 
-    @Test func `no operation is registered when one of them conflicts with a route`() async throws {
+    @Test func `no store operation is registered when one of them conflicts with a route`() async throws {
         try await withStore { store, bus in
             try bus.register("app://store/retry") { _ in }
             let error = #expect(throws: RoutingError.self) { try bus.registerOperations(of: store) }

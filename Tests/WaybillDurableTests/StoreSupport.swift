@@ -37,7 +37,7 @@ func removeStore(_ path: String) {
 }
 
 extension DurableStore {
-    /// Waits until no message waits or is underway.
+    /// Waits until no message waits or is being handled.
     func isIdle() async {
         while let statistics = try? await self.statistics(), statistics.waiting + statistics.underway > 0 {
             try? await Task.sleep(for: .milliseconds(1))

@@ -9,7 +9,7 @@ import WaybillTestSupport
 @Suite struct TransactionTests {
     struct Refusal: Error, Equatable {}
 
-    @Test func `rows and messages of a transaction take effect together`() async throws {
+    @Test func `rows and messages of a transaction are committed together`() async throws {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try bus.register("app://mail") { seen.add($0.parameters["n"] ?? "") }
@@ -38,7 +38,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a transaction that throws has no effect, and others of the same moment have theirs`()
+    @Test func `a transaction that throws has no effect, and concurrent transactions take effect`()
         async throws
     {
         try await withStore { store, bus in
@@ -65,7 +65,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `the error of a transaction's closure reaches the caller`() async throws {
+    @Test func `the error of a transaction's closure reaches the caller of the transaction`() async throws {
         try await withStore { store, _ in
             await #expect(throws: Refusal()) { try await store.transaction { _ in throw Refusal() } }
         }
@@ -77,13 +77,13 @@ import WaybillTestSupport
         "UPDATE waybill_store SET value = 9", "INSERT INTO \"WAYBILL_dead\" SELECT * FROM waybill_dead",
         "SELECT 1; SELECT 2", "", "SELEKT 1", "SELECT ?",
     ])
-    func `a statement that would break the store is refused`(sql: String) async throws {
+    func `a statement that would damage the store is rejected`(sql: String) async throws {
         try await withStore { store, _ in
             let error = await #expect(throws: DurableError.self) {
                 try await store.transaction { _ = try $0.execute(sql) }
             }
             #expect(error?.code == .invalidStatement)
-            // The store works on.
+            // The store continues to work.
             try await store.send("app://mail")
             #expect(try await store.statistics().waiting == 1)
         }
@@ -105,7 +105,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a constraint that a statement violates can be handled in the transaction`() async throws {
+    @Test func `the closure can catch a constraint violation and continue its transaction`() async throws {
         try await withStore { store, _ in
             try await store.transaction { transaction in
                 try transaction.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
@@ -120,7 +120,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a transaction cannot be used after its closure has returned`() async throws {
+    @Test func `using a transaction after its closure has returned fails`() async throws {
         final class Keeper: @unchecked Sendable {
             var transaction: DurableTransaction?
         }
@@ -132,7 +132,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `the connection can be used by another library within the transaction`() async throws {
+    @Test func `another library can use the connection within the transaction`() async throws {
         try await withStore { store, _ in
             let isThere = try await store.transaction { transaction in
                 try unsafe transaction.withUnsafeConnection { Int(bitPattern: $0) != 0 }
@@ -143,7 +143,7 @@ import WaybillTestSupport
 }
 
 @Suite struct CompletionTests {
-    @Test func `writes, messages and the completion are one commit`() async throws {
+    @Test func `a handler's writes, messages and completion are one commit`() async throws {
         try await withStore { store, bus in
             let seen = Journal<String>()
             try await store.transaction { _ = try $0.execute("CREATE TABLE labels (id INTEGER)") }
@@ -153,7 +153,7 @@ import WaybillTestSupport
                     try transaction.execute("INSERT INTO labels VALUES (?)", number)
                     try transaction.send("app://shipped/\(number)")
                 }
-                // The message is completed, so that this failure does not cause another attempt.
+                // The message is already completed, so this failure does not cause another attempt.
                 throw OrderError.closed
             }
             try bus.register("app://shipped/:n") { seen.add($0.parameters["n"] ?? "") }
@@ -167,7 +167,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a completion whose closure throws writes nothing, and the message is tried again`()
+    @Test func `a completion whose closure throws writes nothing, and the message is retried`()
         async throws
     {
         try await withStore(.init(attempts: 3)) { store, bus in
@@ -187,7 +187,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message can be completed once`() async throws {
+    @Test func `a durable message can be completed only once`() async throws {
         try await withStore { store, bus in
             let codes = Journal<DurableError.Code?>()
             try bus.register("app://ship") { message in
@@ -202,7 +202,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a handler whose timeout has passed can no longer complete its message`() async throws {
+    @Test func `a handler whose timeout has passed cannot complete its message`() async throws {
         try await withStore(.init(attempts: 2, timeout: .milliseconds(20))) { store, bus in
             let codes = Journal<DurableError.Code?>()
             let gate = Gate()
@@ -228,7 +228,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `the result of the completion is sent to the return URL, and the reply's value is not`()
+    @Test func `the completion's result is sent to the return URL, instead of the reply's value`()
         async throws
     {
         try await withStore { store, bus in
@@ -245,7 +245,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message that no store delivers cannot be completed`() async throws {
+    @Test func `a message that was not delivered by a store cannot be completed`() async throws {
         try await withStore { _, bus in
             try bus.register("app://ship") { message in
                 #expect(message.attempt == nil)
@@ -256,7 +256,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a message that a durable handler routes is not durable itself`() async throws {
+    @Test func `a message that a durable handler routes is not durable`() async throws {
         try await withStore { store, bus in
             let attempts = Journal<Int?>()
             try bus.register("app://outer") { message in

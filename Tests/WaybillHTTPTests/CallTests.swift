@@ -22,7 +22,7 @@ private struct Binding: RouterMiddleware {
     }
 }
 
-/// Calls over HTTP, and how they fail.
+/// Calls over HTTP, and their failures.
 @Suite(.timeLimit(.minutes(2)))
 struct CallTests {
     private struct User: Codable, Sendable { var name: String }
@@ -46,7 +46,7 @@ struct CallTests {
     }
 
     @Test
-    func `an error that a module declares is a problem with its status, its sentence and its value`()
+    func `an error that a module declares is a problem document with its status, message and value`()
         async throws
     {
         try self.bus.register("app://orders/:id") { message -> Int in
@@ -67,7 +67,7 @@ struct CallTests {
     }
 
     @Test
-    func `path, query, JSON and forms become the URL and parameters`() async throws {
+    func `path, query, JSON and forms become a message's URL and parameters`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let get = try await server.send(.GET, "app/user/1?name=Lili%20B")
             #expect(get.status == 200 && get.text == "{\"name\":\"1 Lili B\"}")
@@ -89,7 +89,7 @@ struct CallTests {
     }
 
     @Test
-    func `the handler has the task-local values of the server's middlewares`() async throws {
+    func `the handler has the task-local values of the web server's middlewares`() async throws {
         try self.bus.register("app://bound") { _ in Context.name }
         try self.bus.register("app://bound/later") { _ async in
             await Task.yield()
@@ -106,7 +106,7 @@ struct CallTests {
     }
 
     @Test(arguments: [HTTPMethod.GET, .POST], [false, true])
-    func `a body is read whether its length is told or it comes in chunks`(
+    func `a body is read whether its length is given or it arrives in chunks`(
         method: HTTPMethod,
         isChunked: Bool
     ) async throws {
@@ -122,7 +122,8 @@ struct CallTests {
     }
 
     @Test
-    func `a body that is not an object is the payload, and values are decoded for the handler`() async throws
+    func `a body that is not an object is the payload, and the handler's types decode its values`()
+        async throws
     {
         try self.bus.register("app://echo") { message -> [User] in
             #expect(message.origin.transport == "http" && message.headers == ["traceparent": "00-1"])
@@ -140,7 +141,7 @@ struct CallTests {
     }
 
     @Test
-    func `each failure has its status, and does not reveal the inside`() async throws {
+    func `each failure of a call has its HTTP status, and does not reveal internals`() async throws {
         let bus = self.bus
         try bus.register("app://fails/refused") { _ in throw RoutingError.refused("no") }
         try bus.register("app://fails/thrown") { _ in throw Secret() }
@@ -175,7 +176,7 @@ struct CallTests {
     }
 
     @Test
-    func `a path outside of the bus has its own error`() async throws {
+    func `a request that does not reach the bus has its own status`() async throws {
         try await GatewayServer.run(self.bus, .with(\.bodyLimit, 100)) { server in
             #expect(try await server.send(.GET, "app/add?a=1&b=2").status == 405)
             for method in [HTTPMethod.PUT, .TRACE, .OPTIONS, .RAW(value: "QUERY")] {
@@ -209,7 +210,7 @@ struct CallTests {
     }
 
     @Test
-    func `texts that take quadratic time to compare are refused at once`() async throws {
+    func `texts that take quadratic time to compare are rejected at once`() async throws {
         let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
         let short = "e" + String(repeating: "\u{301}\u{316}", count: 5000)
         try await GatewayServer.run(self.bus) { server in
@@ -228,7 +229,7 @@ struct CallTests {
     }
 
     @Test
-    func `requests for other hosts and from other pages are refused`() async throws {
+    func `requests for other hosts and from other pages are rejected`() async throws {
         try await GatewayServer.run(self.bus, .with(\.origins, ["https://friend.example"])) { server in
             func get(_ headers: [String: String]) async throws -> GatewayServer.Answer {
                 try await server.send(.GET, "app/user/1", headers: headers)
@@ -270,7 +271,7 @@ struct CallTests {
     }
 
     @Test
-    func `a full mailbox and a bus that has ended ask to come back`() async throws {
+    func `a full mailbox and a bus that has shut down answer with Retry-After`() async throws {
         let gate = Gate()
         let probe = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.configureMailbox(of: probe, MailboxConfiguration(limit: 1, isSerial: true))
@@ -294,7 +295,7 @@ struct CallTests {
     }
 
     @Test
-    func `a client that goes away cancels its handler`() async throws {
+    func `a client that disconnects cancels its handler`() async throws {
         let started = Tally()
         let cancelled = Tally()
         try self.bus.register("app://fails/slow") { _ in
@@ -313,7 +314,7 @@ struct CallTests {
                 #expect(await eventually { cancelled.count == number })
             }
             #expect(await server.bus.settles())
-            // A call that has been watched has its reply.
+            // The gateway sends the reply of a call during which it has watched the connection.
             try server.bus.register("app://fails/slower") { _ -> Int in
                 try await Task.sleep(for: .milliseconds(30))
                 return 7
@@ -323,7 +324,8 @@ struct CallTests {
     }
 
     @Test
-    func `a call whose loop is busy ends at its deadline, and keeps its connection`() async throws {
+    func `an HTTP call whose loop is busy ends at its deadline, and its connection stays open`() async throws
+    {
         let gate = Gate()
         let held = Gate()
         try self.bus.register("app://fails/hold") { _ -> Int in
@@ -346,7 +348,7 @@ struct CallTests {
     }
 
     @Test
-    func `calls reach modules on all loops of a bus`() async throws {
+    func `HTTP calls reach modules on all loops of a bus`() async throws {
         let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
         let bus = MessageBus(eventLoops: loops, configuration: .quiet)
         for (number, loop) in loops.enumerated() {
@@ -369,7 +371,7 @@ struct CallTests {
     }
 
     @Test
-    func `many clients at once have their own replies`() async throws {
+    func `concurrent clients each receive their own replies`() async throws {
         try await GatewayServer.run(self.bus) { server in
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for client in 0..<8 {

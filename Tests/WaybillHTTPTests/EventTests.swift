@@ -38,7 +38,7 @@ struct EventTests {
     }
 
     @Test
-    func `an event that is the body is answered with one`() async throws {
+    func `a call by a structured event is answered with a structured event`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let body = "{\(self.attributes),\"subject\":\"€\",\"data\":{\"degrees\":100}}"
             let type = "application/cloudevents+json; charset=utf-8"
@@ -67,7 +67,7 @@ struct EventTests {
     }
 
     @Test
-    func `an event whose attributes are headers is answered with one`() async throws {
+    func `a call by a binary event is answered with a binary event`() async throws {
         try self.bus.register("app://text") { message in
             try message.payload(as: String.self) + (message.headers["ce-datacontenttype"] ?? "")
         }
@@ -93,7 +93,7 @@ struct EventTests {
     }
 
     @Test
-    func `invalid events are rejected, and expired ones are not delivered`() async throws {
+    func `an invalid event is rejected, and an expired event is not delivered`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let type = "application/cloudevents+json"
             let none = try await server.send(.POST, "app/nothing", body: "{\"id\":\"1\"}", type: type)
@@ -115,7 +115,7 @@ struct EventTests {
     }
 
     @Test
-    func `an event is not published by GET`() async throws {
+    func `GET does not publish an event`() async throws {
         let published = Tally()
         try self.bus.subscribe("app://prices/:symbol") { _ in published.add() }
         try await GatewayServer.run(self.bus) { server in
@@ -137,7 +137,7 @@ struct EventTests {
     }
 
     @Test
-    func `an event that is published stays the event that it was`() async throws {
+    func `a published event reaches subscribers with its attributes and data unchanged`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let events = try await server.events(.GET, "subscribe?pattern=app://prices/**&format=cloudevents")
             let plain = try await server.events(.GET, "subscribe?pattern=app://prices/**")
@@ -156,7 +156,7 @@ struct EventTests {
             let second = try self.event(await events.next())
             #expect(second["type"] == "app://prices/**" && second["subject"] == "app://prices/NONE")
             #expect(second["source"] == "//127.0.0.1:\(server.port)" && second["expirytime"] != nil)
-            // The process's own text, since a server that is started again counts from the beginning.
+            // The ID contains a text of the process, because a restarted server counts from the beginning.
             #expect(second["id"]?.split(separator: "-").count == 2)
             #expect(second.data == Array("{\"**\":\"NONE\",\"x\":2}".utf8))
             #expect(try await plain.next()?.data.contains("\"url\":\"app://prices/ACME\"") == true)

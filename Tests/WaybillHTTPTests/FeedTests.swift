@@ -10,7 +10,7 @@ import WaybillTestSupport
 
 @testable import WaybillHTTP
 
-/// How long feeds live, and how much memory they take.
+/// The lifetime and the memory of feeds.
 @Suite(.timeLimit(.minutes(2)))
 struct FeedTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -29,7 +29,7 @@ struct FeedTests {
         FeedName(pattern: ExactText(pattern), source: source.map { ExactText($0) })
     }
 
-    /// Reads events as a client does, until it has as many as it wants.
+    /// Reads events as a client does, until it has the given number.
     private func read(_ count: Int, of place: FeedClient, after lastID: String? = nil) async -> [String] {
         let sink = EventSink()
         let sender = Task { await place.feed.send(after: place.number, or: lastID, to: sink) }
@@ -46,7 +46,7 @@ struct FeedTests {
     }
 
     @Test
-    func `a pattern ends with its last client if no client has had an event`() async throws {
+    func `a feed ends with its last client if no client has received an event`() async throws {
         let feeds = self.feeds()
         do {
             let first = try feeds.enter(self.name("app://news/a"), from: nil)
@@ -59,8 +59,7 @@ struct FeedTests {
     }
 
     @Test
-    func `a pattern is kept for a client that has had an event, and makes room for another one`() async throws
-    {
+    func `a feed whose client has received an event is kept, and makes room for another one`() async throws {
         let feeds = self.feeds {
             $0.streamLimit = 2
             $0.replayTime = .seconds(600)
@@ -71,7 +70,7 @@ struct FeedTests {
             #expect(await self.read(1, of: place).count == 1)
         }
         #expect(feeds.count == 2)
-        // The first has made room for the third; the others have what was published since.
+        // The first feed has made room for the third. The other feeds keep what is published meanwhile.
         try await self.bus.publish("app://news/b")
         let place = try feeds.enter(self.name("app://news/b"), from: nil)
         #expect(place.number == 2)
@@ -81,7 +80,7 @@ struct FeedTests {
     }
 
     @Test
-    func `one address has only so many patterns kept`() async throws {
+    func `one address has only a limited number of feeds kept`() async throws {
         let feeds = self.feeds {
             $0.streamsPerClient = 2
             $0.replayTime = .seconds(600)
@@ -99,7 +98,7 @@ struct FeedTests {
     }
 
     @Test
-    func `kept messages have a limit in bytes, and a message of several patterns counts once`()
+    func `kept messages have a limit in bytes, and a message of several feeds counts once`()
         async throws
     {
         let (count, size) = (50, 100_000)
@@ -116,23 +115,23 @@ struct FeedTests {
         }
         #expect(await eventually { places.allSatisfy { $0.feed.lastNumber == 30 } })
         #expect(feeds.store.size <= 1_000_000)
-        // The clients learn that they have missed the first ones.
+        // A gap event tells the client that it has missed the first messages.
         let events = await self.read(2, of: places[0])
         #expect(events[0].contains("event: gap"))
         #expect(events[1].contains("\"n0\":") && events[1].hasSuffix("\"text\":\"\(text)\"}}\n\n"))
         withExtendedLifetime(places) {}
     }
 
-    /// The contents of a message that become the data of an event.
+    /// The part of a message that becomes the data of its event.
     enum EventContent: CaseIterable {
         case parameters
         case payload
-        /// The data of the event in which the message arrived.
+        /// The message arrived in an event, whose data are used.
         case event
     }
 
     @Test(arguments: EventContent.allCases)
-    func `events of several patterns share their data`(content: EventContent) async throws {
+    func `the events of several feeds share their data`(content: EventContent) async throws {
         let (count, text) = (50, String(repeating: "x", count: 100_000))
         let feeds = self.feeds { $0.replayBytes = 1_000_000 }
         let places = try (0..<count).map { number in
@@ -167,7 +166,7 @@ struct FeedTests {
         ("app://news/:n", "app://news/a?q=r", ["x": 1], #""parameters":{"n":"a","q":"r","x":1}}"#),
         ("app://news/:n", "app://news/a?q=r", ["n": 1, "q": 2], #""parameters":{"n":1,"q":2}}"#),
     ])
-    func `an event has the values of path, query and call once each`(
+    func `an event has each value of path, query and call once`(
         pattern: String,
         url: String,
         values: [String: Int],
@@ -181,10 +180,10 @@ struct FeedTests {
     }
 
     @Test
-    func `clients that do not read hold only so many bytes, and each message counts once`() {
+    func `clients that do not read hold a limited number of bytes, and each message counts once`() {
         let store = EventStore(limit: 100_000)
         let parts = (0..<4).map { _ in store.add(.init(repeating: 0x78, count: 30_000)) }
-        // The first has made room for the fourth.
+        // The first part has made room for the fourth.
         #expect(parts[0].lend() == nil)
         var loans = (1...3).map { parts[$0].lend() }
         #expect(loans.allSatisfy { $0 != nil })
@@ -199,7 +198,7 @@ struct FeedTests {
     }
 
     @Test
-    func `the streams of one address are limited, and the end of one makes room`() throws {
+    func `the streams of one address are limited, and an ended stream makes room`() throws {
         let count = StreamCount(limit: 3, perClient: 2)
         var places = try [count.take(for: "10.0.0.1"), count.take(for: "10.0.0.1")]
         #expect(throws: Problem.self) { try count.take(for: "10.0.0.1") }
@@ -211,7 +210,7 @@ struct FeedTests {
     }
 
     @Test
-    func `patterns that were subscribed to and left do not keep others out`() async throws {
+    func `feeds whose clients have left do not keep others out`() async throws {
         try await GatewayServer.run(self.bus, .with(\.streamLimit, 4)) { server in
             var readers: [Task<Void, any Error>] = []
             for number in 0..<4 {
@@ -234,7 +233,7 @@ struct FeedTests {
     }
 
     @Test
-    func `a client that does not read is disconnected`() async throws {
+    func `a subscriber that does not read is disconnected`() async throws {
         var configuration = WaybillGateway.Configuration.quiet
         configuration.stallTime = .milliseconds(50)
         configuration.heartbeat = .milliseconds(20)

@@ -16,7 +16,7 @@ struct GatewayServer {
     let client: HTTPClient
     let group: ServiceGroup
 
-    /// Runs a server for as long as the body runs.
+    /// Runs a server while the body runs.
     static func run(
         _ bus: MessageBus,
         _ configuration: WaybillGateway.Configuration = .quiet,
@@ -62,7 +62,7 @@ struct GatewayServer {
         let text: String
     }
 
-    /// Makes a request.
+    /// Sends a request, and returns its response.
     func send(
         _ method: HTTPMethod,
         _ path: String,
@@ -125,7 +125,7 @@ struct GatewayServer {
 }
 
 extension WaybillGateway.Configuration {
-    /// The defaults, with failures kept off the screen.
+    /// The default configuration without log output of failures.
     static var quiet: Self { Self(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }) }
 
     /// Returns the quiet configuration with one changed property.
@@ -152,7 +152,7 @@ final class EventReader {
 
     init(_ response: HTTPClientResponse) {
         self.response = response
-        // The body of the client cannot be read where its reader is isolated.
+        // The body cannot be read on the actor of its reader.
         let (parts, source) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
         let body = response.body
         let task = Task {
@@ -167,7 +167,7 @@ final class EventReader {
         self.parts = parts.makeAsyncIterator()
     }
 
-    /// The next event; nil when the stream has ended.
+    /// Returns the next event, or nil when the stream has ended.
     func next() async throws -> Event? {
         var event = Event()
         while let line = try await self.line() {

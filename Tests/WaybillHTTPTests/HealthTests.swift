@@ -7,12 +7,12 @@ import WaybillEventLoop
 import WaybillHTTP
 import WaybillTestSupport
 
-/// The routes that say how a program is.
+/// The routes that report the health of a program.
 @Suite(.timeLimit(.minutes(2)))
 struct HealthTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    @Test func `live and ready answer, and ready names the failed checks`() async throws {
+    @Test func `the health routes answer, and the readiness route names the failed checks`() async throws {
         let isConnected = Locked(false)
         self.bus.addReadinessCheck("database") { isConnected.withLock { $0 } ? nil : "secret reason" }
         let gateway = WaybillGateway(self.bus, configuration: .quiet)

@@ -13,7 +13,7 @@ struct StreamTests {
     private let bus = MessageBus(configuration: .quiet)
 
     @Test
-    func `progress replies, reply and failure are events`() async throws {
+    func `a streamed call's progress replies, reply and failure are events`() async throws {
         try self.bus.register("app://count") { message -> String in
             let end = try message.parameters.require("to", as: Int.self)
             for number in 1...end { await message.reply(with: number) }
@@ -38,7 +38,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a progress reply is sent at once`() async throws {
+    func `a progress reply is sent to the client at once`() async throws {
         let gate = Gate()
         try self.bus.register("app://wait") { message in
             await message.reply(with: 1)
@@ -48,7 +48,7 @@ struct StreamTests {
         try await GatewayServer.run(self.bus, .with(\.heartbeat, .milliseconds(10))) { server in
             let events = try await server.events(.POST, "app/wait")
             #expect(try await events.next() == .init(name: "progress", data: "1"))
-            // The handler still waits; comments keep the stream open.
+            // The handler still waits, and comments keep the stream open.
             try await Task.sleep(for: .milliseconds(50))
             gate.open()
             #expect(try await events.next() == .init(name: "reply", data: "null"))
@@ -57,7 +57,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a client that leaves a stream cancels its handler`() async throws {
+    func `a client that leaves a streamed call cancels its handler`() async throws {
         let cancelled = Gate()
         try self.bus.register("app://wait") { message in
             await message.reply(with: 1)
@@ -79,7 +79,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a subscription has the messages that are exposed for it`() async throws {
+    func `a subscriber receives only the messages that are exposed for subscribing`() async throws {
         try self.bus.expose("app://prices/:symbol", for: .subscribing)
         try await GatewayServer.run(self.bus) { server in
             #expect(try await server.send(.GET, "subscribe").status == 400)
@@ -100,7 +100,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a client that returns gets the events that it missed, and learns which are lost`() async throws {
+    func `a client that reconnects receives the events that it missed, or a gap event`() async throws {
         try self.bus.expose("app://n/:n", for: .subscribing)
         try await GatewayServer.run(self.bus, .with(\.replayLimit, 5)) { server in
             let path = "subscribe?pattern=app://n/:n"
@@ -131,7 +131,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a subscription ends some time after its last client`() async throws {
+    func `a subscription ends some time after its last client has left`() async throws {
         try self.bus.expose("app://x", for: .subscribing)
         try await GatewayServer.run(self.bus, .with(\.replayTime, .milliseconds(20))) { server in
             let reader = Task {
@@ -145,7 +145,7 @@ struct StreamTests {
     }
 
     @Test
-    func `the number of streams is limited`() async throws {
+    func `a stream beyond the limit is rejected with 429`() async throws {
         try self.bus.expose("app://x", for: .subscribing)
         try await GatewayServer.run(self.bus, .with(\.streamLimit, 2)) { server in
             let path = "subscribe?pattern=app://x"
@@ -157,7 +157,7 @@ struct StreamTests {
     }
 
     @Test(arguments: [false, true])
-    func `shutting down ends each stream with a last event`(isBus: Bool) async throws {
+    func `shutting down the gateway ends each stream with a last event`(isBus: Bool) async throws {
         try self.bus.register("app://wait") { _ in try await hang() }
         try self.bus.expose("app://wait", for: [.calls, .subscribing])
         try await GatewayServer.run(self.bus) { server in

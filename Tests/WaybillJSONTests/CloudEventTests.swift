@@ -24,7 +24,10 @@ struct CloudEventTests {
         ("text/plain", "an \"é\"\n"), ("application/vnd.kettle+json; v=1", "false"), ("text/plain", ""),
         ("application/octet-stream", "\u{0}\u{1}"),
     ])
-    func `an event is the same after both encodings`(type: String, data: String) throws {
+    func `an event is unchanged after the structured and the binary encoding`(
+        type: String,
+        data: String
+    ) throws {
         var attributes = self.required
         attributes.merge(["subject": "é \"50 %\"", "datacontenttype": type, "tenant1": "x"]) { $1 }
         let event = try CloudEvent(attributes, data: data.isEmpty ? nil : Array(data.utf8))
@@ -34,20 +37,20 @@ struct CloudEventTests {
     }
 
     @Test
-    func `bytes that are not text are Base64 in JSON`() throws {
+    func `an event's data that are not text are Base64 in JSON`() throws {
         var attributes = self.required
         attributes["datacontenttype"] = "image/png"
         let event = try CloudEvent(attributes, data: [0xFF, 0x00, 0x80])
         #expect(String(decoding: event.structured, as: UTF8.self).contains("\"data_base64\":\"/wCA\""))
         #expect(try CloudEvent(structured: event.structured) == event)
         attributes["datacontenttype"] = "application/json"
-        // Data that is declared as JSON but is not valid is sent unchanged.
+        // Data that are declared as JSON but are not valid JSON are sent unchanged.
         let broken = try CloudEvent(attributes, data: Array("{".utf8))
         #expect(try CloudEvent(structured: broken.structured) == broken)
     }
 
     @Test
-    func `attributes may be numbers and Booleans, and null is none`() throws {
+    func `an event's attributes can be numbers and Booleans, and null means absent`() throws {
         let event = try self.structured(",\"sequence\":7,\"sampled\":true,\"subject\":null,\"data\":7.0")
         #expect(event["sequence"] == "7" && event["sampled"] == "true" && event["subject"] == nil)
         #expect(event.data == Array("7.0".utf8) && event.contentType == "application/json")
@@ -59,17 +62,17 @@ struct CloudEventTests {
         ("%e2%82%ac", "€"),
         ("50%", "50%"), ("%zz%4", "%zz%4"), ("\"a \\\"b\\\\ %41\"", "a \"b\\ A"), ("\"", "\""),
     ])
-    func `headers are percent-encoded`(value: String, text: String) throws {
+    func `an event's headers are percent-decoded`(value: String, text: String) throws {
         #expect(try self.event(["CE-Note": value])["note"] == text)
     }
 
     @Test(arguments: ["%C0%A0", "%E0%80%A0", "%FF", "%ED%A0%80", "%E2%82", "a%80b", "%F8%88%80%80%80"])
-    func `bytes that are not UTF-8 are rejected, including overlong forms`(value: String) {
+    func `headers that are not UTF-8 are rejected, including overlong forms`(value: String) {
         #expect(throws: CloudEventError.invalidValue("note")) { try self.event(["ce-note": value]) }
     }
 
     @Test
-    func `characters that a header cannot hold are encoded`() throws {
+    func `characters that a header cannot hold are percent-encoded`() throws {
         var attributes = self.required
         attributes["subject"] = " \"%~€\r\n\u{7F}😀"
         let event = try CloudEvent(attributes)
@@ -78,7 +81,7 @@ struct CloudEventTests {
     }
 
     @Test
-    func `the error of an invalid event has the reason`() {
+    func `the error of an invalid event contains the reason`() {
         func refused(_ text: String) -> CloudEventError? {
             do throws(CloudEventError) {
                 _ = try CloudEvent(structured: Array(text.utf8))
@@ -99,7 +102,7 @@ struct CloudEventTests {
     }
 
     @Test
-    func `an event has an expiry time`() throws {
+    func `an event's attribute expirytime is its deadline`() throws {
         #expect(Timestamp.text(1_522_949_460.5) == "2018-04-05T17:31:00.500Z")
         #expect(Timestamp.seconds("2018-04-05t19:31:00.50+02:00") == 1_522_949_460.5)
         let ahead = try self.structured(",\"expirytime\":\"\(Timestamp.text(Timestamp.now + 3600))\"")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillJSON
 
-/// Values that are found by their places, noted in the pass that checks the text.
+/// An outline finds values by their positions, which the validating pass has recorded.
 struct JSONOutlineTests {
     private func outline(_ text: String, levels: Int, depthLimit: Int = 64) throws(JSONError) -> JSONNode {
         try JSONOutline(JSONText(Array(text.utf8)), depthLimit: depthLimit, levels: levels).root
@@ -36,7 +36,7 @@ struct JSONOutlineTests {
         }
     }
 
-    /// Any value, with white space in places.
+    /// Returns a random JSON value, with white space at random places.
     private func example(_ depth: Int, using generator: inout SystemRandomNumberGenerator) -> String {
         let space = Bool.random(using: &generator) ? " " : ""
         let leaves = [
@@ -53,7 +53,7 @@ struct JSONOutlineTests {
         return "{\(members.joined(separator: ","))\(space)}\(space)"
     }
 
-    @Test func `every value is found, however few levels are noted`() throws {
+    @Test func `an outline finds each value, however few levels it records`() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<500 {
             let text = self.example(6, using: &generator)
@@ -67,7 +67,7 @@ struct JSONOutlineTests {
         }
     }
 
-    @Test func `a long array has no noted elements, and later values have`() throws {
+    @Test func `a long array has no recorded elements, and the values after it are recorded`() throws {
         for count in [1, 1023, 1024, 1025, 3000] {
             let numbers = (0..<count).map { #"{"n":\#($0)}"# }.joined(separator: ",")
             let node = try self.outline(#"{"many":[\#(numbers)],"last":{"a":{"b":1}}}"#, levels: 4)
@@ -79,7 +79,7 @@ struct JSONOutlineTests {
         }
     }
 
-    @Test func `invalid or too deep JSON is rejected as without an outline`() {
+    @Test func `an outline rejects invalid or too deep JSON as validation without an outline does`() {
         for text in ["", "nul", "[1,]", #"{"a":}"#, #"{"a":1"#, #"["\x"]"#, "{}{}", #"{"a" 1}"#] {
             #expect(throws: JSONError.self, "\(text)") { try self.outline(text, levels: 3) }
         }
@@ -89,7 +89,7 @@ struct JSONOutlineTests {
         #expect(throws: JSONError.tooDeep(limit: 2)) { try self.outline("[[[1]]]", levels: 1, depthLimit: 2) }
     }
 
-    @Test func `of two members of one name the last one counts`() throws {
+    @Test func `the last of two JSON members with the same name is used`() throws {
         let node = try self.outline(#"{"a":1,"b":2,"a":"x","\u0061":3}"#, levels: 1)
         #expect(node["a"]?.text.int == 3)
         #expect(node["c"] == nil)
@@ -98,13 +98,13 @@ struct JSONOutlineTests {
         #expect(names == ["a", "b", "a", "a"])
     }
 
-    @Test func `an element has no name`() throws {
+    @Test func `an element of an array has no name`() throws {
         let node = try self.outline(#"[1,"a"]"#, levels: 1)
         #expect(node.name.isEmpty && !node.isNamed(""))
         node.forEachChild { #expect($0.name.isEmpty && !$0.isNamed("") && !$0.isNamed("a")) }
     }
 
-    @Test func `a part of a large text does not retain the text`() throws {
+    @Test func `a part that is kept of a large text does not retain the text`() throws {
         let filler = String(repeating: "x", count: 2000)
         let node = try self.outline(#"{"small":{"a":[1]},"text":"\#(filler)"}"#, levels: 1)
         #expect(node["small"]?.kept.bytes.count == 9)
@@ -112,7 +112,7 @@ struct JSONOutlineTests {
         #expect(node["text"]?.parameter as? String == filler)
         let large = try self.outline(#"{"large":["\#(filler)"]}"#, levels: 1)
         #expect((large["large"]?.kept.bytes.count ?? 0) > 2004)
-        // The type that stands behind a value is kept with it.
+        // The part keeps the type that follows its value.
         let noted = try self.outline(#"{"result":[1],"$type":"Numbers","x":"\#(filler)"}"#, levels: 1)
         let kept = try #require(noted["result"]?.kept)
         #expect(kept.bytes.count < 50 && kept.kind == "Numbers" && kept.elements?.count == 1)

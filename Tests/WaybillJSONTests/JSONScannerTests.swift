@@ -14,7 +14,7 @@ struct JSONScannerTests {
         "[1, [2, {\"a\": [ ]}], null]", "{\"a\":{\"b\":[[],{}]},\"a\":1}", "\"\\ud83d\\ude00\"",
         "\"\\uD83D\\uDE00 \u{1F600} é\"",
     ])
-    func `valid JSON is accepted, as by Foundation`(text: String) throws {
+    func `the JSON scanner accepts the valid JSON that Foundation accepts`(text: String) throws {
         let value = try self.validated(text)
         #expect(throws: Never.self) {
             try JSONSerialization.jsonObject(with: Data(value.slice), options: .fragmentsAllowed)
@@ -27,7 +27,7 @@ struct JSONScannerTests {
         "\"\u{1}\"", "\"\n\"", "[1,]", "[1 2]", "[", "[1}", "[1],", "{\"a\"}", "{\"a\":}", "{a:1}",
         "{\"a\":1,}", "{", "}", "{}{}", "1 2", "'a'", "//",
     ])
-    func `invalid JSON is rejected`(text: String) {
+    func `the JSON scanner rejects invalid JSON`(text: String) {
         #expect(throws: JSONError.self) { try self.validated(text) }
     }
 
@@ -35,12 +35,12 @@ struct JSONScannerTests {
         "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\\ud800x\"", "\"\\ud800\\n\"",
         "\"\\ud83d\\ud83d\"", "\"\\u12g4\"", "\"\\u12\"", "\"\\u",
     ])
-    func `half of a character is refused`(text: String) {
+    func `a JSON string with a lone surrogate is rejected`(text: String) {
         #expect(throws: JSONError.self) { try self.validated(text) }
     }
 
     @Test(arguments: ["\u{301}\u{316}", "\\u0301\\u0316"])
-    func `a string with more than 30 combining marks in a row is rejected`(marks: String) throws {
+    func `a JSON string with more than 30 combining marks in a row is rejected`(marks: String) throws {
         let few = "a" + String(repeating: marks, count: 15)
         let many = "a" + String(repeating: marks, count: 16)
         for text in ["\"\(few)\"", "{\"\(few)\":1}", "[\"\(few)\",\"\(few)\"]"] {
@@ -57,14 +57,14 @@ struct JSONScannerTests {
         }
     }
 
-    /// Text is read eight bytes at a time, and long text 64 bytes at a time.
+    /// The scanner reads text eight bytes at a time, and long text 64 bytes at a time.
     @Test
-    func `special bytes are found at every position of a text`() {
+    func `the JSON scanner finds special bytes at each position of a text`() {
         for count in Array(0..<26) + [79, 80, 81, 144, 151] {
             let plain = [UInt8](repeating: 0x7F, count: count)
             #expect(JSONScanner.plainCount(plain.span) == count)
             for place in 0..<count {
-                // The table has each special byte, and bytes that differ from it in one bit.
+                // The table has each special byte, and the bytes that differ from it in one bit.
                 for (byte, isPlain) in [
                     (0x00, false), (0x1F, false), (0x20, true), (0x21, true), (0x22, false), (0x23, true),
                     (0x5B, true), (0x5C, false), (0x5D, true), (0x80, true), (0x9F, true), (0xA2, true),
@@ -79,7 +79,7 @@ struct JSONScannerTests {
     }
 
     @Test
-    func `the error has the position in the text`() {
+    func `the JSON scanner's error has the position in the text`() {
         #expect(throws: JSONError.malformed(at: 3)) { try self.validated("[1 2]") }
         let message = Array("{}  [1 2]".utf8)
         #expect(throws: JSONError.malformed(at: 3)) {
@@ -91,12 +91,12 @@ struct JSONScannerTests {
     @Test(
         arguments: [[0x22, 0xC3, 0x28, 0x22], [0x22, 0xFF, 0x22], [0x22, 0x5C, 0x6E, 0xC3, 0x22]] as [[UInt8]]
     )
-    func `bytes that are not UTF-8 are rejected`(bytes: [UInt8]) {
+    func `the JSON scanner rejects bytes that are not UTF-8`(bytes: [UInt8]) {
         #expect(throws: JSONError.notUTF8) { try JSONText(validating: bytes) }
     }
 
     @Test
-    func `nesting has a limit, however deep it is`() {
+    func `JSON that is nested beyond the depth limit is rejected`() {
         let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
         #expect(throws: JSONError.tooDeep(limit: 64)) { try self.validated(deep, depthLimit: 64) }
         let allowed = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)

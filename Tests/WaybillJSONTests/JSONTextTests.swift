@@ -15,7 +15,7 @@ struct JSONTextTests {
     private func text(_ text: String) throws -> JSONText { try JSONText(validating: Array(text.utf8)) }
 
     @Test
-    func `values take the type that their reader asks for`() throws {
+    func `JSON is decoded as the type that its reader asks for`() throws {
         #expect(try self.text("7").decoded(as: Int.self) == 7)
         #expect(try self.text("7").decoded(as: UInt8.self) == 7)
         #expect(try self.text("7").decoded(as: Double.self) == 7)
@@ -39,12 +39,12 @@ struct JSONTextTests {
         ("\"par\\u0061mz\"", "params", false), ("\"a\\n\"", "a", false), ("\"a\\\\\"", "a\\", true),
         ("\"\"", "", true), ("\"a\"", "", false), ("7", "7", false), ("\"\\ud83d\\ude00\"", "😀", true),
     ])
-    func `a string has the text of its escapes`(json: String, text: String, isSaid: Bool) throws {
+    func `a JSON string equals the text of its escapes`(json: String, text: String, isSaid: Bool) throws {
         #expect(try self.text(json).says(text) == isSaid)
     }
 
     @Test
-    func `the error of a value of another type has the reason`() throws {
+    func `JSON that does not fit the requested type is not decoded`() throws {
         #expect(try self.text("1").decoded(as: Void.self) == nil)
         #expect(try self.text("1").decoded(as: (@Sendable () -> Void).self) == nil)
         #expect(try self.text("{}").decoded(as: Plain.self) == nil)
@@ -58,7 +58,7 @@ struct JSONTextTests {
     }
 
     @Test
-    func `where no type is asked for, values are text, numbers, Booleans and lists of them`() throws {
+    func `without a requested type, JSON values are text, numbers, Booleans, lists and objects`() throws {
         let text = try self.text("{\"a\":[1,2.5,true,null,\"x\",9223372036854775808]}")
         let plain = try #require(text.plain as? [String: any Sendable])
         let list = try #require(plain["a"] as? [any Sendable])
@@ -76,13 +76,13 @@ struct JSONTextTests {
         ("7", 0), ("\"[[[\"", 0), ("[]", 1), ("[[],[]]", 2), ("{\"[{\":[1,{\"a\":[]},2]}", 4),
         ("[[[[1]]],[[2]]]", 4),
     ])
-    func `it is known how deep values are`(json: String, depth: Int) throws {
+    func `isDeeper compares the nesting depth of a JSON value`(json: String, depth: Int) throws {
         let text = try self.text(json)
         #expect(!text.isDeeper(than: depth) && (depth == 0 || text.isDeeper(than: depth - 1)))
     }
 
     @Test
-    func `values end where they do, whatever texts say`() throws {
+    func `a JSON value ends at its own end, whatever its strings contain`() throws {
         var generator = SystemRandomNumberGenerator()
         let parts = ["\\", "\"", "\\\"", "a", "é", "\n", "]", "}", ",", ":", "many plain characters"]
         for _ in 0..<500 {
@@ -112,12 +112,12 @@ struct JSONTextTests {
         ("\"\"", ""), ("\"é\"", "é"), ("\"\\u00e9\\ud83d\\ude00\\n\"", "é😀\n"),
         ("\"a\\\"b\\\\c\\b\\f\\n\\r\\t\\/\"", "a\"b\\c\u{8}\u{c}\n\r\t/"),
     ])
-    func `strings are read as text`(json: String, string: String) throws {
+    func `a JSON string's escapes are decoded`(json: String, string: String) throws {
         #expect(try self.text(json).string == string)
     }
 
     @Test
-    func `an object's members are parameters`() throws {
+    func `the members of a JSON object become parameters`() throws {
         let text = """
             {"text":"a","whole":3,"half":0.5,"yes":true,"nothing":null,"list":[1],"object":{"b":2},
              "large":18446744073709551615,"tooLarge":1e999,"scientific":1.5e3,"text":"b"}

@@ -17,7 +17,7 @@ struct JSONWriterTests {
     }
 
     @Test
-    func `values of every kind are written`() throws {
+    func `the JSON writer writes values of every kind`() throws {
         #expect(try self.written("a\"\\\n\r\t\u{1}é/") == "\"a\\\"\\\\\\n\\r\\t\\u0001é/\"")
         #expect(try self.written(-3) == "-3" && self.written(0.5) == "0.5" && self.written(true) == "true")
         #expect(try self.written(()) == "null" && self.written(Int?.none) == "null")
@@ -44,7 +44,7 @@ struct JSONWriterTests {
     }
 
     @Test
-    func `the error names a parameter that a URL cannot express`() throws {
+    func `the JSON writer's error names the type of a value that JSON cannot express`() throws {
         let closure: @Sendable () -> Void = {}
         let mixed: [any Sendable] = [1, Plain()]
         let values: [any Sendable] = [

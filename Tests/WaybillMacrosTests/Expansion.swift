@@ -32,7 +32,9 @@ func expectExpansion(
     )
 }
 
-/// Expects what the macros say of wrong code, and nothing else; `fixed` is the source after the fix-its.
+/// Expects the diagnostics of the macros for incorrect code, and no other ones.
+///
+/// `fixed` is the source after the fix-its.
 func expectMisuse(
     of source: String,
     _ diagnostics: [DiagnosticSpec],

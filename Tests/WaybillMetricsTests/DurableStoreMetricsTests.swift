@@ -11,7 +11,9 @@ import WaybillMetrics
 struct DurableStoreMetricsTests {
     private struct Closed: Error {}
 
-    @Test func `it records the backlog, the dead letters, the attempts and the commits`() async throws {
+    @Test func `the store's metrics have the backlog, the dead letters, the attempts and the commits`()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -44,7 +46,7 @@ struct DurableStoreMetricsTests {
             try await Task.sleep(for: .milliseconds(1))
         }
         let commits = try await store.statistics().commits
-        // A reading does not count the commit that it belongs to, so the last commit is in the next one.
+        // A reading does not count its own commit, so the next reading contains the last commit.
         while try metrics.expectCounter("waybill_store_commits", dimensions).totalValue < commits {
             try await Task.sleep(for: .milliseconds(1))
         }

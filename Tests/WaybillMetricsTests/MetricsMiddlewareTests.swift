@@ -9,7 +9,7 @@ struct MetricsMiddlewareTests {
     let bus = MessageBus()
     let metrics = TestMetrics()
 
-    @Test func `it counts and times by pattern and outcome`() async throws {
+    @Test func `the metrics middleware counts and times messages by pattern and outcome`() async throws {
         try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }
         self.bus.use(MetricsMiddleware(factory: self.metrics))
         for uid in 1...3 { _ = try await self.bus.route("app://user/\(uid)", as: Int.self) }

@@ -2,7 +2,7 @@ package import Waybill
 internal import WaybillEventLoop
 package import WaybillRouting
 
-/// Callers that route one URL over and over until they are stopped.
+/// Callers that route one URL repeatedly until they are stopped.
 package final class CallLoad: Sendable {
     private struct State {
         var replies: [String: Int] = [:]
@@ -36,15 +36,13 @@ package final class CallLoad: Sendable {
         self.callers.withLock { $0 = tasks }
     }
 
-    /// How many replies each node has given.
+    /// The number of replies of each node.
     package var replies: [String: Int] { self.state.withLock { $0.replies } }
 
-    /// How many replies there were.
+    /// The number of replies.
     package var count: Int { self.replies.values.reduce(0, +) }
 
-    /// Waits for the last reply of every caller.
-    ///
-    /// - Returns: The failures.
+    /// Waits for the last reply of each caller, and returns the failures.
     package func stop() async -> [RoutingError] {
         self.state.withLock { $0.isStopped = true }
         for caller in self.callers.withLock({ $0 }) { await caller.value }

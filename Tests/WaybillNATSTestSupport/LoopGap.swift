@@ -1,9 +1,9 @@
 package import WaybillEventLoop
 internal import WaybillRouting
 
-/// The longest time for which any of some loops did not get to a timer that was due.
+/// The longest delay of a due timer on any of some loops.
 ///
-/// Half a millisecond or so of it is the timers' own.
+/// About half a millisecond of it is the delay of the timers themselves.
 package final class LoopGap: Sendable {
     private let longest = Locked(Duration.zero)
 

@@ -20,14 +20,14 @@ package final class MemoryServer: Sendable {
         var wild: [Subscription] = []
         var clients: [Int: MemoryTransport] = [:]
         var lastClient = 0
-        /// Whose turn it is, for each queue.
+        /// The index of the next receiver of each queue.
         var turns: [String: Int] = [:]
-        /// Clients whose messages do not arrive, in both directions.
+        /// The clients whose messages are lost in both directions.
         var silenced: Set<Int> = []
-        /// Clients with too many messages that wait to be sent.
+        /// The clients with too many messages that wait to be sent.
         var full: Set<Int> = []
         var published = 0
-        /// Called for each message, for tests.
+        /// Called for each message, so that tests can observe it.
         var observer: (@Sendable (String, String?, [UInt8]) -> Void)?
     }
 
@@ -38,7 +38,7 @@ package final class MemoryServer: Sendable {
 
     package func transport() -> MemoryTransport { MemoryTransport(self) }
 
-    /// How many messages were published.
+    /// The number of published messages.
     package var published: Int { self.state.withLock { $0.published } }
 
     package func observe(_ body: (@Sendable (String, String?, [UInt8]) -> Void)?) {
@@ -53,7 +53,7 @@ package final class MemoryServer: Sendable {
         }
     }
 
-    /// Ends a client like a process that dies: its subscriptions are removed, and it sends nothing more.
+    /// Ends a client like a process that dies: its subscriptions are removed, and it sends no more messages.
     package func remove(_ client: Int) {
         self.state.withLock { state in
             state.clients[client] = nil
@@ -64,14 +64,14 @@ package final class MemoryServer: Sendable {
         }
     }
 
-    /// Neither delivers a client's messages nor gives it any, and does not say so.
+    /// Drops all messages from and to a client without an error.
     package func silence(_ client: Int, _ isSilent: Bool) {
         self.state.withLock { state in
             if isSilent { state.silenced.insert(client) } else { state.silenced.remove(client) }
         }
     }
 
-    /// Has a client's messages wait, so that it takes no more of them.
+    /// Makes the connection of a client full, so that it rejects messages.
     package func fill(_ client: Int, _ isFull: Bool) {
         self.state.withLock { state in
             if isFull { state.full.insert(client) } else { state.full.remove(client) }
@@ -105,7 +105,7 @@ package final class MemoryServer: Sendable {
         from client: Int
     ) {
         self.state.withLock { state in
-            // A test itself is client 0.
+            // Client 0 is the test itself.
             let isThere = client == 0 || state.clients[client] != nil
             guard isThere, !state.silenced.contains(client) else { return }
             state.published += 1
@@ -128,7 +128,7 @@ package final class MemoryServer: Sendable {
                 TransportMessage(subject: subject, reply: reply, payload: payload, headers: headers)
             )
             state.observer?(subject, reply, payload)
-            // Deliver under the lock, because a server has one order for messages and subscriptions.
+            // Deliver under the lock, because a server has one order of messages and subscriptions.
             for taker in found where !state.silenced.contains(taker.client) {
                 state.clients[taker.client]?.take(event)
             }
@@ -138,7 +138,7 @@ package final class MemoryServer: Sendable {
         }
     }
 
-    /// Whether a subject with wildcards takes another one.
+    /// Returns whether a subject with wildcards matches another subject.
     static func matches(_ pattern: String, _ subject: String) -> Bool {
         var (left, right) = (pattern.utf8[...], subject.utf8[...])
         while !left.isEmpty, !right.isEmpty {
@@ -180,7 +180,7 @@ package final class MemoryTransport: ClusterTransport {
         self.number.withLock { $0 = number }
     }
 
-    /// Gives it what a server would.
+    /// Delivers an event as a server would.
     package func take(_ event: TransportEvent) {
         guard let receiver = self.receiver.withLock({ $0 }) else { return }
         receiver.loop.execute {
@@ -203,7 +203,7 @@ package final class MemoryTransport: ClusterTransport {
         headers: [(name: String, value: String)],
         as purpose: MessagePurpose
     ) -> Bool {
-        // Like the ring of a connection, accept small messages that begin nothing.
+        // Like the ring of a connection, accept small messages that begin no request or publication.
         let isSmall = payload.count <= 8 << 10 && purpose != .request && purpose != .publication
         if self.server.isFull(self.client), !isSmall { return false }
         let payload = envelope?.with(payload) ?? payload

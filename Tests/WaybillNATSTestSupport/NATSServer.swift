@@ -4,12 +4,12 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 internal import WaybillTestSupport
 
-/// A server of NATS on a port of loopback that it chooses, which ends with ``stop()``.
+/// A NATS server on a free port of loopback, which ends with ``stop()``.
 package final class NATSServer: Sendable {
-    /// The error of a machine without a server, or of a server that does not start.
+    /// The error when the server is not installed or does not start.
     package struct NotStarted: Error {}
 
-    /// Where it listens.
+    /// The URL of the server.
     package let url: String
     /// The URL for other servers of the cluster, if the server is in a cluster.
     package let clusterURL: String?
@@ -59,15 +59,15 @@ package final class NATSServer: Sendable {
         return nil
     }
 
-    /// Has it stand still, as a machine without memory does.
+    /// Stops the server's process without ending it, like a machine without free memory.
     package func halt() { self.signal(SIGSTOP) }
 
     package func goOn() { self.signal(SIGCONT) }
 
-    /// Ends it as a machine does that fails.
+    /// Kills the server's process, like a machine that fails.
     package func kill() { self.signal(SIGKILL) }
 
-    /// Starts it again, at the same port.
+    /// Starts the server again, at the same port.
     package func restart() throws {
         let port = self.url.split(separator: ":").last.map(String.init) ?? ""
         let process = try Self.start(["-p", port] + self.arguments)

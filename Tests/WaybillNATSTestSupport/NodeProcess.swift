@@ -16,7 +16,7 @@ package final class NodeProcess {
         self.process.executableURL = URL(filePath: CommandLine.arguments[0])
             .deletingLastPathComponent().appending(path: "ClusterProgram")
         self.process.arguments = [name, server]
-        // A node that crashes prints where.
+        // A crash of a node prints its backtrace.
         var environment = ProcessInfo.processInfo.environment
         environment["SWIFT_BACKTRACE"] = "enable=yes,color=no,interactive=no"
         self.process.environment = environment
@@ -33,14 +33,14 @@ package final class NodeProcess {
 
     deinit { self.kill() }
 
-    /// Kills the process, as the system does when it runs out of memory.
+    /// Kills the process, as the system does when it has no free memory.
     package func kill() {
         if self.process.isRunning { Foundation.kill(self.process.processIdentifier, SIGKILL) }
     }
 
-    /// Has it leave the cluster, and waits for its end.
+    /// Makes the node leave the cluster, and waits for the end of its process.
     ///
-    /// - Returns: How it ended: "exit 0" if it left normally.
+    /// - Returns: The way in which the process ended: "exit 0" if it left normally.
     package func leave() async -> String {
         self.process.terminate()
         guard await eventually({ !self.process.isRunning }) else { return "still running" }

@@ -7,14 +7,14 @@ internal import WaybillRouting
 /// loopback. New connections are then accepted and not answered, like connections to an address that drops
 /// packets.
 package final class Partition: Sendable {
-    /// Where nodes connect to.
+    /// The URL to which nodes connect.
     package let url: String
     private let loop: EventLoop
     private let listener: StreamListener
     private let task: Task<Void, any Error>
     private let way: Way
 
-    /// Whether the connection is cut, and the tasks that wait until it is not.
+    /// Whether the connection is cut, and the tasks that wait for its repair.
     private final class Way: Sendable {
         private let state = Locked<(isCut: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
@@ -40,7 +40,7 @@ package final class Partition: Sendable {
         }
     }
 
-    /// Opens a way to a server.
+    /// Starts to forward connections to a server.
     package init(to server: String) async throws {
         let port = server.split(separator: ":").last.flatMap { Int($0) } ?? 0
         let (loop, way) = (EventLoop(name: "partition"), Way())
@@ -67,7 +67,7 @@ package final class Partition: Sendable {
             await way.wait()
             do { try await target.write(bytes) } catch { break }
         }
-        // The end of a connection does not get through either.
+        // While it is cut, the end of a connection is not forwarded either.
         await way.wait()
         source.close()
         target.close()

@@ -21,7 +21,7 @@ package final class TestCluster: Sendable {
         package let transport: MemoryTransport?
         package let task: Task<Void, any Error>
 
-        /// Has the node leave, and waits until it has.
+        /// Makes the node leave, and waits until it has left.
         package func leave() async throws {
             self.node.beginGracefulShutdown()
             try await self.task.value
@@ -86,7 +86,7 @@ package final class TestCluster: Sendable {
         return (ClusterNode(bus, realm: realm, over: transport, configuration: configuration), transport)
     }
 
-    /// Has all nodes leave, and stops the server.
+    /// Makes all nodes leave, and stops the server.
     package func end() async {
         for node in self.nodes.withLock({ $0 }) {
             node.node.beginGracefulShutdown()
@@ -99,7 +99,7 @@ package final class TestCluster: Sendable {
     }
 }
 
-/// Runs a closure with a cluster, which ends with it.
+/// Runs a closure with a cluster, which ends afterwards.
 package func withCluster(_ kind: TestCluster.Kind, _ body: (TestCluster) async throws -> Void) async throws {
     let cluster = try await TestCluster(kind)
     do {
@@ -112,12 +112,12 @@ package func withCluster(_ kind: TestCluster.Kind, _ body: (TestCluster) async t
 }
 
 extension TestCluster.Node {
-    /// Waits until this node knows a pattern of another one.
+    /// Waits until this node knows a pattern of another node.
     package func knows(_ pattern: String) async -> Bool {
         await eventually { self.node.members.contains { $0.routes.contains(pattern) } }
     }
 
-    /// Whether every message of the bus ends, and the counts add up.
+    /// Waits until each message of the bus has ended, and returns whether the counts add up.
     package func balances() async -> Bool {
         await eventually {
             let counts = self.bus.statistics

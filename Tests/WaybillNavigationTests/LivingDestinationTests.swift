@@ -20,7 +20,9 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a caller that listens gets replies until the destination goes, and then the result`() async throws {
+    func `a caller with a closure receives replies until the destination closes, and then the result`()
+        async throws
+    {
         try await self.screens.open("app://root/home")
         let bus = self.bus
         let drafts = Journal<String>()
@@ -44,7 +46,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a caller that reads replies gets them with the ID of its request`() async throws {
+    func `a caller that reads replies receives them with the ID of its request`() async throws {
         let bus = self.bus
         try await self.screens.open("app://root/home")
         let reader = Task {
@@ -68,7 +70,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a destination that is closed before its step is over goes after it`() async throws {
+    func `a destination that is closed during its step is removed after the step`() async throws {
         let gate = Gate()
         try self.screens.navigator.register("app://slow/editor") { [made] request async in
             made.add(request)
@@ -90,7 +92,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a destination cannot wait for its own end while it is made`() async throws {
+    func `a destination that awaits its own end while it is created is rejected`() async throws {
         let failures = Journal<RoutingError.Code>()
         try self.screens.navigator.register("app://hasty") { request in
             do throws(RoutingError) {
@@ -106,7 +108,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a caller that does not listen has the destination at once`() async throws {
+    func `a caller without a closure receives the destination at once`() async throws {
         let editor: String = try await self.bus.route("app://root/editor/1")
         #expect(editor == "editor")
         #expect(await !self.made.entries[0].reply(with: "a draft"))
@@ -116,7 +118,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `its return URL is routed when it goes, and not before`() async throws {
+    func `a destination's return URL is routed when the destination closes, and not before`() async throws {
         let saved = Journal<String>()
         try self.bus.register("app://saved") { message in
             saved.add(
@@ -129,7 +131,7 @@ struct LivingDestinationTests {
         #expect(saved.count == 0)
         try await request.close(returning: "text")
         #expect(await saved.comes(to: "text answers"))
-        // A destination that is not shown has no end to wait for.
+        // A destination that is not shown does not close, so its return URL is not routed.
         await self.screens.presenter.fail(with: Broken())
         _ = await failure { try await self.bus.route("app://push/editor/2#app://saved") }
         #expect(await self.bus.settles())
@@ -137,7 +139,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a caller that is cancelled leaves the destination where it is`() async throws {
+    func `a cancelled caller leaves its destination where it is`() async throws {
         try await self.screens.open("app://root/home")
         let bus = self.bus
         let caller = Task { try await bus.route("app://push/editor/1") { (_: String) in } }
@@ -150,7 +152,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `all callers of a reused destination wait for its end`() async throws {
+    func `all callers of a reused destination wait until it closes`() async throws {
         try await self.screens.open("app://root/home")
         let bus = self.bus
         let callers = (1...2).map { number in
@@ -164,7 +166,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a bus that ends frees the callers that wait`() async throws {
+    func `shutting down the bus resumes callers that wait for a destination`() async throws {
         try await self.screens.open("app://root/home")
         let bus = self.bus
         let caller = Task { try await bus.route("app://push/editor/1") { (_: String) in } }
@@ -174,7 +176,7 @@ struct LivingDestinationTests {
     }
 
     @Test
-    func `a middleware around it changes nothing`() async throws {
+    func `a middleware around a destination's route does not change replies and result`() async throws {
         self.bus.use(Passing())
         try await self.screens.open("app://root/home")
         let bus = self.bus

@@ -12,7 +12,7 @@ struct NavigationInspectorTests {
 
     init() throws { self.screens = try Screens() }
 
-    /// Notes what it sees; stops, supplies and wraps what it is told to.
+    /// Records its calls, and refuses, replaces or wraps the requests that a test names.
     private struct Inspector: NavigationInspector {
         let name: String
         let journal: Journal<String>
@@ -54,7 +54,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `inspectors are called in order, and see the result`() async throws {
+    func `inspectors are called in order, and receive the result`() async throws {
         self.screens.navigator.addInspector(Inspector(name: "1", journal: self.journal, wraps: "page/1"))
         self.screens.navigator.addInspector(
             Inspector(name: "2", journal: self.journal, stops: "page/9", supplies: "page/2")
@@ -82,7 +82,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `an inspector that throws refuses, with its error as the cause`() async throws {
+    func `an inspector that throws refuses the step, with its error as the cause`() async throws {
         self.screens.navigator.addInspector(Inspector(name: "1", journal: self.journal, stops: "throws"))
         let error = await failure { try await self.bus.route("app://root/home") }
         #expect(error?.code == .refused)
@@ -91,7 +91,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `closures are an inspector, and a missing closure changes nothing`() async throws {
+    func `an inspector can be made of closures, and a missing closure changes nothing`() async throws {
         let (navigator, journal) = (self.screens.navigator, self.journal)
         navigator.addInspector(shouldTransition: { request, source in
             request.path != "page/9" && (source != nil || request.transition == .root)
@@ -111,7 +111,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `a global handler sees each request, and may take it over`() async throws {
+    func `a global handler receives each request, and can handle it instead`() async throws {
         let journal = self.journal
         try self.screens.navigator.setGlobalHandler(uncaughtOf: ["app"]) { request in
             journal.add("\(request.transition) \(request.path) \(request.destinationName ?? "-")")
@@ -131,7 +131,7 @@ struct NavigationInspectorTests {
         )
     }
 
-    /// Conventions under which `**` in a pattern is text, as under FTRouter's.
+    /// Conventions under which `**` in a pattern is plain text, as under FTRouter's conventions.
     private static var withoutPlaceholders: RoutingConventions {
         var conventions = RoutingConventions.navigation
         conventions.placeholders = .none
@@ -140,7 +140,9 @@ struct NavigationInspectorTests {
     }
 
     @Test(arguments: [RoutingConventions.navigation, Self.withoutPlaceholders])
-    func `a global handler sees URLs that no pattern matches`(conventions: RoutingConventions) async throws {
+    func `a global handler receives URLs that no pattern matches`(
+        conventions: RoutingConventions
+    ) async throws {
         let bus = MessageBus(configuration: .quiet(by: conventions))
         let navigator = try Navigator(bus: bus, presenter: NotingPresenter())
         try navigator.register("app://home", Home.self)
@@ -157,7 +159,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `a scheme with a connector has no uncaught URLs`() async throws {
+    func `a global handler for a connected scheme is a conflict`() async throws {
         struct Echo: Connector {
             func route(_ message: Message) async throws -> any Sendable { message.address.text }
         }
@@ -170,7 +172,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `observers see changes before and after, with source and destination`() async throws {
+    func `observers receive changes before and after, with source and destination`() async throws {
         let (all, pages) = (Journal<String>(), Journal<NavigationEvent.Kind>())
         self.screens.navigator.observe { event in
             let source = event.source.map { "\($0.value)" } ?? "nothing"
@@ -195,7 +197,7 @@ struct NavigationInspectorTests {
     }
 
     @Test
-    func `a request has the parts of its URL`() async throws {
+    func `a navigation request has the parts of its URL`() async throws {
         let journal = Journal<NavigationRequest>()
         try self.screens.navigator.register("app://user/:id/detail", named: "detail") { request in
             journal.add(request)

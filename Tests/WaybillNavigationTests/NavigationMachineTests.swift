@@ -23,7 +23,7 @@ struct NavigationMachineTests {
     private var urls: [String] { self.machine.state.stack(of: "main").map(\.url) }
 
     @Test
-    mutating func `going back undoes whatever brought the top there`() throws {
+    mutating func `going back removes the top destination, whatever transition brought it there`() throws {
         for (url, transition) in [("a", .root), ("b", .push), ("c", .present), ("d", .embed)]
             as [(String, RouteTransition)]
         {
@@ -40,7 +40,7 @@ struct NavigationMachineTests {
     }
 
     @Test
-    mutating func `a step that is given up leaves all as it was, and its ID unused`() throws {
+    mutating func `an abandoned step leaves the state unchanged, and its ID is not used again`() throws {
         try self.add("a")
         let before = self.machine.state
         let plan = try self.machine.begin(.add(.of("b", .push)), on: "side")
@@ -53,7 +53,7 @@ struct NavigationMachineTests {
     }
 
     @Test
-    mutating func `a layer is removed with the destinations above it, any other with its parts`() throws {
+    mutating func `removing a layer removes those above it, and removing a destination its parts`() throws {
         try self.add("a")
         try self.add("b")
         try self.add("part", .embed)
@@ -71,7 +71,7 @@ struct NavigationMachineTests {
     }
 
     @Test
-    mutating func `a reused destination keeps its parts and its place, without the ones above`() throws {
+    mutating func `a reused destination keeps its parts and its place, and those above are removed`() throws {
         try self.add("a")
         try self.add("b")
         try self.add("part", .embed)
@@ -87,15 +87,15 @@ struct NavigationMachineTests {
     }
 
     @Test
-    mutating func `nothing is embedded in nothing`() {
+    mutating func `embedding into an empty stack fails`() {
         #expect(throws: NavigationMachine.Refusal.nothingToEmbedIn) {
             try self.machine.begin(.add(.of("a", .embed)), on: "main")
         }
     }
 
-    /// Against a model that keeps screens in layers, each with its parts, as a person would draw it.
+    /// Compares the machine with a model that keeps screens in layers, each with its parts.
     @Test(arguments: 0..<40)
-    mutating func `agrees with a plain model in random steps, some of which fail`(seed: UInt64) throws {
+    mutating func `random steps agree with a plain model, including steps that fail`(seed: UInt64) throws {
         var random = Random(seed: seed &+ 1)
         var model = LayerModel()
         for round in 0..<300 {
@@ -151,7 +151,7 @@ extension NavigationMachine.Draft {
     }
 }
 
-/// Numbers that are the same in each run.
+/// A generator whose numbers are the same in each run.
 private struct Random {
     private var state: UInt64
 
@@ -167,7 +167,9 @@ private struct Random {
     mutating func index(_ count: Int) -> Int { Int(self.next() % UInt64(count)) }
 }
 
-/// Layers of screens of parts; the ID of each is the order in which it came, as the machine counts.
+/// Layers of screens with parts.
+///
+/// IDs are numbered in the order of creation, as the machine numbers them.
 private struct LayerModel {
     struct Screen {
         var id: Int
@@ -184,9 +186,9 @@ private struct LayerModel {
         self.layers.map { $0.flatMap { [$0.url] + $0.parts.map(\.url) } }
     }
 
-    /// The model after a step; nil if the step is refused.
+    /// Returns the model after a step, or nil if the step is refused.
     ///
-    /// Steps that are given up use IDs too.
+    /// An abandoned step uses IDs too.
     mutating func after(_ step: NavigationMachine.Step) -> LayerModel? {
         var next = self
         guard next.take(step) else { return nil }

@@ -12,7 +12,7 @@ struct NavigatorTests {
     init() throws { self.screens = try Screens() }
 
     @Test
-    func `URLs push, present, embed, switch the root, and go back`() async throws {
+    func `URLs push, present, embed, replace the root, and go back`() async throws {
         try await self.screens.open(
             "app://ROOT/home",
             "app://push/page/1?tab=info#",
@@ -44,7 +44,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a caller gets the destination, made of the parameters by name and type`() async throws {
+    func `a caller receives the destination created from the parameters`() async throws {
         let page: Page = try await self.bus.route("app://push/page/7?tab=a%20b&other=ignored")
         #expect(page == Page(id: 7, tab: "a b"))
         let passed: Page = try await self.bus.route("app://push/page/8", parameters: ["tab": "given"])
@@ -54,7 +54,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a parameter of another type fails with its name, and nothing changes`() async throws {
+    func `a parameter of another type fails with its name, and the state is unchanged`() async throws {
         try await self.screens.open("app://root/home")
         let error = await failure { try await self.bus.route("app://push/page/seven") }
         #expect(error?.code == .invalidParameter)
@@ -63,7 +63,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `when the presenter fails, all is as it was`() async throws {
+    func `a failing presenter leaves the navigator's state unchanged`() async throws {
         try await self.screens.open("app://root/home", "app://push/cart?add=tea", "app://push/page/1")
         let before = await self.screens.navigator.state
         await self.screens.presenter.fail(with: Broken())
@@ -84,7 +84,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `an impossible step is rejected with the reason`() async throws {
+    func `an impossible navigation step is rejected with the reason`() async throws {
         try await self.screens.open("app://root/home")
         for (url, reason) in [
             ("app://back", "cannot go back by 1: 0 destinations are below"),
@@ -105,7 +105,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a destination that can be reused comes to the front with the new parameters`() async throws {
+    func `a reusable destination moves to the front with the new parameters`() async throws {
         try await self.screens.open("app://root/home", "app://push/cart?add=tea", "app://present/page/1")
         let id = await self.screens.navigator.state.stack()[1].id
         let cart: Cart = try await self.bus.route("app://push/cart?add=pot")
@@ -116,7 +116,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `an object that is reused gets its parameters back when the presenter fails`() async throws {
+    func `a reused object has its previous parameters again when the presenter fails`() async throws {
         let mailbox = Mailbox()
         try self.screens.navigator.register("app://mail/:folder") { request in
             await mailbox.open(try request.parameters.require("folder"))
@@ -130,7 +130,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `presenters have separate stacks, and the last changed one is active`() async throws {
+    func `each presenter has its own stack, and the last changed one is active`() async throws {
         let side = NotingPresenter()
         await self.screens.navigator.setPresenter(side, named: "side")
         try await self.screens.open("app://root/home")
@@ -142,7 +142,7 @@ struct NavigatorTests {
         try await self.screens.open("app://push/page/3")
         let state = await self.screens.navigator.state
         #expect(state.stacks.mapValues { $0.map(\.url) }["main"] == ["app://home", "app://page/3"])
-        // It is found wherever it is.
+        // The step finds the destination in the stack of any presenter.
         try await self.screens.open("app://remove/page/2")
         #expect(await self.screens.navigator.state.stack(of: "side").map(\.url) == ["app://page/1"])
     }
@@ -161,7 +161,7 @@ struct NavigatorTests {
         try await other.navigator.restore(try NavigationState(urls: saved))
         #expect(await other.navigator.state == state)
         #expect(other.journal.entries == ["show by root: home page1.用 cart+tea page2"])
-        // A later one replaces what is there, and nothing changes if a URL leads nowhere.
+        // A later state replaces the shown one. A state with a URL that has no route changes nothing.
         let wrong = try NavigationState(urls: ["main": ["app://root/home", "app://push/nowhere"]])
         #expect(await failure { try await other.navigator.restore(wrong) }?.code == .handlerFailed)
         #expect(await other.navigator.state == state)
@@ -171,7 +171,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `steps are taken one at a time, in the order in which they came`() async throws {
+    func `navigation steps run one at a time, in the order in which they arrived`() async throws {
         try await self.screens.open("app://root/home")
         let gate = Gate()
         await self.screens.presenter.wait(at: gate)
@@ -194,7 +194,7 @@ struct NavigatorTests {
     }
 
     @Test(arguments: [false, true])
-    func `a step that awaits another step is rejected, and a step that sends it is not`(
+    func `a navigation step that awaits another step is rejected, and one that sends a step is not`(
         isIntercepted: Bool
     ) async throws {
         if isIntercepted { self.bus.use(Passing()) }
@@ -218,7 +218,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a task that a step leaves behind takes its own step`() async throws {
+    func `a task that outlives its step can take its own step`() async throws {
         let bus = self.bus
         let task = Journal<Task<Void, any Error>>()
         await self.screens.presenter.runOnce {
@@ -230,7 +230,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a saved state keeps a host that is not a segment`() async throws {
+    func `a saved navigation state keeps a host that is not a segment`() async throws {
         var conventions = RoutingConventions.navigation
         conventions.host = .isFirstSegmentUnlessDotted
         let bus = MessageBus(configuration: .quiet(by: conventions))
@@ -256,7 +256,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a URL goes back to a destination by its path and the values that the URL has`() async throws {
+    func `a URL goes back to the destination with its path and its values`() async throws {
         try await self.screens.open("app://root/home", "app://push/page/1?tab=a&days=3", "app://push/page/2")
         #expect(await failure { try await self.bus.route("app://back/page/1?tab=b") }?.code == .refused)
         #expect(await failure { try await self.bus.route("app://back/page/1?tab=a&x=1") }?.code == .refused)
@@ -267,7 +267,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a presenter gets the request, with the values that its caller passed`() async throws {
+    func `a presenter receives the request, with the values that its caller passed`() async throws {
         let presenter = AnimatingPresenter()
         let bus = MessageBus(configuration: .quiet(by: .navigation))
         let navigator = try Navigator(bus: bus, presenter: presenter)
@@ -288,7 +288,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `a loaded configuration shows its destinations, and adds up by its name`() async throws {
+    func `a loaded configuration shows its destinations until its name is loaded again`() async throws {
         let navigator = self.screens.navigator
         try navigator.load(
             ["app://list": "List", "app://detail/:id": "Detail", "app://start": "app://home"],
@@ -307,7 +307,7 @@ struct NavigatorTests {
     }
 
     @Test
-    func `without conventions for it every URL pushes`() async throws {
+    func `without navigation conventions each URL pushes`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let navigator = try Navigator(bus: bus, presenter: NotingPresenter())
         try navigator.register("app://page/:id", Page.self)

@@ -2,7 +2,7 @@ import Waybill
 import WaybillNavigation
 import WaybillTestSupport
 
-/// Notes what it is asked to show; it can be told to fail, and to wait.
+/// Records the changes that it is asked to show. A test can make it fail or wait.
 actor NotingPresenter: Presenter {
     nonisolated let journal = Journal<String>()
     private var failure: (any Error)?
@@ -31,7 +31,7 @@ actor NotingPresenter: Presenter {
     }
 }
 
-/// Notes for each change its transition, the path of its request, and whether that is to be animated.
+/// Records for each change its transition, the path of its request, and whether the change is animated.
 struct AnimatingPresenter: Presenter {
     let journal = Journal<String>()
 
@@ -61,14 +61,14 @@ struct Home: Decodable, Sendable, CustomStringConvertible {
     var description: String { "home" }
 }
 
-/// A destination that exists only once.
+/// A destination that is reused, and therefore exists only once.
 struct Cart: Decodable, ReusableDestination, CustomStringConvertible {
     var add: String?
 
     var description: String { "cart\(self.add.map { "+" + $0 } ?? "")" }
 }
 
-/// The same as an object, which is changed.
+/// A reusable destination that is an actor, and that each request changes.
 final actor Mailbox: ReusableDestination, CustomStringConvertible {
     private(set) var folders: [String] = []
 
@@ -84,7 +84,7 @@ final actor Mailbox: ReusableDestination, CustomStringConvertible {
 
 struct Broken: Error {}
 
-/// Stands between a caller and the navigator.
+/// A middleware between a caller and the navigator.
 struct Passing: Middleware {
     nonisolated(nonsending) func handle(
         _ message: Message,

@@ -3,14 +3,14 @@ import Waybill
 import WaybillPerformances
 import WaybillTestSupport
 
-/// How destinations appear, and destinations that no router has made.
+/// The presentation of destinations, and destinations that were created without a router.
 @Suite(.timeLimit(.minutes(1)))
 struct PerformPresenterTests {
     private let bus = MessageBus(configuration: .quiet)
     private let journal = Journal<String>()
 
     @Test(arguments: [PerformTransition.push, .present, .popover, .detail, .show, .embed, "slide"])
-    func `one presenter shows a destination by any transition, and takes it away`(
+    func `one presenter shows a destination by any transition, and removes it`(
         transition: PerformTransition
     ) async throws {
         self.bus.setPerformPresenter(NotingPresenter(journal: self.journal))
@@ -29,7 +29,7 @@ struct PerformPresenterTests {
     }
 
     @Test
-    func `a destination that is only made needs no presenter, and has none called`() async throws {
+    func `the make transition calls no presenter`() async throws {
         let performance = self.bus.performance(by: PlayerRouter())
         try await performance.perform()
         self.bus.setPerformPresenter(NotingPresenter(journal: self.journal))
@@ -40,7 +40,7 @@ struct PerformPresenterTests {
     }
 
     @Test
-    func `a transition that nothing shows is an error, and the state is as before`() async throws {
+    func `a transition without a presenter fails, and the state is unchanged`() async throws {
         let performance = self.bus.performance(by: PlayerRouter()) { $0.transition = .present }
         let error = await failure { try await performance.perform() }
         #expect(error?.code == .noHandler)
@@ -49,7 +49,7 @@ struct PerformPresenterTests {
     }
 
     @Test
-    func `a presenter that fails has the state as before, on both ways`() async throws {
+    func `a presenter that fails to show or to remove leaves the state unchanged`() async throws {
         let journal = self.journal
         self.bus.observePerformances { journal.add("\($0.kind)") }
         let performance = self.bus.performance(by: PlayerRouter()) { $0.transition = .push }
@@ -65,7 +65,7 @@ struct PerformPresenterTests {
     }
 
     @Test
-    func `a destination that was made elsewhere is prepared, and taken down, by the router of its protocol`()
+    func `the router of a protocol prepares and removes a destination created elsewhere`()
         async throws
     {
         try self.bus.provide((any Player).self, by: PlayerRouter(journal: self.journal))
@@ -96,7 +96,7 @@ struct PerformPresenterTests {
         #expect(await player.film.isEmpty)
         try await performance.remove()
         #expect(self.journal.entries == ["prepare", "prepare", "remove"])
-        // Made elsewhere, it has to be what the router makes.
+        // A destination that was created elsewhere must have the type that the router creates.
         try await performance.perform(on: Deck(count: 1))
         #expect(self.journal.entries.last == "prepare")
         let error = await failure { try await performance.perform(on: OtherCounter()) }
@@ -104,7 +104,7 @@ struct PerformPresenterTests {
     }
 
     @Test
-    func `too deep a recursion is only thrown`() async throws {
+    func `infinite recursion is thrown, and not reported to the failure handler`() async throws {
         let (reported, depths) = (Journal<RoutingError.Code>(), Journal<Int>())
         self.bus.registerPerformFailed { reported.add($0.code) }
         let bus = self.bus
@@ -132,7 +132,7 @@ private actor OtherCounter: Counter {
     var count: Int { 0 }
 }
 
-/// A destination of two protocols.
+/// A destination that conforms to two protocols.
 private actor Deck: Player, Counter {
     let count: Int
     private(set) var film = ""

@@ -20,7 +20,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `a destination is made, prepared by both, checked, and taken down`() async throws {
+    func `a destination is created, prepared by caller and router, checked, and removed`() async throws {
         let performance = try self.performance()
         #expect(performance.state == .unrouted)
         let player = try await performance.perform(onSuccess: { [journal] _ in journal.add("this one") })
@@ -40,7 +40,7 @@ struct PerformanceTests {
     }
 
     @Test(arguments: ["make", "prepare", "check"])
-    func `a step that fails puts the state back, and its error is the cause`(step: String) async throws {
+    func `a failing step restores the state, and its error is the cause`(step: String) async throws {
         let performance = try self.performance { router in
             let fail: @Sendable () async throws -> Void = { throw Jam() }
             switch step {
@@ -63,7 +63,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `performing again after a failure keeps the destination that was there`() async throws {
+    func `a second performance that fails keeps the first destination`() async throws {
         let attempts = Journal<Int>()
         let performance = try self.performance { router in
             router.preparing = {
@@ -79,7 +79,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `performing and removing while it is being performed are errors of their own`() async throws {
+    func `performing or removing during a performance fails with its own code`() async throws {
         let begun = Gate()
         let goOn = Gate()
         let performance = try self.performance { router in
@@ -100,7 +100,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `removing a destination that is not there has its own error`() async throws {
+    func `removing a destination that is not shown fails with actionFailed`() async throws {
         let performance = try self.performance()
         #expect(await failure { try await performance.remove() }?.code == .actionFailed)
         let player = try await performance.perform()
@@ -112,7 +112,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `a destination that cannot be removed stays`() async throws {
+    func `a destination whose removal fails stays routed`() async throws {
         let performance = try self.performance { $0.removing = { throw Jam() } }
         let player = try await performance.perform()
         let error = await failure { try await performance.remove() }
@@ -122,7 +122,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `a destination that is a value stays until it is removed`() async throws {
+    func `a destination that is a value is kept until it is removed`() async throws {
         try self.bus.provide(String.self, by: TextRouter())
         let performance = try self.bus.performance(of: String.self)
         try await performance.perform()
@@ -132,7 +132,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `cancelling the caller is a failure of the performance`() async throws {
+    func `cancelling the caller fails the performance`() async throws {
         let begun = Gate()
         let performance = try self.performance { router in
             router.preparing = {
@@ -148,7 +148,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `services on demand and provided services are separate`() async throws {
+    func `services created on demand and provided services are separate`() async throws {
         let performance = try self.performance()
         #expect(performance.state == .unrouted)
         let error = await failure { try self.bus.service((any Player).self) }

@@ -13,7 +13,7 @@ actor MoviePlayer: Player {
     func insert(_ film: String) { self.film += film }
 }
 
-/// Notes its steps, and does in each of them what a test wants.
+/// A router that records its steps, and does in each of them what a test needs.
 struct PlayerRouter: ServiceRouter {
     var journal = Journal<String>()
     var mustBeRemovedFirst = false
@@ -44,7 +44,7 @@ struct PlayerRouter: ServiceRouter {
 }
 
 extension PerformConfiguration {
-    /// Notes what the configuration is told.
+    /// Records the calls of the configuration's handlers.
     mutating func note(in journal: Journal<String>) {
         journal.add("configure")
         self.prepare = { _ in journal.add("caller prepares") }

@@ -3,14 +3,14 @@ import Waybill
 import WaybillPerformances
 import WaybillTestSupport
 
-/// Requests to routers, conditions before them, and observers.
+/// Requests to routers, conditions before a performance, and observers.
 @Suite(.timeLimit(.minutes(1)))
 struct RouterTests {
     private let bus = MessageBus(configuration: .quiet)
     private let journal = Journal<String>()
 
     @Test
-    func `settings, source and transition go into the making`() async throws {
+    func `a router receives settings, source and transition when it creates a destination`() async throws {
         try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
         self.bus.setPerformPresenter(NotingPresenter(journal: Journal()))
         let settings = FilmSettings(film: "Alien")
@@ -24,7 +24,7 @@ struct RouterTests {
     }
 
     @Test
-    func `a required dependency that is missing fails loudly with its name`() async throws {
+    func `a missing dependency fails with its name`() async throws {
         try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
         let performance = try self.bus.performance(of: (any Player).self, settings: FilmSettings())
         let cause = await failure { try await performance.perform() }
@@ -32,7 +32,8 @@ struct RouterTests {
         let none = try self.bus.performance(of: (any Player).self)
         let error = await failure { try await none.perform() }
         #expect(error?.code == .missingParameter && error?.message.contains("FilmSettings") == true)
-        // Seen when it is asked for, before anything is made; through an adapter and by a mark as well.
+        // A mismatch is found when the performance is requested, before a destination is created. An adapter
+        // and a mark make no difference.
         try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
         let mismatch = await failure { try self.bus.performance(of: (any Player).self, settings: 7) }
         #expect(mismatch?.code == .typeMismatch)
@@ -58,7 +59,7 @@ struct RouterTests {
         try await performance.remove()
         #expect(self.journal.entries == ["make", "prepare", "check", "remove"])
         withExtendedLifetime(wall) {}
-        // Each performance takes down what it has made.
+        // Each performance removes the destination that it has created.
         let (first, second) = (
             try self.bus.performance(of: (any Screen).self), try self.bus.performance(of: (any Screen).self)
         )
@@ -69,7 +70,7 @@ struct RouterTests {
     }
 
     @Test
-    func `adapters without a provider, or in a cycle, are reported`() async throws {
+    func `requests by an adapter without a provider, or in a cycle, fail`() async throws {
         try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
         #expect(await failure { try self.bus.performance(of: (any Screen).self) }?.code == .noHandler)
         #expect(self.bus.validate(services: [(any Screen).self]).count == 1)
@@ -78,7 +79,7 @@ struct RouterTests {
     }
 
     @Test
-    func `a protocol has several routers, and a router several protocols`() async throws {
+    func `a protocol can have several routers, and a router several protocols`() async throws {
         let router = FilmRouter(journal: self.journal)
         try self.bus.provide((any Player).self, named: "film", by: router)
         try self.bus.provide((any Player).self, named: "empty", by: PlayerRouter())
@@ -95,14 +96,14 @@ struct RouterTests {
     }
 
     @Test
-    func `a router is performed by itself, without a protocol`() async throws {
+    func `a router can be performed without a protocol`() async throws {
         let router = FilmRouter(journal: self.journal)
         let performance = self.bus.performance(by: router, settings: FilmSettings(film: "Alien"))
         #expect(await (try performance.perform()).film == "Alien")
     }
 
     @Test
-    func `handlers are called for success and for failures`() async throws {
+    func `failure and success handlers are called for their outcomes`() async throws {
         let journal = self.journal
         var router = PlayerRouter()
         router.removing = { throw Jam() }
@@ -127,7 +128,7 @@ struct RouterTests {
     }
 
     @Test
-    func `observers see performances before and after, with source and destination`() async throws {
+    func `observers receive performances before and after, with source and destination`() async throws {
         let journal = self.journal
         try self.bus.provide((any Player).self, by: PlayerRouter())
         let end = self.bus.observePerformances { event in
@@ -157,14 +158,14 @@ struct RouterTests {
     }
 
     @Test
-    func `a marked protocol is asked for by its mark`() async throws {
+    func `a marked protocol is found by its mark`() async throws {
         try self.bus.provide((any Player).self, by: PlayerRouter())
         let player = try await self.bus.performance(of: .player).perform()
         #expect(await player.film.isEmpty)
     }
 }
 
-/// Shows nothing, and notes what it is asked for.
+/// A presenter that shows nothing, and records its calls.
 struct NotingPresenter: PerformPresenter {
     let journal: Journal<String>
     var failure: (any Error & Sendable)?

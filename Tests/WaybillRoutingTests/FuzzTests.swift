@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import WaybillRouting
 
-/// Random texts: any of them may be refused, none may trap.
+/// Random texts, which may be rejected and must never trap.
 ///
 /// The generator is seeded, so failures can be reproduced; `WAYBILL_FUZZ_ROUNDS` sets the number of URLs, and
 /// a tenth of it is the number of patterns.
@@ -40,7 +40,7 @@ import WaybillTestSupport
         }
     }()
 
-    @Test func `no URL traps`() {
+    @Test func `no random URL traps the matcher`() {
         let rounds = Rounds.count("WAYBILL_FUZZ_ROUNDS", default: 20_000)
         var random = SeededGenerator(seed: UInt64(Rounds.count("WAYBILL_SEED", default: 3)))
         var matched = 0
@@ -65,7 +65,7 @@ import WaybillTestSupport
         #expect(matched > 0)
     }
 
-    @Test func `no pattern traps`() {
+    @Test func `no random pattern traps the parser`() {
         let rounds = Rounds.count("WAYBILL_FUZZ_ROUNDS", default: 20_000) / 10
         var random = SeededGenerator(seed: UInt64(Rounds.count("WAYBILL_SEED", default: 4)))
         var table = RouteTable<Int>()
@@ -84,7 +84,7 @@ import WaybillTestSupport
         }
     }
 
-    /// A text with a few bytes changed, removed, repeated or inserted.
+    /// Returns a text with a few bytes changed, removed, repeated or inserted.
     private static func mutated(_ seed: String, _ random: inout SeededGenerator) -> String {
         var bytes = Array(seed.utf8)
         for _ in 0...Int(random.next() % 4) {

@@ -8,7 +8,7 @@ import WaybillServiceLifecycle
 import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct MessageBusServiceTests {
-    @Test func `a bus lives until graceful shutdown`() async throws {
+    @Test func `a bus runs until graceful shutdown`() async throws {
         let bus = MessageBus()
         try bus.register("app://clock/now") { _ in 12 }
         try await testGracefulShutdown { trigger in
@@ -29,7 +29,7 @@ import WaybillTestSupport
         return error?.code == .shutDown
     }
 
-    @Test func `messages in flight end before the bus`() async throws {
+    @Test func `messages in flight end before the bus shuts down`() async throws {
         let bus = MessageBus()
         let gate = Gate()
         try bus.register("app://slow/one") { _ -> Int in
@@ -46,13 +46,13 @@ import WaybillTestSupport
             #expect(try await reply == 7)
             return try await summary
         }
-        // Who asks whether it drains may be one more.
+        // The probe that asks whether the bus drains may be counted too.
         #expect(summary.finished >= 1)
         #expect(summary.abandoned == 0)
     }
 
     @Test(arguments: [true, false])
-    func `a message that does not end in time fails with shutDown`(isCancelled: Bool) async throws {
+    func `a message that outlasts the drain time fails with shutDown`(isCancelled: Bool) async throws {
         let bus = MessageBus()
         let gate = Gate()
         try bus.register("app://slow/one") { _ -> Int in
@@ -73,7 +73,7 @@ import WaybillTestSupport
         gate.open()
     }
 
-    @Test func `cancelling ends the bus at once`() async throws {
+    @Test func `cancelling the service's task shuts the bus down at once`() async throws {
         let bus = MessageBus()
         try bus.register("app://clock/now") { _ in 12 }
         let running = Task { try await bus.run() }
@@ -83,7 +83,7 @@ import WaybillTestSupport
         #expect(error?.code == .shutDown)
     }
 
-    @Test func `a group ends the bus after the services that route on it`() async throws {
+    @Test func `a service group ends the bus after the services that route on it`() async throws {
         let bus = MessageBus()
         try bus.register("app://clock/now") { _ in 12 }
         let guest = LateGuest(bus: bus)
@@ -97,7 +97,7 @@ import WaybillTestSupport
     }
 }
 
-/// Routes once more when it is told to go.
+/// Routes once more when it is asked to end.
 private struct LateGuest: Service {
     let bus: MessageBus
     let arrival = Gate()

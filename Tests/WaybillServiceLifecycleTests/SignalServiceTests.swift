@@ -16,12 +16,13 @@ import WaybillTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SignalServiceTests {
     private let bus = MessageBus()
-    /// Catches signals also when the bus and its loop are gone.
+    /// A loop that catches signals also when the bus and its loop are gone.
     private let loop = EventLoop(name: "signals")
 
-    /// Sends a signal to the process until something has come of it, since a service may not wait for it yet.
+    /// Sends a signal to the process repeatedly until a condition holds, because the service may not wait for
+    /// it yet.
     private func send(_ signal: Int32, until isDone: () async -> Bool) async throws {
-        // Caught here as well, or the first one would end the process.
+        // This loop catches the signal too. Otherwise the first signal could end the process.
         let caught = try await self.loop.signals(Signal(number: signal))
         while await !isDone() {
             kill(getpid(), signal)
@@ -30,7 +31,7 @@ import WaybillTestSupport
         withExtendedLifetime(caught) {}
     }
 
-    @Test func `a signal ends the group, and the bus in good order`() async throws {
+    @Test func `an ending signal ends the service group, and shuts the bus down`() async throws {
         let signals = SignalService(endingOn: [.user1], on: self.bus.eventLoop)
         let group = ServiceGroup(
             configuration: .init(
@@ -49,7 +50,7 @@ import WaybillTestSupport
         #expect(error?.code == .shutDown)
     }
 
-    @Test func `other signals call their handlers, and do not end the group`() async throws {
+    @Test func `signals with handlers call them, and do not end the service group`() async throws {
         let heard = Journal<Int>()
         let signals = SignalService(
             endingOn: [.user1],
@@ -65,7 +66,7 @@ import WaybillTestSupport
         #expect(heard.entries.allSatisfy { $0 == 2 })
     }
 
-    @Test func `a handler's error ends the service`() async throws {
+    @Test func `the error of a signal's handler ends the service`() async throws {
         struct Broken: Error {}
         let signals = SignalService(
             endingOn: [],
@@ -81,7 +82,7 @@ import WaybillTestSupport
         await #expect(throws: Broken.self) { try await running.value }
     }
 
-    @Test func `a signal that cannot be caught is an error`() async throws {
+    @Test func `a signal service for a signal that cannot be caught fails`() async throws {
         let signals = SignalService(endingOn: [Signal(number: SIGKILL)], on: self.bus.eventLoop)
         await #expect(throws: EventLoopError.self) { try await signals.run() }
     }

@@ -8,10 +8,10 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Simulations of cluster nodes over a message server in memory, with other seeds each day.
+/// Simulations of cluster nodes over a message server in memory, with different seeds each day.
 @Suite(.skippedByLeakChecks, .serialized, .timeLimit(.minutes(60)))
 struct ClusterSimulations {
-    /// Joins the cluster of a server.
+    /// Joins the cluster of a message server.
     private static func join(
         _ server: MemoryServer,
         as name: String,
@@ -27,7 +27,7 @@ struct ClusterSimulations {
         return node
     }
 
-    @Test func `each call of a cluster whose nodes crash ends once, and is handled at most once`()
+    @Test func `each call in a cluster with crashing nodes ends once, and is handled at most once`()
         async throws
     {
         let faults = Faults(delay: .upTo(.seconds(10)), crash: .perHour(20))

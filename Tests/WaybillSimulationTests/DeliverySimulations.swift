@@ -4,7 +4,7 @@ import Testing
 import Waybill
 import WaybillSimulation
 
-/// Simulations of the bus itself, with other seeds each day.
+/// Simulations of the bus itself, with different seeds each day.
 ///
 /// `WAYBILL_SOAK` makes a hundred times as many runs.
 @Suite(.skippedByLeakChecks, .serialized, .timeLimit(.minutes(60)))
@@ -22,7 +22,8 @@ struct DeliverySimulations {
             }
         }
 
-        /// Whether every module has received the numbers of each sender in ascending order, none twice.
+        /// Whether each module has received the numbers of each sender in ascending order and without
+        /// duplicates.
         var isOrdered: Bool { self.mistakes.withLock { $0 == 0 } }
         var count: Int { self.numbers.withLock { $0.values.reduce(0) { $0 + $1.count } } }
     }
@@ -63,7 +64,7 @@ struct DeliverySimulations {
         }
     }
 
-    /// A sender, which routes and sends numbers to all modules.
+    /// A module that routes and sends numbers to all modules.
     @Module("app://sender")
     fileprivate actor Sender {
         @Route func start(sender: Int, count: Int, seed: Int) async throws -> Int {
@@ -90,7 +91,7 @@ struct DeliverySimulations {
         try await bus.install(instances: .perLoop) { Sender() }
     }
 
-    @Test func `messages keep their order, and each ends once`() async throws {
+    @Test func `messages of a simulated bus keep their order, and each ends once`() async throws {
         try await simulate(seeds: seedsOfToday(400)) { world in
             let received = Received()
             let node = try await world.node("shop", eventLoops: 3) { bus in
@@ -113,7 +114,7 @@ struct DeliverySimulations {
         }
     }
 
-    @Test func `a full mailbox rejects a message, and the counts still balance`() async throws {
+    @Test func `the counts of a bus balance although full mailboxes reject messages`() async throws {
         try await simulate(seeds: seedsOfToday(200)) { world in
             let node = try await world.node("shop", eventLoops: 2) { bus in
                 try await bus.install(mailbox: .init(limit: 2, isSerial: true)) { Serial(Received()) }
@@ -139,7 +140,7 @@ struct DeliverySimulations {
         }
     }
 
-    @Test func `a bus that drains loses no message that it has accepted`() async throws {
+    @Test func `a bus that drains loses no accepted message`() async throws {
         try await simulate(seeds: seedsOfToday(400)) { world in
             let received = Received()
             let node = try await world.node("shop", eventLoops: 2) { bus in

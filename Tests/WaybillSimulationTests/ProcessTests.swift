@@ -6,7 +6,7 @@ import WaybillSimulation
 
 @Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct ProcessTests {
-    @Test func `a seed makes the same run in every process`() async throws {
+    @Test func `a seed leads to the same simulation run in every process`() async throws {
         let seeds: ClosedRange<UInt64> = 1...10
         var expected: [String] = []
         for bug in PlantedBug.all {

@@ -9,7 +9,7 @@ import WaybillEventLoop
 import WaybillSimulation
 import WaybillTestSupport
 
-/// A module with a defect that the order of its messages decides.
+/// A module with a defect that appears in some orders of its messages.
 @Module("app://stock")
 private actor Stock {
     private(set) var count = 5
@@ -57,8 +57,9 @@ private func overdraw(_ world: World) async throws {
 @Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct SimulateTests {
     @Test(arguments: PlantedBug.all)
-    func `a planted bug is found in 1,000 seeds, and its ordinary test passes`(_ bug: PlantedBug) async throws
-    {
+    func `each planted bug is found within 1,000 seeds, and its ordinary test passes`(
+        _ bug: PlantedBug
+    ) async throws {
         #expect(try await bug.ordinaryTest(MessageBus()))
         let failure = try await failure(seeds: 1...1_000, faults: bug.faults, bug.program)
         #expect(failure.decisions.split(separator: " ").count <= 15)
@@ -98,7 +99,8 @@ struct SimulateTests {
         }
     }
 
-    @Test func `a failure names the invariant and the messages, and can be run again`() async throws {
+    @Test func `a simulation failure names the invariant and the messages, and can be repeated`() async throws
+    {
         let first = try await failure(overdraw)
         #expect(first.reason == "The invariant \"the stock is never negative\" does not hold")
         #expect(first.description.contains("app://stock/take"))
@@ -114,7 +116,7 @@ struct SimulateTests {
         #expect(second.elapsed == first.elapsed)
     }
 
-    @Test func `a failure prints its faults as source`() async throws {
+    @Test func `a simulation failure prints its faults as source`() async throws {
         let texts: [(Faults, String)] = [
             (.none, ""),
             (Faults(delay: .upTo(.seconds(30))), ", faults: Faults(delay: .upTo(.seconds(30)))"),
@@ -134,7 +136,7 @@ struct SimulateTests {
         }
     }
 
-    @Test func `a correct program passes with every fault`() async throws {
+    @Test func `a correct program passes its simulation with every fault`() async throws {
         let faults = Faults(
             delay: .upTo(.seconds(30)),
             failure: 0.05,
@@ -154,7 +156,7 @@ struct SimulateTests {
         #expect(shown.load(ordering: .relaxed) > 2_500)
     }
 
-    @Test func `the time of a world jumps over its waits`() async throws {
+    @Test func `the simulated time advances by the program's waits without waiting`() async throws {
         let start = ContinuousClock.now
         try await simulate(seeds: 1...10) { world in
             let node = try await world.node("shop") { bus in
@@ -176,7 +178,7 @@ struct SimulateTests {
         #expect(ContinuousClock.now - start < Scale.whileQuick * 100)
     }
 
-    @Test func `a seed makes the same run each time`() async throws {
+    @Test func `a seed makes the same simulation run each time`() async throws {
         let traces = Mutex<[UInt64: [Duration]]>([:])
         for _ in 0..<2 {
             try await simulate(seeds: 1...100, faults: Faults(delay: .upTo(.seconds(30)))) { world in
@@ -190,12 +192,12 @@ struct SimulateTests {
         }
         let times = traces.withLock { $0 }
         #expect(times.count == 300)
-        // Each hundredth seed runs twice in each simulation.
+        // In each simulation every hundredth seed runs twice.
         #expect(times.values.allSatisfy { ($0.count == 2 || $0.count == 4) && Set($0).count == 1 })
         #expect(Set(times.values.map { $0[0] }).count > 10)
     }
 
-    @Test func `tasks that wait for one another are a failure`() async throws {
+    @Test func `tasks that wait for one another fail the simulation`() async throws {
         let failure = try await failure { world in
             let node = try await world.node("shop") { bus in
                 try bus.register("app://never") { _ async in
@@ -208,7 +210,7 @@ struct SimulateTests {
         #expect(failure.reason.hasPrefix("Nothing can happen any more"))
     }
 
-    @Test func `an endless run reaches its limits`() async throws {
+    @Test func `an endless run ends with a failure at its limits`() async throws {
         var limits = SimulationLimits()
         limits.steps = 1_000
         let busy = try await failure(limits: limits) { _ in while true { await Task.yield() } }
@@ -221,7 +223,7 @@ struct SimulateTests {
         #expect(slow.reason.hasPrefix("The program has not ended after 3600.0 seconds"))
     }
 
-    @Test func `the error of a program and of a check are failures`() async throws {
+    @Test func `an error thrown by the program or by a check fails the simulation`() async throws {
         struct Broken: Error {}
         let program = try await failure { _ in throw Broken() }
         #expect(program.reason == "The program of the simulation threw an error: Broken()")
@@ -231,7 +233,7 @@ struct SimulateTests {
         #expect(unmet.reason.hasPrefix("The condition \"it works\" does not hold"))
     }
 
-    @Test func `text that is no text of decisions is refused`() async throws {
+    @Test func `a text that does not describe decisions is rejected`() async throws {
         for text in ["x", "o1", "o1=", "o=1", "1=2", "o1=0", "o-1=2", "o1=2=3", "o1=2 x", "x1=2"] {
             await #expect(throws: SimulationError.self) {
                 try await simulate(seed: 1, decisions: text) { _ in }
@@ -243,12 +245,12 @@ struct SimulateTests {
 
 @Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct EscapeTests {
-    @Test func `work for the main actor fails the run`() async throws {
+    @Test func `work for the main actor fails the simulation`() async throws {
         let failure = try await failure { _ in await Task { @MainActor in }.value }
         #expect(failure.reason.hasPrefix("Another thread enqueued work in the simulation"))
     }
 
-    @Test func `work that another thread enqueues fails the run`() async throws {
+    @Test func `work that another thread enqueues fails the simulation`() async throws {
         let failure = try await failure { _ in
             await withCheckedContinuation { waiter in
                 DispatchQueue.global().async { waiter.resume() }
@@ -257,7 +259,7 @@ struct EscapeTests {
         #expect(failure.reason.hasPrefix("Another thread enqueued work in the simulation"))
     }
 
-    @Test func `code that remembers earlier runs is reported as not repeatable`() async throws {
+    @Test func `a simulation of code that remembers earlier runs fails as not repeatable`() async throws {
         let runs = Atomic(0)
         let failure = try await failure { world in
             for _ in 0..<runs.add(1, ordering: .relaxed).newValue {
@@ -268,7 +270,7 @@ struct EscapeTests {
         #expect(failure.reason.hasPrefix("Two runs of the same seed differ"))
     }
 
-    @Test func `the clocks and random numbers of the system follow the seed`() async throws {
+    @Test func `the clocks and random numbers of a simulated program follow the seed`() async throws {
         let values = Mutex<[[String]]>([])
         for seed in [1, 1, 2] as [UInt64] {
             try await simulate(seed: seed) { world in
@@ -288,7 +290,7 @@ struct EscapeTests {
         #expect(Date().timeIntervalSince1970 != 1_767_226_660)
     }
 
-    @Test func `detached tasks, task groups and plain actors stay in the simulation`() async throws {
+    @Test func `detached tasks, task groups and plain actors are simulated too`() async throws {
         actor Plain {
             var count = 0
             func add() { self.count += 1 }
@@ -308,7 +310,7 @@ struct EscapeTests {
 
 @Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct NodeTests {
-    @Test func `nodes call one another, and publications reach all of them`() async throws {
+    @Test func `simulated nodes call one another, and publications reach all of them`() async throws {
         try await simulate(seeds: 1...50) { world in
             let heard = Mutex<[String]>([])
             for name in ["a", "b"] {
@@ -331,7 +333,7 @@ struct NodeTests {
         }
     }
 
-    @Test func `a crash ends the tasks of a node, fails its callers and starts it again`() async throws {
+    @Test func `a crash ends a node's tasks, fails its callers and starts the node again`() async throws {
         try await simulate(seeds: 1...50) { world in
             let starts = Mutex(0)
             let finished = Mutex(0)

@@ -1,6 +1,8 @@
 internal import WaybillEventLoop
 
-/// A door that opens once; waiting before it is not cancelled.
+/// A gate that opens once.
+///
+/// Waiting for it is not cancelled.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -26,13 +28,13 @@ package final class Gate: Sendable {
         await self.wait { $0.isOpen }
     }
 
-    /// Whether code has been at the gate.
+    /// Whether code has reached the gate.
     package var isReached: Bool { self.state.withLock { $0.isReached } }
 
-    /// Waits until other code is at the gate.
+    /// Waits until other code has reached the gate.
     package func reached() async { await self.wait { $0.isReached } }
 
-    /// Holds the calling thread until the gate opens, as a handler does that must not.
+    /// Blocks the calling thread until the gate opens, like a handler that blocks although it must not.
     package func block() {
         while !self.state.withLock({ $0.isOpen }) { pauseThread() }
     }

@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Foundation
 package import WaybillEventLoop
 
-/// A program that had libuv before it had Waybill: its own loop, its own timer, its own `uv_run`.
+/// A program with its own libuv loop, its own timer and its own call of `uv_run`.
 @safe
 package final class HostThread {
     private final class Tick {

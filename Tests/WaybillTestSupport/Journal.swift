@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// Remembers what happens on any thread, in order.
+/// Records events of any thread, in order.
 package final class Journal<Entry: Sendable>: Sendable {
     private let storage = Locked<[Entry]>([])
 
@@ -15,7 +15,9 @@ package final class Journal<Entry: Sendable>: Sendable {
 }
 
 extension Journal where Entry: Equatable {
-    /// Waits until something has happened, for as long as a slow machine may need; false if it never does.
+    /// Waits until the journal has an entry, for as long as a slow machine may need.
+    ///
+    /// Returns false if none is added.
     package func comes(to entry: Entry) async -> Bool { await eventually { self.entries.contains(entry) } }
 }
 
@@ -30,7 +32,7 @@ package final class Tally: Sendable {
     package func add() { self.number.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 }
 
-/// Tells others to stop.
+/// A flag that tells other code to stop.
 package final class Flag: Sendable {
     private let raised = Atomic(false)
 

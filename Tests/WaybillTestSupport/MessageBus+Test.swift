@@ -3,7 +3,7 @@ package import Waybill
 package import WaybillRouting
 
 extension MessageBus.Configuration {
-    /// The defaults, with dead letters kept off the screen.
+    /// The default configuration without log output of dead letters.
     package static var quiet: Self {
         .init(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -15,14 +15,14 @@ extension MessageBus.Configuration {
         return configuration
     }
 
-    /// The defaults, with dead letters written into a journal.
+    /// Returns the default configuration, whose dead letters are logged into a journal.
     package static func logging(to journal: Journal<String>) -> Self {
         .init(logger: Logger(label: "waybill.tests") { _ in JournalLogHandler(journal: journal) })
     }
 }
 
 extension MessageBus {
-    /// Waits until nothing is in flight; whether that ever is so.
+    /// Waits until no message is in flight, and returns whether that happened.
     package func settles() async -> Bool { await eventually { self.statistics.inFlight == 0 } }
 }
 

@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// An error that a module declares, for the tests of each door.
+/// An error that a module declares, for the tests of each transport.
 package enum OrderError: ModuleError, Equatable {
     case unknown(id: Int)
     case closed

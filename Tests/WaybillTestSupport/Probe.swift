@@ -1,6 +1,6 @@
 package import WaybillEventLoop
 
-/// A module that insists on its loop and remembers what it was told.
+/// A module that checks that it runs on its loop, and records the numbers that it receives.
 package actor Probe: LoopBound {
     package nonisolated let eventLoop: EventLoop
     package private(set) var heard: [Int] = []
@@ -14,17 +14,20 @@ package actor Probe: LoopBound {
         return number
     }
 
-    /// Runs code on the loop that knows nothing of the module.
+    /// Runs code on the loop without access to the module.
     ///
-    /// Without a capture list: a closure that has one would leave for the global executor (Swift 6.3).
+    /// The closure has no capture list, because Swift 6.3 would run a closure with one on the global
+    /// executor.
     @discardableResult
     package func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async rethrows -> Value {
-        // Without this the compiler (6.3) sees no need to go to the loop before it calls what comes.
+        // Without this call, the compiler (6.3) does not hop to the loop before it calls `body`.
         self.eventLoop.preconditionInEventLoop()
         return try await body()
     }
 
-    /// Runs code of the module; it has to mention the module, or it would leave for the global executor (Swift 6.3).
+    /// Runs code of the module.
+    ///
+    /// The code must use the module, because Swift 6.3 would otherwise run it on the global executor.
     @discardableResult
     package func act<Value: Sendable>(
         _ body: @Sendable (isolated Probe) async throws -> Value
@@ -34,7 +37,7 @@ package actor Probe: LoopBound {
     }
 }
 
-/// A task-local value, as tracing would have one.
+/// A task-local value like the ones that tracing uses.
 package enum Context {
     @TaskLocal package static var name = "none"
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 package import WaybillRouting
 
-/// Random patterns and URLs from a small vocabulary, so that they often match.
+/// Random patterns and URLs from a small vocabulary, so that many of them match.
 package struct RandomRoutes {
     package var random: SeededGenerator
 
@@ -45,7 +45,9 @@ package struct RandomRoutes {
     }
 }
 
-/// The number of random cases of a test: few by default; an environment variable sets more for a long run.
+/// The number of random cases of a test, which is small by default.
+///
+/// An environment variable sets more for a long run.
 package enum Rounds {
     package static func count(_ variable: String, default rounds: Int) -> Int {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? rounds

@@ -4,23 +4,25 @@ internal import Foundation
 /// Returns the number of allocated bytes, or nil if the allocator does not report it or a sanitizer replaces
 /// it.
 ///
-/// This is not the memory of the process: the allocator keeps some free memory, and more for each thread.
+/// The number differs from the memory of the process. The allocator keeps some free memory, and more for each
+/// thread.
 package func memoryInUse() -> Int? {
     let bytes = memory_in_use()
     return Scale.isSanitized || bytes < 0 ? nil : Int(bytes)
 }
 
-/// How long the calling thread has run, however busy the machine is.
+/// Returns the CPU time of the calling thread, which does not depend on other load.
 package func threadTime() -> Duration { .nanoseconds(thread_time()) }
 
-/// How much work a test does: less where a sanitizer watches, since that makes it ten times slower.
+/// The amount of work of a test, which is reduced under a sanitizer, because a sanitizer makes tests ten
+/// times slower.
 package enum Scale {
     package static let isSanitized = ProcessInfo.processInfo.environment["WAYBILL_SANITIZER"] != nil
 
     /// Whether the tests run under the address sanitizer, which reports memory that is never released.
     package static let findsLeaks = ProcessInfo.processInfo.environment["WAYBILL_SANITIZER"] == "address"
 
-    /// A deadline that what takes no time meets on a busy machine, and that a test can wait for.
+    /// A duration that a quick operation does not reach on a busy machine, and that a test can wait for.
     package static let whileQuick: Duration = Self.isSanitized ? .seconds(10) : .seconds(2)
 
     package static func of(_ count: Int) -> Int { Self.isSanitized ? max(1, count / 10) : count }

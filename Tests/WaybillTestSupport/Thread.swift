@@ -16,13 +16,13 @@ package func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) 
     }
 }
 
-/// Lets the calling thread rest for a tenth of a millisecond.
+/// Pauses the calling thread for a tenth of a millisecond.
 package func pauseThread() { usleep(100) }
 
-/// Which thread is the calling one.
+/// Returns a number that identifies the calling thread.
 package func currentThread() -> UInt { UInt(bitPattern: Int(bitPattern: UInt(pthread_self()))) }
 
-/// The loop whose thread this is.
+/// Returns the loop that runs on the calling thread.
 package func currentLoop() -> ObjectIdentifier? { EventLoop.current.map { ObjectIdentifier($0) } }
 
 extension EventLoop {

@@ -1,6 +1,8 @@
 package import WaybillRouting
 
-/// Waits until something is so, for as long as a slow machine may need; false if it never is.
+/// Waits until a condition holds, for as long as a slow machine may need.
+///
+/// Returns false if it never holds.
 package func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
     for _ in 0..<10_000 {
         if try await condition() { return true }
@@ -9,7 +11,9 @@ package func eventually(_ condition: () async throws -> Bool) async rethrows -> 
     return try await condition()
 }
 
-/// Returns the delay of a task that only waits for an instant, which other load on the machine causes.
+/// Returns how late a task resumes that only waits for an instant.
+///
+/// Other load on the machine causes the delay.
 package func lateness(after instant: ContinuousClock.Instant) async -> Duration {
     await Task.detached {
         try? await Task.sleep(until: instant)
@@ -17,7 +21,7 @@ package func lateness(after instant: ContinuousClock.Instant) async -> Duration 
     }.value
 }
 
-/// The error of the bus that something throws, or nil if it throws none.
+/// Returns the error of the bus that a closure throws, or nil if it throws none.
 package func failure<Value>(_ body: () async throws -> Value) async -> RoutingError? {
     do {
         _ = try await body()
@@ -29,7 +33,8 @@ package func failure<Value>(_ body: () async throws -> Value) async -> RoutingEr
 
 /// Waits until the task is cancelled.
 ///
-/// A sleep that is cancelled stays in the runtime's list of timers until its time has come, which looks like a leak.
+/// A cancelled sleep stays in the runtime's list of timers until its time has passed, which looks like a
+/// leak.
 package func hang() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
     for await _ in stream {}

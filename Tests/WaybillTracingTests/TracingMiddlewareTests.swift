@@ -28,7 +28,7 @@ struct TracingMiddlewareTests {
     }
 
     @Test(arguments: ["app://now/:id", "app://later/:id"], [true, false])
-    func `a span for each delivery, and its context reaches the handler`(
+    func `each delivery has a span, whose context reaches the handler`(
         pattern: String,
         isOnLoop: Bool
     ) async throws {
@@ -66,7 +66,7 @@ struct TracingMiddlewareTests {
         #expect(spans["app://sent"]?.traceID == outer.traceID)
     }
 
-    @Test func `a return leg links to the span that it answers`() async throws {
+    @Test func `the span of a return leg links to the span of the message that it answers`() async throws {
         try self.bus.register("app://pay") { _ in 1 }
         try self.bus.register("app://home/a") { _ in }
         try await self.bus.route("app://pay#home/a", as: Void.self)
@@ -77,7 +77,7 @@ struct TracingMiddlewareTests {
         #expect(home.links.first?.context.inMemorySpanContext?.spanID == pay.spanID)
     }
 
-    @Test func `a failure is recorded`() async throws {
+    @Test func `the span of a failed message records the error`() async throws {
         struct Oops: Error {}
         try self.bus.register("app://fails") { _ in throw Oops() }
         _ = try? await self.bus.route("app://fails")
@@ -86,7 +86,7 @@ struct TracingMiddlewareTests {
         #expect(span.attributes.get("waybill.code") == .string("handlerFailed"))
     }
 
-    @Test func `a context in the headers is the parent`() async throws {
+    @Test func `a context in the headers is the parent of the span`() async throws {
         try self.bus.register("app://a") { _ in }
         let remote = self.tracer.startSpan("remote", context: .topLevel)
         let headers = [

@@ -27,7 +27,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `the reply is status, headers and body`() async throws {
+    @Test func `the reply of a web connector has status, headers and body`() async throws {
         try await WebServer.run { server in
             let response: WebResponse = try await self.bus.route(server.url("/echo?a=%41&b=%2F"))
             #expect(response.status == 200 && response.isSuccess)
@@ -40,7 +40,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `headers, method and body are those of the call, never of the URL`() async throws {
+    @Test func `headers, method and body of a request are those of the call, not of the URL`() async throws {
         try await WebServer.run { server in
             let url = server.url("/echo?method=DELETE&body=no")
             let plain: WebResponse = try await self.bus.route(url, headers: ["x-user": "7"])
@@ -62,7 +62,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `a caller that listens gets the body in parts`() async throws {
+    @Test func `a caller with a closure receives the body in parts`() async throws {
         try await WebServer.run { server in
             var parts: [WebResponse] = []
             let last: WebResponse = try await self.bus.route(server.url("/long")) { (part: WebResponse) in
@@ -71,7 +71,7 @@ struct WebConnectorTests {
             #expect(last.status == 200 && last.body.isEmpty && !parts.isEmpty)
             #expect(parts.map(\.body.count).reduce(0, +) == 64_000)
             #expect(parts.allSatisfy { $0.status == 200 && $0.headers == last.headers })
-            // A caller that listens for another type receives an error with the right type.
+            // A caller whose closure expects another type receives an error with the correct type.
             let error = await #expect(throws: RoutingError.self) {
                 let _: WebResponse = try await self.bus.route(server.url("/long")) { (_: Int) in }
             }
@@ -79,7 +79,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `a caller that stops listening ends the request`() async throws {
+    @Test func `leaving the loop over replies ends the web request`() async throws {
         try await WebServer.run { server in
             for try await reply in self.bus.replies(to: server.url("/stuck")) {
                 #expect(try reply.value(as: WebResponse.self).text == "first")
@@ -90,7 +90,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `a body that is too long is refused`() async throws {
+    @Test func `a response body beyond the limit is rejected`() async throws {
         var configuration = WebConnector.Configuration()
         configuration.bodyLimit = 10_000
         try self.bus.connect("http", to: WebConnector(configuration: configuration))
@@ -106,7 +106,7 @@ struct WebConnectorTests {
     }
 
     @Test(arguments: ["/silent", "/stuck"])
-    func `the deadline bounds the request`(path: String) async throws {
+    func `the deadline ends a web request`(path: String) async throws {
         try await WebServer.run { server in
             let error = await #expect(throws: RoutingError.self) {
                 try await self.bus.route(server.url(path), deadline: .now + .milliseconds(300))
@@ -116,7 +116,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `without a deadline a response has its time to begin`() async throws {
+    @Test func `without a deadline the connector's timeout limits the wait for a response`() async throws {
         var configuration = WebConnector.Configuration()
         configuration.timeout = .milliseconds(100)
         try self.bus.connect("http", to: WebConnector(configuration: configuration))
@@ -126,7 +126,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `cancelling the caller ends the request`() async throws {
+    @Test func `cancelling the caller ends the web request`() async throws {
         try await WebServer.run { server in
             let caller = Task { await self.failure(server.url("/silent")) }
             #expect(await server.journal.comes(to: "GET /silent"))
@@ -136,7 +136,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `a server that is not there is unreachable`() async throws {
+    @Test func `a web server that is not there fails with unreachable`() async throws {
         let url = try await WebServer.run { $0.url("/gone") }
         let gone = await self.failure(url)
         #expect(gone?.code == .unreachable && gone?.cause != nil && gone?.url == url)
@@ -145,7 +145,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `the client is shut down by its maker`() async throws {
+    @Test func `a web client is shut down only by the code that created it`() async throws {
         let client = HTTPClient()
         try self.bus.connect("http", to: WebConnector(client: client))
         try await WebServer.run { server in
@@ -157,13 +157,13 @@ struct WebConnectorTests {
     }
 
     @Test(arguments: ["http://", "http:", "http:///", "http://?a", "http://#a", "http:a/b", "http://[::1/x"])
-    func `a URL that is not http or https is invalid`(url: String) async {
+    func `an http URL without a valid host fails with invalidURL`(url: String) async {
         let error = await self.failure(url)
         #expect(error?.code == .invalidURL && error?.url == url)
     }
 
     @Test(arguments: ["http://127.0.0.1:65536/", "http://127.0.0.1:99999999/", "http://[::1]:70000/"])
-    func `a port that there cannot be is invalid`(url: String) async {
+    func `a URL with an impossible port fails with invalidURL`(url: String) async {
         #expect(await self.failure(url)?.code == .invalidURL)
     }
 
@@ -171,16 +171,18 @@ struct WebConnectorTests {
         "http://127.0.0.1:-1/", "http://127.0.0.1:99999999999999999999/", "http://127.0.0.1:0/",
         "http://a\r\nb/", "http://@:/%00", "http://\u{1b}[31m/",
     ])
-    func `hostile URLs get an error`(url: String) async {
+    func `hostile URLs fail with an error`(url: String) async {
         #expect(await self.failure(url) != nil)
     }
 
-    @Test func `another scheme is not the web`() async throws {
+    @Test func `a web connector rejects a scheme other than http and https`() async throws {
         try self.bus.connect("gopher", to: WebConnector())
         #expect(await self.failure("gopher://127.0.0.1/")?.code == .invalidURL)
     }
 
-    @Test func `a fragment is a place in a page, unless it names a scheme`() async throws {
+    @Test func `a fragment is not sent to the web server, unless it is a return URL with a scheme`()
+        async throws
+    {
         let journal = Journal<String>()
         try self.bus.register("app://home") { message in
             journal.add("home \(try message.payload(as: WebResponse.self).status)")
@@ -194,7 +196,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `values go out as JSON, with their own type of content if they have one`() async throws {
+    @Test func `values are sent as JSON, or with the content type in the headers`() async throws {
         try await WebServer.run { server in
             let url = server.url("/save")
             try await self.bus.route(url, parameters: ["body": Order(id: 7)])
@@ -210,7 +212,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `a return URL calls a hook with text, bytes or JSON`() async throws {
+    @Test func `a return URL can call a web hook with text, bytes or JSON`() async throws {
         try self.bus.register("app://text") { _ in "paid" }
         try self.bus.register("app://order") { _ in Order(id: 7) }
         try self.bus.register("app://opaque") { _ in Opaque() }

@@ -9,7 +9,7 @@ let package = Package(
         .trait(name: "Cluster", description: "As in the web shop.")
     ],
     dependencies: [
-        // The traits of the web shop, so that both share one build of the libraries.
+        // The traits are those of the web shop, so that both packages share one build of the libraries.
         .package(
             name: "waybill",
             path: "../../../Samples/waybill",

@@ -5,7 +5,7 @@ import WaybillCompatibility
 import WaybillConfiguration
 import WaybillTesting
 
-/// A controller that COCRouter finds by its name; its property is called as there.
+/// A controller that COCRouter finds by its name. Its property has the name that COCRouter requires.
 @Module("app://orders")
 actor OrderController {
     private var context: [String: String] = [:]
@@ -20,16 +20,16 @@ actor OrderController {
     @Route func all(_ message: Message) -> Int { message.parameters.query.count }
 }
 
-/// A component that imports nothing of the bus.
+/// A component that does not import the bus.
 actor Pantry {
     func take(_ name: String) -> String { "took \(name)" }
 }
 
-/// The promises of COCRouter, kept for a program that has moved from there.
+/// The promises of COCRouter, for a program that has migrated from COCRouter.
 struct COCRouterPromiseTests {
     private let bus = MessageBus(configuration: .init(conventions: .cocRouter))
 
-    @Test func `one call connects every scheme that has a controller`() async throws {
+    @Test func `connectModules connects the scheme of each installed controller`() async throws {
         try await bus.install { OrderController() }
         #expect(try bus.connectModules().map(\.pattern) == ["order:"])
         #expect(try await bus.route("order://detail?id=7", as: String.self) == "order 7")
@@ -44,7 +44,7 @@ struct COCRouterPromiseTests {
         #expect(await forwarder.forward("order://pay").mode == .noHandler)
     }
 
-    @Test func `each forward has one completion, and then every filter sees failures`() async throws {
+    @Test func `each forward completes once, and each filter then receives the failure`() async throws {
         let seen = Log()
         try bus.register("https://z.cocer.com/<id>/") { message in message.parameters["id"] ?? "" }
         bus.setForwardFilter { url, mode in seen.add("bus \(mode.rawValue)") }
@@ -60,7 +60,7 @@ struct COCRouterPromiseTests {
         )
     }
 
-    @Test func `a component is tested by its scheme, its file found by name`() async throws {
+    @Test func `a component and its configuration file are tested by the scheme`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

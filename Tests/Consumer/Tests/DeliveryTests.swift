@@ -14,7 +14,7 @@ struct Receipt: Sendable, Equatable {
     var total: Int
 }
 
-/// Collects the values of a handler, for a test that waits for them.
+/// Collects the values of a handler, so that a test can await them.
 actor Inbox<Value: Sendable> {
     private var values: [Value] = []
     private var waiting: [CheckedContinuation<Value, Never>] = []
@@ -33,14 +33,14 @@ actor Inbox<Value: Sendable> {
     }
 }
 
-/// An actor with handlers, without macros.
+/// An actor with handlers that are written without macros.
 actor Accounts: LoopBound {
     let eventLoop: EventLoop
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
     func detail(uid: Int) -> User { User(uid: uid, name: "Lili") }
 }
 
-/// Registering, routing, publishing and ending, as the README and the articles print it.
+/// Registering, routing, publishing and shutting down, as the README and the articles print it.
 struct DeliveryTests {
     private let bus = MessageBus()
 
@@ -49,7 +49,7 @@ struct DeliveryTests {
         return nil
     }
 
-    @Test func `a bus has its own loop, or the given loops`() async {
+    @Test func `a bus creates a loop, or uses the given loops`() async {
         let loop = EventLoop()
         var configuration = MessageBus.Configuration(defaultScheme: "shop", mailboxLimit: 8, hopLimit: 4)
         configuration.hopLimit = 5
@@ -71,7 +71,7 @@ struct DeliveryTests {
         await several.shutDown()
     }
 
-    @Test func `closures, actors and objects answer URLs`() async throws {
+    @Test func `a URL can be handled by a closure, an actor or an object`() async throws {
         try bus.register("app://user/detail") { message -> User in
             User(uid: try message.parameters.require("uid"), name: message.parameters["name"] ?? "")
         }
@@ -109,7 +109,7 @@ struct DeliveryTests {
         #expect(bus.unregister("app://user/detail") && bus.unregister(scheme: "app") == 3)
     }
 
-    @Test func `every failure has a code`() async throws {
+    @Test func `every failure throws an error with its own code`() async throws {
         try bus.register("app://user/:uid") { message -> Int in try message.parameters.require("uid") }
         try bus.register("app://broken") { _ -> Int in throw CancellationError() }
         try bus.register("app://slow") { _ in try await Task.sleep(for: .seconds(600)) }
@@ -130,7 +130,7 @@ struct DeliveryTests {
         #expect(await uncaught.next() == "app://nobody/else")
     }
 
-    @Test func `a handler replies before it is done, and the caller answers`() async throws {
+    @Test func `a handler sends progress replies, and the caller answers them`() async throws {
         try bus.register("app://upload") { message -> Int in
             var accepted = 0
             for percent in [25, 50, 75] where try await message.reply(with: percent, expecting: Bool.self) {
@@ -157,7 +157,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test func `a return URL gets the reply`() async throws {
+    @Test func `a return URL receives the reply, unless the handler redirects or declines it`() async throws {
         let inbox = Inbox<Receipt>()
         try bus.register("app://home/receipt") { message in
             await inbox.put(try message.payload(as: Receipt.self))
@@ -198,7 +198,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test func `subscribers receive publications`() async throws {
+    @Test func `each subscriber receives matching publications until it is cancelled`() async throws {
         let inbox = Inbox<String>()
         let accounts = Accounts(eventLoop: bus.eventLoop)
         let first = try bus.subscribe("app://session/:what") { message in
@@ -235,7 +235,7 @@ struct DeliveryTests {
         prices.cancel()
     }
 
-    @Test func `a message can be read and changed`() async throws {
+    @Test func `a middleware reads and changes the parts of a message`() async throws {
         try bus.register("app://echo/:word") { message -> [String] in
             let changed = message.with(parameters: ["word": "other"]).with(headers: ["a": "b"])
                 .with(deadline: .now + .seconds(60))
@@ -251,7 +251,7 @@ struct DeliveryTests {
         #expect(words == ["hi", "other", "3", "a", "b", "app"])
     }
 
-    @Test func `the statistics balance, and dead letters name the failures`() async throws {
+    @Test func `the bus's counts balance, and dead letters contain the failures`() async throws {
         try bus.register("app://one") { _ in 1 }
         let letters = bus.deadLetters
         let few = bus.deadLetters(limit: 1)
@@ -281,7 +281,7 @@ struct DeliveryTests {
         #expect((books - books).sent == 0 && books.description.contains("3"))
     }
 
-    @Test func `a trace shows messages`() async throws {
+    @Test func `a trace shows a message and its reply`() async throws {
         try bus.register("app://one") { message -> Int in
             try await message.reply(with: 0, expecting: Int.self)
         }
@@ -308,7 +308,7 @@ struct DeliveryTests {
         #expect(await iterator.next(isolation: #isolation) != nil)
     }
 
-    @Test func `a bus ends with the code that it is for`() async throws {
+    @Test func `withMessageBus returns the value of its body and shuts the bus down`() async throws {
         let answer = try await withMessageBus(MessageBus(), drainingFor: .seconds(60)) { bus in
             try bus.register("app://now") { _ in 1 }
             return try await bus.route("app://now", as: Int.self)
@@ -316,7 +316,7 @@ struct DeliveryTests {
         #expect(answer == 1)
     }
 
-    @Test func `expose selects the URLs for peers`() async throws {
+    @Test func `expose makes URLs reachable for peers, until it is cancelled`() async throws {
         let all: [ExposedOperations] = [.calls, .sends, .publishing, .subscribing]
         #expect(ExposedOperations(all) == .all && ExposedOperations(rawValue: 1) == .calls)
         #expect(ExposedOperations.reads.contains(.calls) && ExposedOperations.calls.rawValue == 1)
@@ -332,7 +332,7 @@ struct DeliveryTests {
         #expect(bus.exposedOperations(of: "app://who/asks").isEmpty)
     }
 
-    @Test func `share selects the URLs for other nodes`() async throws {
+    @Test func `share makes URLs reachable for other nodes, until it is cancelled`() async throws {
         struct Secret: Sendable {}
         let share = try bus.share("app://shared/**", for: [.calls, .publishing])
         #expect(share.kind == .share && share.kind != Registration.Kind.exposure)
@@ -344,7 +344,9 @@ struct DeliveryTests {
         #expect(bus.sharedOperations(of: "app://shared/one").isEmpty && bus.validate().isEmpty)
     }
 
-    @Test func `the parameters of a message are one value, and a bus changes while it runs`() async throws {
+    @Test func `a handler decodes all parameters, and the default scheme and fallback can change`()
+        async throws
+    {
         struct Page: Decodable {
             var number: Int
             var tag: String?
@@ -358,7 +360,7 @@ struct DeliveryTests {
         #expect(bus.canOpenURL("book://page?number=7") && !bus.canOpenURL("/page"))
     }
 
-    @Test func `a registration has a kind`() throws {
+    @Test func `each registration has its own kind`() throws {
         let kinds = [
             try bus.register("app://kind") { _ in 1 }.kind,
             try bus.subscribe("app://kind") { _ in }.kind,
@@ -370,7 +372,7 @@ struct DeliveryTests {
         #expect(kinds == all && Registration.Kind.route.description == "route")
     }
 
-    @Test func `numbers of messages are ordered, and values stand in URLs`() throws {
+    @Test func `message IDs are ordered, and dates, UUIDs and URLs can be URL parameters`() throws {
         let id = CorrelationID(rawValue: 255)
         #expect(id.description == "ff" && id < CorrelationID(rawValue: 256))
         func survives<Value: URLParameter & Equatable>(_ value: Value) -> Bool {
@@ -383,7 +385,7 @@ struct DeliveryTests {
         #expect(url.urlParameter == "https://example.com/a" && survives(url))
     }
 
-    @Test func `validation finds problems before the first message`() throws {
+    @Test func `validate finds problems before the first message`() throws {
         try bus.register("app://one") { _ in 1 }
         #expect(bus.validate(urls: ["app://one"]).isEmpty)
         #expect(bus.validate(urls: ["app://two"]).map(\.code) == [.noRoute])

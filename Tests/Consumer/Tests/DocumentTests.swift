@@ -2,7 +2,7 @@ import Testing
 import Waybill
 import WaybillDocuments
 
-/// A temperature that says itself what it may be.
+/// A temperature that states its own schema.
 struct Temperature: Codable, Sendable, DocumentedValue {
     static let documentedSchema = #"{"type":"object","properties":{"celsius":{"minimum":-273.15}}}"#
 
@@ -11,7 +11,7 @@ struct Temperature: Codable, Sendable, DocumentedValue {
 
 /// Documents of a program's routes.
 struct DocumentTests {
-    @Test func `a program writes documents of its routes`() async throws {
+    @Test func `a program writes documents of its routes in each format`() async throws {
         let bus = MessageBus()
         try await bus.install { Plain() }
         try bus.register("app://weather/<int:day>") { _ in Temperature(celsius: 21) }
@@ -37,7 +37,7 @@ struct DocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `a program finds the changes that break its callers`() async throws {
+    @Test func `comparing two documents finds a removed route as a breaking change`() async throws {
         let bus = MessageBus()
         try bus.register("app://weather") { _ in Temperature(celsius: 21) }
         let old = bus.document()
@@ -50,7 +50,7 @@ struct DocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `a route written by hand describes the types of its parameters`() {
+    @Test func `two descriptions of a parameter are equal with and without its type`() {
         let parameter = RouteDescription.Parameter("day", "Int", of: Int.self, default: "1")
         #expect(parameter == RouteDescription.Parameter("day", "Int", default: "1"))
     }

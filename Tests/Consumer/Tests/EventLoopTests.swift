@@ -20,7 +20,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test func `an actor runs on its loop`() async {
+    @Test func `an actor runs on the loop that it was created with`() async {
         var configuration = EventLoop.Configuration(idlePolicy: .spin(for: .microseconds(10)))
         configuration.idlePolicy = .park
         configuration.timeSlice = .milliseconds(1)
@@ -37,7 +37,7 @@ struct EventLoopTests {
         #expect(loop.isShutDown)
     }
 
-    @Test func `closures, tasks and timers run on a loop`() async throws {
+    @Test func `closures, tasks and sleeps run on a loop`() async throws {
         let loop = EventLoop()
         let isOnLoop = await withCheckedContinuation { continuation in
             loop.execute { continuation.resume(returning: loop.isInEventLoop) }
@@ -55,7 +55,7 @@ struct EventLoopTests {
         await loop.shutDown()
     }
 
-    @Test func `a group has loops for several cores`() async {
+    @Test func `an event loop group has several loops`() async {
         let group = EventLoopGroup(name: "consumer", count: 2)
         #expect(group.eventLoops.count == 2 && EventLoopGroup.defaultCount >= 1)
         #expect(group.next() !== group.next())
@@ -63,7 +63,7 @@ struct EventLoopTests {
         await group.shutDown()
     }
 
-    @Test func `a loop runs on the calling thread`() async {
+    @Test func `a loop can run on the calling thread`() async {
         let loop = EventLoop.onCallingThread(name: "mine")
         #expect(loop.name == "mine" && !loop.isShutDown)
         loop.beginShutDown()
@@ -71,7 +71,7 @@ struct EventLoopTests {
         #expect(loop.isShutDown)
     }
 
-    @Test func `signals are a sequence that ends with its loop`() async throws {
+    @Test func `a sequence of signals ends when its loop shuts down`() async throws {
         let loop = EventLoop()
         let signals = try await loop.signals(.user2, .windowChange)
         var iterator = signals.makeAsyncIterator()
@@ -87,7 +87,7 @@ struct EventLoopTests {
         await #expect(throws: EventLoopError.self) { try await loop.signals(.user1) }
     }
 
-    @Test func `an error of a loop has a code`() {
+    @Test func `an error of a loop has a code and a message`() {
         let error = EventLoopError(.system, message: "no memory")
         #expect(error.code == .system && error.code != .shutDown && error.message == "no memory")
         #expect(error.description == "system: no memory" && error.code.description == "system")

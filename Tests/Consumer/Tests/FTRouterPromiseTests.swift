@@ -5,7 +5,7 @@ import WaybillConfiguration
 import WaybillNavigation
 import WaybillRouting
 
-/// The promises of FTRouter, kept for a program that has moved from there.
+/// The promises of FTRouter, for a program that has migrated from FTRouter.
 struct FTRouterPromiseTests {
     private let bus = MessageBus(configuration: .init(defaultScheme: "ft", conventions: .ftRouter))
 
@@ -20,7 +20,7 @@ struct FTRouterPromiseTests {
         var description: String { "\(self.symbol) at \(self.price)" }
     }
 
-    @Test func `schemes are registered, by themselves, by a path, or as the default one`() async throws {
+    @Test func `a scheme is registered by itself, by a route, or as the default scheme`() async throws {
         try bus.register("market/detail") { _ in "detail" }
         try bus.register("qq://chat") { _ in "chat" }
         #expect(try await bus.route("FT://market/detail", as: String.self) == "detail")
@@ -32,7 +32,9 @@ struct FTRouterPromiseTests {
         #expect(await code { try await bus.route("wx://chat") } == .refused)
     }
 
-    @Test func `components bring configurations of their own, and code keeps its routes`() async throws {
+    @Test func `configurations are loaded by name, and unloading one restores the route in code`()
+        async throws
+    {
         try bus.register("a/b") { _ in "code" }
         try bus.load(["account/setting": "A"], named: "account", destinations: ["A": { _ in "A" }])
         try bus.load(["order/flash": "B", "a/b": "B"], named: "order", destinations: ["B": { _ in "B" }])
@@ -45,14 +47,16 @@ struct FTRouterPromiseTests {
         #expect(throws: ConfigurationError.self) { try bus.load(["x": ""]) }
     }
 
-    @Test func `parameters set properties, which otherwise keep their defaults`() async throws {
+    @Test func `parameters set a value's properties, and the other properties keep their defaults`()
+        async throws
+    {
         try bus.register("market/detail") { message in try message.decode(onto: Detail()) }
         #expect(try await bus.route("market/detail?symbol=WB&x=y", as: Detail.self) == Detail(symbol: "WB"))
         let passed: Detail = try await bus.route("market/detail", parameters: ["price": 1.5])
         #expect(passed == Detail(price: 1.5))
     }
 
-    @Test func `the destination calls back, and its reply is sent to the followed URL`() async throws {
+    @Test func `a caller answers the destination, whose reply is sent to the followed URL`() async throws {
         let seen = Log()
         try bus.register("contract/edit") { message async throws -> String in
             try await message.reply(with: ["b", "a"], expecting: [String].self).joined()
@@ -65,7 +69,7 @@ struct FTRouterPromiseTests {
         #expect(seen.entries == ["ba"])
     }
 
-    @Test func `the handler block sees every URL, and the uncaught handler where it should go on`()
+    @Test func `the handler block sees every URL, and the uncaught handler sees the followed URL`()
         async throws
     {
         try bus.register("market/detail") { _ in "detail" }
@@ -84,7 +88,8 @@ struct FTRouterPromiseTests {
         block.cancel()
     }
 
-    @Test func `transitions run by themselves, under closures that may stop and supply`() async throws {
+    @Test func `transitions select what the presenter shows, and inspectors stop or replace it`() async throws
+    {
         let presenter = WordPresenter()
         let navigator = try Navigator(bus: bus, presenter: presenter)
         try navigator.load(

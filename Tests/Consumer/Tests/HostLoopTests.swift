@@ -5,7 +5,7 @@ import WaybillEventLoop
 
 /// A program with its own libuv loop that runs a bus on it.
 struct HostLoopTests {
-    @Test func `a bus runs in a loop of the program's`() async throws {
+    @Test func `a bus runs on a libuv loop that the program runs`() async throws {
         let host = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
         defer {
@@ -13,7 +13,7 @@ struct HostLoopTests {
             host.deallocate()
         }
         uv_loop_init(host)
-        // A timer of the program, which keeps the loop running.
+        // The program's own timer keeps the loop running.
         uv_timer_init(host, timer)
         uv_timer_start(timer, { _ in }, 1, 1)
         let loop = try EventLoop.adopting(UnsafeMutableRawPointer(host), name: "host's")

@@ -18,7 +18,7 @@ struct PathConnector: Connector {
     func route(_ message: Message) async throws -> any Sendable { message.address.segments.count }
 }
 
-/// The promises of LiliCode's Router, kept for a program that has moved from there.
+/// The promises of LiliCode's Router, for a program that has migrated from it.
 struct LiliCodePromiseTests {
     private let bus = MessageBus(configuration: .init(conventions: .nativeConnector))
 
@@ -27,7 +27,7 @@ struct LiliCodePromiseTests {
         return nil
     }
 
-    @Test func `an action is called with values, without, and with the whole dictionary`() async throws {
+    @Test func `an action is called with values, without values, and with all parameters`() async throws {
         try await bus.install { AccountModule() }
         try bus.connect("native", to: NativeConnector(modulesOf: bus))
         #expect(try await bus.route("native://account/detail?name=L&uid=2", as: String.self) == "2 L")
@@ -41,7 +41,7 @@ struct LiliCodePromiseTests {
         #expect(await self.failure(of: "other://account/detail")?.code == .noRoute)
     }
 
-    @Test func `actions are declared without a module`() async throws {
+    @Test func `an action can be declared without a module`() async throws {
         var actions = Actions()
         try actions.declare("log", of: "Target_tool", values: .none) { _ in }
         try actions.declare("log", of: "Target_tool", values: .needed) { $0.parameters["text"] ?? "" }
@@ -50,7 +50,9 @@ struct LiliCodePromiseTests {
         #expect(try await bus.route("app://tool/log?text=hi", as: String.self) == "hi")
     }
 
-    @Test func `the web opens in the configured destination, and a connector may reject`() async throws {
+    @Test func `a web URL opens in the configured destination, and a connector can refuse a URL`()
+        async throws
+    {
         try bus.connect("http", to: WebDestination(nil, on: bus))
         try bus.connect("https", to: WebDestination { message in "opened \(message.address.text)" })
         #expect(

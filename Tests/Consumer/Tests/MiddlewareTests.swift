@@ -97,7 +97,7 @@ struct InTurn: Middleware {
     }
 }
 
-/// A connector that answers to everything.
+/// A connector that answers each message.
 struct Echoes: Connector {
     func route(_ message: Message) async throws -> any Sendable { message.address.text }
 }
@@ -106,7 +106,7 @@ struct Echoes: Connector {
 struct MiddlewareTests {
     private let bus = MessageBus()
 
-    @Test func `middleware is around every delivery`() async throws {
+    @Test func `each delivery passes through the middlewares, until they are removed`() async throws {
         try bus.register("app://echo") { message in message.headers["stamp"] ?? "" }
         let stamp = bus.use(Stamp())
         try bus.use(TimeoutMiddleware(.seconds(60)), for: "app://**")
@@ -120,7 +120,7 @@ struct MiddlewareTests {
         #expect(try await bus.route("app://echo?no=1", as: String.self) == "")
     }
 
-    @Test func `a middleware may be made of others`() async throws {
+    @Test func `a middleware can be composed of other middlewares`() async throws {
         try bus.register("app://echo") { message in message.parameters["way"] ?? "" }
         let times = Inbox<Duration>()
         bus.use(Timed(base: InTurn(), times: times))
@@ -135,7 +135,7 @@ struct MiddlewareTests {
         #expect(try await bus.route("app://plain?way=filter", as: String.self).hasPrefix("app://plain"))
     }
 
-    @Test func `a failure that may pass is tried again`() async throws {
+    @Test func `the retry middleware repeats a failed delivery until it succeeds`() async throws {
         let tries = Tries()
         try bus.register("app://shaky") { _ -> Int in
             guard await tries.next() == 3 else { throw CancellationError() }
@@ -159,7 +159,7 @@ struct MiddlewareTests {
         }
     }
 
-    @Test func `a connector takes the URLs of a scheme`() async throws {
+    @Test func `a connector handles the URLs of its scheme`() async throws {
         let registration = try bus.connect("memo", to: Memos(texts: ["shopping/list": "bread\ntea"]))
         let text: String = try await bus.route("memo://shopping/list", headers: ["user": "lili"])
         #expect(text == "bread\ntea" && bus.connectedSchemes == ["memo"])
@@ -179,7 +179,7 @@ struct MiddlewareTests {
         #expect(try await bus.route("app://asks", as: Bool.self))
     }
 
-    @Test func `targets and actions are called by name`() async throws {
+    @Test func `connectors call targets and actions by name`() async throws {
         try await bus.install { Plain() }
         try bus.register("app://browser/open") { message -> String in try message.argument("url") }
         try bus.connect("https", to: WebDestination("app://browser/open", on: bus))
@@ -210,7 +210,7 @@ struct MiddlewareTests {
         #expect(try await bus.route("legacy://user/detail?uid=3", as: User.self).uid == 3)
     }
 
-    @Test func `routes are configured beside the code`() async throws {
+    @Test func `routes can be configured outside of the code`() async throws {
         try await bus.install { Plain() }
         try bus.load(["app://d/:number": "Plain.double", "app://later": "app://plain/later"])
         #expect(try await bus.route("app://d/4", as: Int.self) == 8)

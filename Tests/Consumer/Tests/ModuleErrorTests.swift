@@ -13,7 +13,7 @@ enum OrderError: ModuleError, Equatable {
     var status: Int { 404 }
 }
 
-/// An error of a module that has the defaults for everything but its sentence.
+/// An error of a module that implements only its message.
 enum ShopError: String, ModuleError, CaseIterable {
     case closed
 
@@ -58,7 +58,7 @@ struct ModuleErrorTests {
         #expect(ShopError.closed.status == 422 && ShopError.examples == [.closed])
     }
 
-    @Test func `documents have the errors of a route`() async throws {
+    @Test func `a document lists the errors that a route declares`() async throws {
         let bus = MessageBus()
         try await bus.install { OrderModule() }
         let route = try #require(bus.document().routes.first { $0.pattern == "app://orders/:id" })
@@ -76,7 +76,7 @@ struct ModuleErrorTests {
         #expect(OrderModule.byHand.description.failures.map(\.code) == ["closed"])
     }
 
-    @Test func `a program adds its own readiness checks`() async throws {
+    @Test func `a program adds a readiness check of its own`() async throws {
         let bus = MessageBus()
         #expect(await bus.readiness(within: .seconds(5)).isReady)
         let check = bus.addReadinessCheck("disk") { "it is full" }

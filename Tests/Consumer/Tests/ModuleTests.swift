@@ -23,7 +23,7 @@ actor Door {
     }
 }
 
-/// A module by hand, as the macros would write it.
+/// A module written by hand, like the code that the macros generate.
 actor Plain: Module {
     static let url = "app://plain"
     static let routes: [ModuleRoute<Plain>] = [
@@ -55,7 +55,7 @@ actor ClockModule: TimeService {
     func time(in city: String) -> String { "noon in \(city)" }
 }
 
-/// The code that `@Service` generates, by hand: the type of a reply, and a route and a call that use it.
+/// The code that `@Service` generates, written by hand: a reply type, and a route and a call that use it.
 enum Noon: ServiceReply {
     typealias Value = String
 }
@@ -125,7 +125,7 @@ extension Routable where Service == any TimeService {
 struct ModuleTests {
     private let bus = MessageBus()
 
-    @Test func `modules know URLs and no other module`() async throws {
+    @Test func `modules call each other by URL, without importing each other`() async throws {
         let greetings = try await bus.install { Greetings() }
         try await bus.install(mailbox: MailboxConfiguration(limit: 8, whenFull: .suspend, isSerial: true)) {
             Door()
@@ -154,7 +154,7 @@ struct ModuleTests {
         #expect(!bus.canRoute("app://greetings/Lili"))
     }
 
-    @Test func `a module is written by hand`() async throws {
+    @Test func `a module can be written without the macro`() async throws {
         try await bus.install { Plain() }
         #expect(try await bus.route("app://plain/double/21", as: Int.self) == 42)
         #expect(try await bus.route("app://plain/later", as: Int.self) == 1)
@@ -179,7 +179,7 @@ struct ModuleTests {
         #expect(Plain.routes[0].description.parameters[1].defaultValue == "2")
     }
 
-    @Test func `a bus with several loops has several instances`() async throws {
+    @Test func `a bus with several loops can have an instance of a module on each`() async throws {
         let wide = MessageBus(eventLoops: [EventLoop(), EventLoop()])
         let installation = try await wide.install(instances: .perLoop) { Greetings() }
         #expect(installation.modules.count == 2)
@@ -189,7 +189,7 @@ struct ModuleTests {
         await wide.shutDown()
     }
 
-    @Test func `the mailbox of any actor is bounded`() async throws {
+    @Test func `the mailbox of any actor can be configured`() async throws {
         let accounts = Accounts(eventLoop: bus.eventLoop)
         var mailbox = MailboxConfiguration()
         mailbox.limit = 4
@@ -237,7 +237,9 @@ struct ModuleTests {
         #expect(endpoint.url == "app://there" && endpoint.timeout == nil && endpoint.bus === elsewhere)
     }
 
-    @Test func `a destination is made by its caller's settings, and observed`() async throws {
+    @Test func `a router creates a destination from the caller's settings, and observers see it`()
+        async throws
+    {
         let seen = Seen()
         let end = bus.observePerformances(of: (any Player).self) { event in
             let isThere =
@@ -278,7 +280,7 @@ struct ModuleTests {
         #expect(try await bus.service(.time).time(in: "Oslo") == "noon in Oslo")
     }
 
-    @Test func `a destination is made on demand`() async throws {
+    @Test func `a performance creates a destination, and removes it`() async throws {
         try bus.provide((any Player).self, by: PlayerRouter())
         bus.registerPerformFailed { error in Issue.record("\(error)") }
         let states = Inbox<PerformState>()
@@ -313,7 +315,7 @@ struct ModuleTests {
         #expect(PerformAction(rawValue: "perform") == .perform && PerformAction(rawValue: "x") == nil)
     }
 
-    @Test func `a router without implementations makes nothing`() async throws {
+    @Test func `a router without a makeDestination fails to perform`() async throws {
         struct Idle: ServiceRouter {
             typealias Destination = any Player
         }
@@ -328,7 +330,7 @@ struct ModuleTests {
         await #expect(throws: RoutingError.self) { try await bus.performance(by: Idle()).perform() }
     }
 
-    @Test func `a router passes a request on to another one`() async throws {
+    @Test func `a router can pass a request on to another router`() async throws {
         struct Loaded: ServiceRouter {
             nonisolated(nonsending) func makeDestination(
                 _ request: PerformRequest<Void>

@@ -75,7 +75,7 @@ actor NoteScreen: ReusableDestination, CustomStringConvertible {
     }
 }
 
-/// Rejects some requests, and wraps presented destinations.
+/// Refuses some requests, and wraps presented destinations.
 final class Guard: NavigationInspector {
     let seen = Log()
 
@@ -111,11 +111,11 @@ final class Log: @unchecked Sendable {
     func add(_ line: String) { self.lock.withLock { self.lines.append(line) } }
 }
 
-/// Navigation, as a program with screens uses it.
+/// Navigation in a program with screens.
 struct NavigationTests {
     private let bus = MessageBus(configuration: .init(conventions: .navigation))
 
-    @Test func `screens are pushed, presented, reused and restored`() async throws {
+    @Test func `a navigator pushes, presents, reuses and restores screens`() async throws {
         let presenter = WordPresenter()
         let navigator = try Navigator(bus: bus, presenter: presenter)
         try navigator.register("app://article/:id", ArticleScreen.self)
@@ -175,7 +175,7 @@ struct NavigationTests {
         #expect(await other.words == ["article 9"] && NavigationState().stacks.isEmpty)
     }
 
-    @Test func `inspectors, observers and a global handler see requests`() async throws {
+    @Test func `inspectors, observers and a global handler receive navigation requests`() async throws {
         struct Idle: NavigationInspector {}
         let navigator = try Navigator(bus: bus, presenter: WordPresenter(), schemes: ["app"])
         let inspector = Guard()
@@ -213,7 +213,7 @@ struct NavigationTests {
         #expect(inspector.seen.entries == ["root on main: 1", "present on main: 2", "refused"])
     }
 
-    @Test func `an editor replies to its caller until it is closed`() async throws {
+    @Test func `an editor sends replies to its caller until it is closed`() async throws {
         let navigator = try Navigator(bus: bus, presenter: WordPresenter())
         let editors = AsyncStream.makeStream(of: NoteScreen.self)
         try navigator.register("app://article/:id", ArticleScreen.self)

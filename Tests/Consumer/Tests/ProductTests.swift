@@ -16,7 +16,7 @@ import WaybillTracing
 import WaybillWeb
 #endif
 
-/// A program with a table of routes.
+/// A program that can print its table of routes.
 struct Program: AsyncParsableCommand, RouteProviding {
     static let configuration = CommandConfiguration(
         commandName: "program",
@@ -39,7 +39,9 @@ struct Relay: Connector {
 
 /// The products around the bus, as the README and the articles print them.
 struct ProductTests {
-    @Test func `WaybillTesting tries a module by itself`() async throws {
+    @Test func `WaybillTesting records messages, replaces modules by stubs and advances a manual clock`()
+        async throws
+    {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock)
         let recorder = MessageRecorder(on: bus)
@@ -82,7 +84,9 @@ struct ProductTests {
         await loop.shutDown()
     }
 
-    @Test func `WaybillTesting tries all URLs of a module`() async throws {
+    @Test func `WaybillTesting's module test case reports problems and times of a module's URLs`()
+        async throws
+    {
         let bus = try await Program.makeBus()
         var options = ModuleTestCase.Options()
         options.repetitions = 2
@@ -118,7 +122,7 @@ struct ProductTests {
         #expect(failure?.description.contains(problem.message) == true)
     }
 
-    @Test func `WaybillConfiguration reads files`() async throws {
+    @Test func `WaybillConfiguration reads routes from files`() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml")
         defer { try? FileManager.default.removeItem(at: file) }
         try "destinations:\n  \"app://d/:number\": Plain.double\n".write(
@@ -132,7 +136,7 @@ struct ProductTests {
         #expect(RouteConfiguration.maximumFileSize > 0)
     }
 
-    @Test func `WaybillCommands prints the routes`() async throws {
+    @Test func `WaybillCommands prints the routes of a program`() async throws {
         let descriptions = try await Program.makeBus().routeDescriptions
         for format in RouteListFormat.allCases {
             #expect(try RouteList(descriptions).text(as: format).contains("app://plain/double/:number"))
@@ -178,7 +182,7 @@ struct ProductTests {
         await #expect(throws: CancellationError.self) { try await alone.value }
     }
 
-    @Test func `WaybillServiceLifecycle waits for signals`() async throws {
+    @Test func `a signal service ends at graceful shutdown, and fails on a stopped loop`() async throws {
         let loop = EventLoop()
         let signals = SignalService(endingOn: [Signal(number: 14)], on: loop, handling: [.user2: {}])
         let group = ServiceGroup(
@@ -193,14 +197,14 @@ struct ProductTests {
         await #expect(throws: EventLoopError.self) { try await signals.run() }
     }
 
-    @Test func `WaybillMetrics and WaybillTracing are around deliveries`() async throws {
+    @Test func `a call succeeds with the metrics and tracing middlewares`() async throws {
         let bus = try await Program.makeBus()
         bus.use(MetricsMiddleware(prefix: "consumer"))
         bus.use(TracingMiddleware())
         #expect(try await bus.route("app://plain/double/4", as: Int.self) == 8)
     }
 
-    @Test func `WaybillServe reaches another bus`() async throws {
+    @Test func `WaybillServe connects a bus to another one by a socket`() async throws {
         let far = MessageBus()
         try far.register("far://double/:n") { message -> Int in 2 * (try message.argument("n")) }
         try far.expose("far://**", for: .calls)
@@ -278,7 +282,7 @@ struct ProductTests {
     }
 
     #if Web
-    @Test func `WaybillWeb reaches another process through its gateway`() async throws {
+    @Test func `a gateway connector fails with unreachable where no server listens`() async throws {
         let bus = MessageBus()
         try bus.connect("near", to: GatewayConnector("http://127.0.0.1:1/bus"))
         try bus.connect("far", to: GatewayConnector("http://127.0.0.1:1/bus", token: "let me in"))
@@ -289,7 +293,7 @@ struct ProductTests {
         await bus.shutDown()
     }
 
-    @Test func `WaybillWeb performs URLs of the web`() async throws {
+    @Test func `a web connector fails with unreachable where no server listens`() async throws {
         var configuration = WebConnector.Configuration()
         configuration.bodyLimit = 1 << 10
         configuration.timeout = .seconds(60)

@@ -6,7 +6,7 @@ import WaybillRouting
 
 /// Every public call of `WaybillRouting`, and of `WaybillCompatibility`.
 struct RoutingTests {
-    @Test func `an address is read in parts`() throws {
+    @Test func `an address has a scheme, segments, a query and a fragment`() throws {
         let address = try Address("APP://user/7/a%20b?page=2&tag=a&tag=b#home/done")
         #expect(address.hasScheme && address.scheme == "app")
         #expect(address.segments == ["user", "7", "a b"])
@@ -20,7 +20,7 @@ struct RoutingTests {
         #expect(Set([address, address]).count == 1 && address != short)
     }
 
-    @Test func `parameters have one precedence and many views`() throws {
+    @Test func `a passed value takes precedence over the path and the query`() throws {
         let address = try Address("app://user/7?page=2&tag=a&tag=b")
         var table = RouteTable<String>()
         try table.insert("app://user/<int:uid>", "user")
@@ -38,7 +38,7 @@ struct RoutingTests {
         #expect(throws: RoutingError.self) { try parameters.require("none", as: Int.self) }
     }
 
-    @Test func `a pattern is matched, printed and sampled`() throws {
+    @Test func `a pattern can be matched, printed and sampled`() throws {
         let pattern = try RoutePattern("app://user/<int:uid>/:name")
         #expect(pattern.scheme == "app" && pattern.text == pattern.description)
         #expect(pattern.parameters.map(\.type) == ["int", "string"] && pattern == pattern)
@@ -55,7 +55,7 @@ struct RoutingTests {
         #expect(throws: RoutingError.self) { try RoutePattern("app://user/<itn:uid>") }
     }
 
-    @Test func `a table is filled, asked and emptied`() throws {
+    @Test func `a route table inserts, matches and removes patterns`() throws {
         var table = RouteTable<String>(conventions: .waybill, defaultScheme: "app", limits: .default)
         let id: RouteID = try table.insert("app://user/:uid", "user")
         try table.insert("app://cart/show", "cart")
@@ -81,7 +81,7 @@ struct RoutingTests {
         table.removeAll()
     }
 
-    @Test func `a missing match is explained`() throws {
+    @Test func `explain shows why a URL has no route`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://user/<int:uid>", 1)
         let good = table.explain("app://user/7")
@@ -102,18 +102,18 @@ struct RoutingTests {
         RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter, .nativeConnector,
         RoutingConventions(),
     ])
-    func `a table follows the conventions of other routers`(conventions: RoutingConventions) throws {
+    func `a table can follow the conventions of another router`(conventions: RoutingConventions) throws {
         var table = RouteTable<Int>(conventions: conventions)
         try table.insert("app://user/detail", 1)
         #expect(try table.match("app://user/detail") != nil)
     }
 
-    @Test func `a user may choose among the presets`() throws {
+    @Test func `the presets of conventions can be listed by name`() throws {
         let names = RoutingConventions.presets.keys.sorted()
         #expect(names == ["cocRouter", "ftRouter", "nativeConnector", "yfRouter", "zikRouter"])
     }
 
-    @Test func `COCRouter's completion comes before its filter`() async throws {
+    @Test func `COCRouter's completion is called before its filter`() async throws {
         let bus = MessageBus(configuration: .init(conventions: .cocRouter))
         try bus.register("order://detail/") { _ in 7 }
         let forwarder = COCRouterForwarder(bus)
@@ -125,7 +125,7 @@ struct RoutingTests {
         #expect(failed.mode.rawValue == 400 && failed.error?.code == .invalidURL)
     }
 
-    @Test func `a handler sees the parts of a URL as FTRouter has them`() async throws {
+    @Test func `FTRouter's components give a handler the parts of a URL`() async throws {
         let bus = MessageBus(configuration: .init(defaultScheme: "ft", conventions: .ftRouter))
         try bus.register("market/detail") { message in
             let components = FTRouterComponents(message)
@@ -140,7 +140,7 @@ struct RoutingTests {
         #expect(text == #"["ft", "-", "market/detail", "push", "-"] ["market", "detail"] true 2"#)
     }
 
-    @Test func `conventions and limits are set one by one`() throws {
+    @Test func `each convention and each limit can be set separately`() throws {
         var conventions = RoutingConventions()
         conventions.segmentsIgnoreCase = true
         conventions.sameShape = .replaces
@@ -181,7 +181,7 @@ struct RoutingTests {
         #expect(throws: RoutingError.self) { try table.match("app://a/b/c/d/e") }
     }
 
-    @Test func `each convention is one of several`() throws {
+    @Test func `each convention can have each of its values`() throws {
         typealias Choices = RoutingConventions
         for host in [Choices.Host.isFirstSegment, .isFirstSegmentUnlessDotted, .isIgnored] {
             for missing in [Choices.MissingScheme.usesDefault, .isError] {
@@ -229,12 +229,12 @@ struct RoutingTests {
         }
     }
 
-    @Test func `text from outside is one line`() {
+    @Test func `SafeText escapes text from outside into one line of limited length`() {
         #expect(SafeText.line("a\nb") == "a\\nb" && SafeText.limit == 200)
         #expect(SafeText.line(String(repeating: "a", count: 300), limit: SafeText.limit).count < 300)
     }
 
-    @Test func `errors have a code, a place and a cause`() {
+    @Test func `a routing error has a code, a place and a cause`() {
         struct Cause: Error {}
         let error = RoutingError(.handlerFailed, url: "app://a", message: "it broke", cause: Cause())
         #expect(error.code == .handlerFailed && "\(error.code)" == "handlerFailed" && error.cause is Cause)

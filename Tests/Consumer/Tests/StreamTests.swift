@@ -6,7 +6,7 @@ import WaybillEventLoop
 struct StreamTests {
     private let loop = EventLoop(name: "streams")
 
-    @Test func `a connection over TCP is read, written and closed`() async throws {
+    @Test func `a TCP connection can be written to, read from and closed`() async throws {
         var options = StreamOptions()
         options.backlog = 16
         options.highWaterMark = 1 << 12
@@ -41,7 +41,7 @@ struct StreamTests {
         await loop.shutDown()
     }
 
-    @Test func `an echo server serves a Unix socket`() async throws {
+    @Test func `an echo server can listen at a Unix socket`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(
             path: "\(UUID().uuidString.prefix(8)).sock"
         )

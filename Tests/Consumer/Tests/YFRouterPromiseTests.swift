@@ -2,7 +2,7 @@ import Testing
 import Waybill
 import WaybillCompatibility
 
-/// The promises of YFRouter, kept for a program that has moved from there.
+/// The promises of YFRouter, for a program that has migrated from YFRouter.
 struct YFRouterPromiseTests {
     private let bus = MessageBus(configuration: .init(defaultScheme: "yf", conventions: .yfRouter))
 
@@ -11,7 +11,7 @@ struct YFRouterPromiseTests {
         return nil
     }
 
-    @Test func `handlers get the values of the URL and the call, and the call wins`() async throws {
+    @Test func `a passed value takes precedence over the query, and the query over the path`() async throws {
         try bus.register("YF:///feed/:id") { message -> [String] in
             let address = message.address
             return [address.scheme, address.path, address.text] + [message.parameters["id"] ?? ""]
@@ -24,7 +24,7 @@ struct YFRouterPromiseTests {
         #expect(call.last == "003")
     }
 
-    @Test func `objects are bound, returned and fetched by URL`() async throws {
+    @Test func `an object or a closure can be registered at a URL, and its value fetched`() async throws {
         try bus.register("YF:///settings", object: ["a": 1])
         try bus.register("YF:///alert") { message in "alert \(message.parameters["title"] ?? "")" }
         #expect(try await bus.route("YF://settings", as: [String: Int].self) == ["a": 1])
@@ -32,7 +32,7 @@ struct YFRouterPromiseTests {
         await #expect(throws: RoutingError.self) { let _: Int = try await bus.route("YF://alert?title=T") }
     }
 
-    @Test func `a URL below a registered one falls back, if that is switched on`() async throws {
+    @Test func `a URL below a registered one falls back to it if fallback is enabled`() async throws {
         try bus.register("YF:///feed/:id") { message in message.parameters["id"] ?? "" }
         #expect(await self.code(of: "YF:///feed/7/detail") == .noRoute)
         bus.fallsBack = true
@@ -41,7 +41,7 @@ struct YFRouterPromiseTests {
         #expect(!bus.canRoute("YF:///feed/7/detail"))
     }
 
-    @Test func `the uncaught handler gets URLs without a route`() async throws {
+    @Test func `the uncaught handler receives a URL without a route`() async throws {
         let (urls, found) = AsyncStream.makeStream(of: String.self)
         bus.setUncaughtHandler { message in found.yield(message.address.path) }
         bus.send("YF:///feed/detail?id=1")
@@ -49,7 +49,7 @@ struct YFRouterPromiseTests {
         #expect(await iterator.next() == "feed/detail")
     }
 
-    @Test func `URLs and schemes are unregistered, and asked for`() async throws {
+    @Test func `canRoute reports URLs and schemes until they are unregistered`() async throws {
         try bus.register("YF:///feed") { _ in }
         try bus.register("YF:///feed/detail") { _ in }
         #expect(bus.canRoute("/feed") && !bus.canOpenURL("/feed") && bus.canOpenURL("yf:///feed"))
@@ -59,7 +59,7 @@ struct YFRouterPromiseTests {
         #expect(!bus.canRoute("YF:///feed/detail"))
     }
 
-    @Test func `target and action under the default scheme are one pattern`() async throws {
+    @Test func `a pattern of placeholders belongs to the scheme that was the default then`() async throws {
         try bus.register("/:target/:action") { message in
             "\(message.parameters["target"] ?? "") \(message.parameters["action"] ?? "")"
         }

@@ -10,7 +10,7 @@ protocol NoteWriter: AnyObject, Sendable {
     func write(_ text: String) async
 }
 
-/// One destination, which two protocols know.
+/// One destination that conforms to two protocols.
 actor NoteEditor: NoteReader, NoteWriter {
     private(set) var text: String
     init(text: String = "") { self.text = text }
@@ -42,7 +42,7 @@ struct Wall: PerformPresenter {
     }
 }
 
-/// The promises of ZIKRouter, kept for a program that has moved from there.
+/// The promises of ZIKRouter, for a program that has migrated from ZIKRouter.
 struct ZIKRouterPromiseTests {
     private let bus = MessageBus()
 
@@ -51,7 +51,7 @@ struct ZIKRouterPromiseTests {
         try self.bus.provide((any NoteWriter).self, by: NoteRouter()) { $0 }
     }
 
-    @Test func `one router makes several services, by typed settings`() async throws {
+    @Test func `one router creates destinations of several protocols from typed settings`() async throws {
         let settings = NoteSettings(text: "a")
         let reader = try await bus.performance(of: (any NoteReader).self, settings: settings).perform()
         #expect(await reader.text == "a!")
@@ -65,7 +65,7 @@ struct ZIKRouterPromiseTests {
         withExtendedLifetime(try await marked.perform()) {}
     }
 
-    @Test func `one method shows every transition, and removes its destinations`() async throws {
+    @Test func `one presenter shows and removes a destination by each transition`() async throws {
         let log = Log()
         bus.setPerformPresenter(Wall(log: log))
         bus.observePerformances { event in
@@ -90,7 +90,7 @@ struct ZIKRouterPromiseTests {
         #expect(log.entries.count == 24)
     }
 
-    @Test func `a destination that was made elsewhere is prepared by the router of its protocol`()
+    @Test func `the router of a protocol prepares a destination that was created elsewhere`()
         async throws
     {
         let editor = NoteEditor(text: "from a storyboard")
@@ -103,7 +103,8 @@ struct ZIKRouterPromiseTests {
         #expect(performance.state == .removed)
     }
 
-    @Test func `too deep a recursion is thrown, and the handler of the bus is not called`() async throws {
+    @Test func `infinite recursion is thrown, and the failure handler of the bus is not called`() async throws
+    {
         bus.registerPerformFailed { error in Issue.record("\(error)") }
         let bus = self.bus
         let error = await #expect(throws: RoutingError.self) { try await NestingRouter(bus: bus).perform() }
@@ -111,7 +112,7 @@ struct ZIKRouterPromiseTests {
     }
 }
 
-/// Performs itself inside of itself.
+/// Performs itself recursively.
 struct NestingRouter: ServiceRouter {
     let bus: MessageBus
 

@@ -1,6 +1,7 @@
-// This code is correct, and Swift 6.3 ends with "Found ownership error" when it compiles it: a typed error that holds an
-// object is caught by its type in asynchronous code at the top level of a program. `.ci/diagnostics` notices when a
-// compiler takes it; the documents can then drop their advice to write `catch { error.code }`.
+// This code is correct, but Swift 6.3 ends with "Found ownership error" when it compiles it: asynchronous
+// code at the top level of a program catches a typed error that holds an object by its type.
+// `.ci/diagnostics` reports when a compiler accepts the code. The documents can then remove their advice to
+// write `catch { error.code }`.
 
 final class Reason: Sendable {}
 

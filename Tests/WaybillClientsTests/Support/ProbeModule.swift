@@ -81,7 +81,7 @@ struct Everything: Codable, Equatable, Sendable {
             ]
             return Decimal(string: digits.randomElement(using: &generator) ?? "0") ?? 0
         }
-        // JSON has milliseconds, of which a date holds eighths of a second exactly.
+        // JSON has milliseconds. A date represents eighths of a second exactly.
         func date() -> Date {
             Date(
                 timeIntervalSince1970: Double(
@@ -142,13 +142,13 @@ actor ProbeModule {
         self.notes = notes
     }
 
-    /// Returns the value, and remembers it.
+    /// Returns the value, and records it.
     @Route func echo(value: Everything) -> Everything {
         self.received.add(value)
         return value
     }
 
-    /// Returns its parameters as text.
+    /// Returns the parameters as text.
     @Route("/place/:text/<int:number>") func place(
         text: String,
         number: Int,
@@ -184,7 +184,7 @@ actor ProbeModule {
     /// Fails with a declared error.
     @Route func fail(id: Int) throws(OrderError) -> Int { throw .unknown(id: id) }
 
-    /// Remembers a note.
+    /// Records a note.
     @Route func note(text: String) { self.notes.add(text) }
 
     /// Returns the header of a trace.

@@ -21,7 +21,7 @@ struct ProbeServer {
 
     var socket: String { "\(self.folder)/socket" }
 
-    /// Runs a closure with a server, whose clients are in the folder.
+    /// Runs a closure with a server, and with the folder of its clients.
     static func run(_ body: (ProbeServer) async throws -> Void) async throws {
         try await withFolder { folder in
             let bus = MessageBus(eventLoop: EventLoop(name: "server"), configuration: .quiet)
@@ -45,7 +45,7 @@ struct ProbeServer {
         }
     }
 
-    /// Calls a closure with the addresses of the server, each as a client reads it.
+    /// Calls a closure with the addresses of the server, each in the form that a client reads.
     func withAddresses(_ body: (_ addresses: [String]) async throws -> Void) async throws {
         try await self.withSocket { _ in
             try await self.withSocket(at: .tcp("127.0.0.1", port: 0)) { address in

@@ -2,7 +2,7 @@ import WaybillDocuments
 import WaybillRouting
 import WaybillTestSupport
 
-/// Makes documents with types of every kind and with names that are difficult in some language.
+/// Generates documents with types of every kind, and with names that are difficult in some language.
 struct RandomDocument {
     private var generator: SeededGenerator
     private var schemas: [String: JSONTree] = [:]
@@ -34,7 +34,7 @@ struct RandomDocument {
 
     private mutating func word() -> String { Self.words.randomElement(using: &self.generator) ?? "a" }
 
-    /// Returns different words.
+    /// Returns distinct words.
     private mutating func words(_ count: Int) -> [String] {
         var found: [String] = []
         for _ in 0..<count {

@@ -24,13 +24,13 @@ struct Script {
         return Script(output: String(decoding: output, as: UTF8.self), status: process.terminationStatus)
     }
 
-    /// Whether a program is there.
+    /// Returns whether a program is installed.
     static func has(_ name: String) -> Bool {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
     }
 
-    /// The repository.
+    /// The folder of the repository.
     static let root = #filePath.components(separatedBy: "/Tests/")[0]
 
     /// The program mypy in a virtual environment, or nil if it cannot be installed.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillTestSupport
 
-/// The recorded behaviour of other routers, on a bus with the preset of each.
+/// The recorded behaviour of other routers, compared with a bus with the preset of each.
 @Suite(.timeLimit(.minutes(2)))
 struct ConformanceTests {
     static let routers: [RecordedRouter] = [
@@ -10,14 +10,14 @@ struct ConformanceTests {
     ]
 
     @Test(arguments: Self.routers)
-    func `a bus behaves as recorded, column by column`(router: RecordedRouter) async throws {
+    func `a bus with a preset behaves as its router was recorded`(router: RecordedRouter) async throws {
         let report = try await router.report()
         print(report)
         let failures = report.failures.map { "  \($0)" }.joined(separator: "\n")
         if RecordedCases.areOwn {
             #expect(report.failures.isEmpty, "\(failures)")
             #expect(report.comparisons == router.comparisons)
-            // Of ten cases one may be excused.
+            // At most one of ten cases may be excused.
             #expect(report.excused * 10 <= report.total)
         } else {
             print(failures)

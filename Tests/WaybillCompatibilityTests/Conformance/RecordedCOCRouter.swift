@@ -41,7 +41,8 @@ struct COCRouterStage {
             context: borrowing MiddlewareContext,
             next: borrowing Next
         ) async throws -> any Sendable {
-            // A pattern whose action is not there is a route of no handler: 402, and not matched.
+            // A pattern whose action does not exist is a route without a handler, so the mode is 402 and not
+            // "not matched".
             let value = try await next(message)
             if let pattern = context.pattern { self.matched.add(pattern) }
             return value
@@ -67,7 +68,7 @@ struct COCRouterStage {
         let (earlierCalls, earlierMatches) = (self.calls.count, self.matched.count)
         let arguments: [String: any Sendable] = self.recorded["args"].map { ["arguments": $0.strings] } ?? [:]
         await forwarder.forward(self.recorded.url, parameters: arguments) {
-            // The filter comes after the completion.
+            // The filter is called after the completion.
             completed.add(filtered.count == 0 ? $0.mode.rawValue : 0)
         }
         var observed: [String: JSON] = [
@@ -122,8 +123,9 @@ struct COCRouterStage {
         self.recorded.config["controllers"]?[controller]?.strings ?? []
     }
 
-    /// The route that a call by convention makes: the URL's own path is the pattern, if the scheme's controller
-    /// has the action.
+    /// Returns the route that a call by convention creates.
+    ///
+    /// The path of the URL is the pattern, if the controller of the scheme has the action.
     private func conventional(_ url: String, _ action: String?) -> RouteConfiguration.Entry? {
         guard let action, let scheme = url.split(separator: ":").first else { return nil }
         let controller = Self.controller(of: String(scheme))
@@ -177,8 +179,8 @@ struct COCRouterStage {
 
     /// The recorded columns.
     ///
-    /// A completion that never came, for an action without arguments, is a defect of the original, whose README
-    /// promises one for each URL: the action was called, and here the completion is told so, with 200.
+    /// The original never calls the completion for an action without arguments, although its README promises
+    /// one completion for each URL. Waybill calls the action, and then the completion with 200.
     static func expected(_ recorded: RecordedCase) -> [String: JSON] {
         var columns = recorded.expect
         let mode = columns["complete"] ?? .null

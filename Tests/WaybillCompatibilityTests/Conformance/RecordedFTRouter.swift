@@ -44,7 +44,7 @@ struct FTRouterStage {
             try bus.register(scheme: scheme)
             bus.defaultScheme = scheme
         }
-        // The original's adaptor sees every URL, with a destination or without.
+        // The adaptor of the original receives every URL, with a destination or without.
         let hasAdaptor = recorded.config["noAdaptor"]?.bool != true
         let calls = self.calls
         if hasAdaptor {
@@ -126,10 +126,11 @@ struct FTRouterStage {
         ]
     }
 
-    /// The original's numbers of transitions.
+    /// The numbers of transitions in the original.
     private static let transitions = ["push": 1, "present": 2, "back": 10, "root": 11]
 
-    /// A URL in one of the forms that mean the same here: `ft:order/list` is `ft:///order/list`.
+    /// Returns a URL in the form that Waybill reads in the same way: `ft:order/list` becomes
+    /// `ft:///order/list`.
     private static func canonical(_ url: String) -> String {
         guard let address = try? Address(url, conventions: .ftRouter) else { return url }
         return
@@ -138,7 +139,7 @@ struct FTRouterStage {
 
     /// Returns the name of the destination for a text.
     ///
-    /// The original looks the text up unchanged: without scheme, host and leading slashes, and with
+    /// The original looks up the unchanged text: without scheme, host and leading slashes, but with
     /// transition and trailing slash.
     private func registeredName(at url: String) -> String? {
         func key(_ text: String) -> String {

@@ -49,12 +49,12 @@ struct LiliCodeStage {
         case "second": try self.bus.connect(scheme, to: Fixed(answer: "SECOND", asked: self.asked))
         case "deny":
             try self.bus.connect(scheme, to: Fixed(answer: "passed", refuses: true, asked: self.asked))
-        // There is no such thing as no connector here: nothing is connected.
+        // A case without a connector is a bus without a connection.
         default: break
         }
     }
 
-    /// The targets that the cases were recorded with.
+    /// The targets of the recorded cases.
     private func actions() throws -> Actions {
         let calls = self.calls
         var actions = Actions()
@@ -106,13 +106,15 @@ struct LiliCodeStage {
         return match.1 == "(null)" ? [String(match.2)] : [String(match.1), String(match.2)]
     }
 
-    /// The recorded columns: of a sentence the names in it, of an exception that there was one.
+    /// The recorded columns.
+    ///
+    /// A sentence is reduced to the names in it, and an exception to the fact that it was thrown.
     static func expected(_ recorded: RecordedCase) -> [String: JSON] {
         var columns = recorded.expect
         if columns["errorText"] != nil {
             columns["errorText"] = .array(Self.names(in: recorded).map { .string($0) })
         }
-        // The original refuses silently. Waybill throws an error.
+        // The original does not report a refusal. Waybill throws an error.
         let isRefused = columns["willPerform"]?.bool == true
         let fails = isRefused || columns["exception"] != nil || columns["errorDomain"] != nil
         columns["exception"] = .bool(fails)

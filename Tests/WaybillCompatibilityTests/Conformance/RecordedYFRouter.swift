@@ -71,7 +71,7 @@ struct YFRouterStage {
         return observed
     }
 
-    /// Asks for the object of a URL.
+    /// Fetches the object of a URL.
     ///
     /// A middleware records the message.
     private func object(_ url: String) async throws -> [String: JSON] {
@@ -98,7 +98,7 @@ struct YFRouterStage {
         }
     }
 
-    /// Returns the parameters in the original's form: one dictionary, in which the values of the URL come
+    /// Returns the parameters in the form of the original: one dictionary in which the values of the URL come
     /// last.
     private static func values(of message: Message) -> JSON {
         var values = [

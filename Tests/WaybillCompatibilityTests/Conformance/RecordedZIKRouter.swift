@@ -9,7 +9,7 @@ extension RecordedRouter {
         return try await Self.match(recorded, patterns, .quiet(by: .zikRouter), "params")
     }
 
-    /// Cases of routers whose language is Waybill's own: no preset.
+    /// Cases of a router whose pattern language is Waybill's own, so they need no preset.
     static let routeLanguage = Self("route-language", comparisons: 660) { recorded in
         try await Self.match(recorded, recorded["routes"]?.strings ?? [], .quiet, "parameters")
     }
@@ -24,7 +24,7 @@ extension RecordedRouter {
         let bus = MessageBus(configuration: configuration)
         let calls = Journal<(pattern: String, message: Message)>()
         for pattern in patterns {
-            // A conflict is ignored: the first of two patterns of one shape stays, as in the original.
+            // A conflict is ignored. The first of two patterns of the same shape stays, as in the original.
             _ = try? bus.register(pattern) { calls.add((pattern, $0)) }
         }
         let error = await failure { try await bus.route(recorded.url, parameters: recorded.parameters) }

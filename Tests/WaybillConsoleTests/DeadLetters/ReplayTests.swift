@@ -8,7 +8,7 @@ import WaybillTestSupport
 
 @testable import WaybillConsole
 
-/// Dead letters, and the actions of an operator.
+/// Dead letters in the console, and the actions of an operator.
 @Suite(.timeLimit(.minutes(2)))
 struct ReplayTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -19,7 +19,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `dead letters are grouped, and kept before a page is open`() async throws {
+    func `the console groups dead letters, and keeps those from before a page is open`() async throws {
         try self.bus.register("app://fails/:n") { _ -> Int in throw RoutingError.refused("not today") }
         try await ConsoleTestServer.run(self.bus) { server in
             for number in 0..<3 { self.bus.send("app://fails/\(number)") }
@@ -37,7 +37,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `a flood of dead letters is counted, and bounded`() async throws {
+    func `a flood of dead letters is counted, and only a limited number is kept`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.memoryLimit = 1 << 20 }) { server in
             for number in 0..<5_000 {
                 self.bus.send("app://nowhere/\(number)?filler=\(String(repeating: "x", count: 1000))")
@@ -51,7 +51,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `a dead letter is sent again with all its parts, and linked to the first`() async throws {
+    func `a replayed dead letter has all its parts, and refers to the original`() async throws {
         let log = Journal<String>()
         let configuration = WaybillConsole.Configuration.quiet { configuration in
             configuration.allowsActions = true
@@ -91,7 +91,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `a publication is not sent to a route of its URL`() async throws {
+    func `a replayed publication reaches its subscribers, and not a route of its URL`() async throws {
         try self.bus.register("app://orders/:id") { _ in }
         let unread = try self.bus.subscription(to: "app://orders/placed", limit: 1, whenFull: .dropOldest)
         try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
@@ -108,7 +108,7 @@ struct ReplayTests {
     }
 
     @Test
-    func `a call shows the reply, and is a line in the log`() async throws {
+    func `a call from the console shows the reply, and is logged`() async throws {
         let log = Journal<String>()
         let configuration = WaybillConsole.Configuration.quiet { configuration in
             configuration.allowsActions = true

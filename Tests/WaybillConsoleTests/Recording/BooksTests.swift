@@ -11,7 +11,7 @@ import WaybillTestSupport
 @testable import Waybill
 @testable import WaybillConsole
 
-/// The console counts the same messages as the bus, and a bus that is not observed pays nothing.
+/// The console counts the same messages as the bus, and costs nothing while no page is open.
 @Suite(.timeLimit(.minutes(2)))
 struct BooksTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -19,7 +19,7 @@ struct BooksTests {
     private var isPlain: Bool { self.bus.core.registry.chain == nil }
 
     @Test
-    func `the bus is observed while a page is open, and a while after`() async throws {
+    func `the console observes the bus while a page is open, and for a time afterwards`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         try await ConsoleTestServer.run(self.bus, .quiet { $0.lingering = .milliseconds(200) }) { server in
             _ = try await server.get("api/routes")
@@ -40,7 +40,7 @@ struct BooksTests {
     }
 
     @Test
-    func `a page that is loaded again keeps the observer`() async throws {
+    func `reloading a page keeps the console's observer`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.lingering = .milliseconds(300) }) { server in
             for _ in 0..<5 {
                 try await server.watch(until: { _ in true })
@@ -51,7 +51,7 @@ struct BooksTests {
     }
 
     @Test
-    func `shown and dropped messages add up to the count of the bus`() async throws {
+    func `shown and dropped messages add up to the bus's count of messages`() async throws {
         let bus = self.bus
         try bus.register("app://leaf/:n") { _ in 1 }
         try bus.register("app://tree") { message -> Int in
@@ -85,7 +85,7 @@ struct BooksTests {
     }
 
     @Test
-    func `a pattern filters the counted and shown messages`() async throws {
+    func `a pattern selects the messages that the console counts and shows`() async throws {
         try self.bus.register("app://a/:n") { _ in 1 }
         try self.bus.register("app://b/:n") { _ in 1 }
         try await ConsoleTestServer.run(self.bus) { server in
@@ -103,7 +103,7 @@ struct BooksTests {
     }
 
     @Test
-    func `a flood of large values stays within the limit of memory`() async throws {
+    func `a flood of large values stays within the console's memory limit`() async throws {
         try self.bus.register("app://large/:n") { message in
             Array(repeating: message.parameters["n"] ?? "", count: 10_000)
         }
@@ -127,7 +127,7 @@ struct BooksTests {
                     $0.number("counted").map { $0 >= 1_000 } == true
                 }
                 #expect(server.console.core.recorder.state.withLock { $0.size } <= 3 << 20)
-                // The first round fills what is kept.
+                // The first round fills the recorder.
                 if round == 0 { before = memoryInUse() }
             }
             // Only some allocators report the memory in use.
@@ -138,7 +138,7 @@ struct BooksTests {
     }
 
     @Test
-    func `a console that is gone lets the bus go`() async throws {
+    func `the console's observer does not retain the bus`() async throws {
         weak var released: BusCore?
         do {
             let bus = MessageBus(configuration: .quiet)
@@ -155,7 +155,7 @@ struct BooksTests {
     }
 
     @Test
-    func `the stream ends with an event when the server does`() async throws {
+    func `the console's event stream ends with an end event when the server ends`() async throws {
         try await ConsoleTestServer.run(self.bus) { server in
             let response = try await server.open(.GET, "api/stream", cookie: server.cookie)
             var text = ""

@@ -10,7 +10,7 @@ import WaybillTestSupport
 /// A diagram shows the events in the order in which they happened.
 @Suite(.timeLimit(.minutes(2)))
 struct DiagramTests {
-    /// Modules that call one another at random, by the numbers in their URLs.
+    /// Registers modules that call one another at random, as the numbers in their URLs decide.
     private func makeBus() throws -> MessageBus {
         let bus = MessageBus(configuration: .quiet)
         for name in ["a", "b", "c"] {
@@ -50,7 +50,7 @@ struct DiagramTests {
         }
     }
 
-    /// The arrows of a diagram, as an observer of the bus has seen them.
+    /// Returns the arrows of a flow's diagram, from the events that an observer of the bus has seen.
     private func arrows(of events: [MessageTrace.Event], in root: CorrelationID) -> [String] {
         var patterns: [CorrelationID: String] = [:]
         var members: Set<CorrelationID> = [root]
@@ -74,7 +74,7 @@ struct DiagramTests {
         return arrows
     }
 
-    /// Returns the arrows of a diagram.
+    /// Returns the arrows of a Mermaid diagram.
     private func arrows(of mermaid: String) -> [String] {
         var names: [Substring: Substring] = [:]
         var arrows: [String] = []
@@ -95,7 +95,7 @@ struct DiagramTests {
     }
 
     @Test
-    func `two hundred flows are drawn as an observer has seen them`() async throws {
+    func `the diagrams of two hundred flows have the arrows that an observer has seen`() async throws {
         let bus = try self.makeBus()
         let configuration = WaybillConsole.Configuration.quiet { configuration in
             (configuration.recording.flowsPerRoute, configuration.recording.followers) = (1e6, 1e6)
@@ -107,7 +107,7 @@ struct DiagramTests {
             let registration = bus.observe { seen.add($0) }
             defer { registration.cancel() }
             try await server.watch {
-                // On the loop of the bus: so there is one order of all events.
+                // The calls run on the loop of the bus, so all events have one order.
                 await Probe(eventLoop: bus.eventLoop).run {
                     for seed in 0..<200 {
                         _ = await failure {
@@ -140,7 +140,7 @@ struct DiagramTests {
     }
 
     @Test
-    func `texts are escaped where they mean something to Mermaid`() {
+    func `a diagram escapes characters that have a meaning in Mermaid`() {
         var flow = RecordedFlow(number: 1, route: "app://a")
         flow.messages = [
             RecordedMessage(

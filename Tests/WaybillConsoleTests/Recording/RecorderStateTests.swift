@@ -5,7 +5,7 @@ import WaybillRouting
 
 @testable import WaybillConsole
 
-/// Some messages are kept, and others only counted.
+/// The recorder keeps some messages, and counts all of them.
 @Suite
 struct RecorderStateTests {
     private func message(
@@ -31,9 +31,7 @@ struct RecorderStateTests {
         )
     }
 
-    /// Begins and ends a message.
-    ///
-    /// - Returns: whether it was kept.
+    /// Begins and ends a message, and returns whether the recorder keeps it.
     @discardableResult
     private func pass(
         _ id: UInt64,
@@ -54,7 +52,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `a loud route takes nothing from a quiet one`() {
+    func `a busy route does not displace the messages of a quiet route`() {
         var limits = RecordingLimits()
         limits.bytes = 1 << 20
         var state = RecorderState(limits, at: 0)
@@ -87,7 +85,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `the consequences of a kept message are kept, up to a limit`() {
+    func `messages caused by a recorded message are recorded, up to a limit`() {
         var limits = RecordingLimits()
         limits.eventsPerFlow = 20
         var state = RecorderState(limits, at: 0)
@@ -102,7 +100,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `a route without quota keeps nothing until it has one again`() {
+    func `a route over its quota is not recorded until the quota is refilled`() {
         var limits = RecordingLimits()
         (limits.flowsPerRoute, limits.spareFlows) = (1, 0)
         var state = RecorderState(limits, at: 0)
@@ -112,7 +110,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `memory stays within its limit, however large the values are`() {
+    func `the console recorder's memory stays within its limit, however large the values are`() {
         var limits = RecordingLimits()
         limits.bytes = 1 << 20
         (limits.flowsPerRoute, limits.followers) = (1e9, 1e9)
@@ -133,7 +131,7 @@ struct RecorderStateTests {
     }
 
     @Test
-    func `a reader receives the changes since its last request`() throws {
+    func `a reader of the console's recorder receives the changes since its last request`() throws {
         var state = RecorderState(RecordingLimits(), at: 0)
         self.pass(1, "app://a/1", at: 0, through: &state)
         var table = RouteTable<Void>()

@@ -17,7 +17,7 @@ private actor Kiosk: Waybill.Module {
 
 @Suite
 struct RouteCatalogTests {
-    @Test func `a catalog names the module that has taken over a pattern`() async throws {
+    @Test func `the route catalog names the module that has taken over a pattern`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let catalog = RouteCatalog(bus)
         let pattern = "app://news/today"

@@ -18,14 +18,14 @@ private struct Refusal: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A value with a hidden name leaves the program by no way.
+/// The value of a hidden name does not appear in any output of the console.
 @Suite(.timeLimit(.minutes(2)))
 struct SecretTests {
     private static let secret = "hunter2 & co"
-    /// The secret in the form of a URL.
+    /// The secret, encoded for a URL.
     private static let escaped = "hunter2%20%26%20co"
 
-    /// A bus with handlers that take, give and tell the secret.
+    /// Creates a bus with handlers that receive, return and print the secret.
     private func bus(tells plain: Bool) throws -> MessageBus {
         let bus = MessageBus(configuration: .quiet)
         let secret = Self.secret
@@ -65,7 +65,7 @@ struct SecretTests {
             Credentials(password: secret)
         }
         _ = try? await bus.route("app://pay#vault/\(escaped)?token=\(escaped)", as: Credentials.self)
-        // The return URL encoded as a whole, with a slash, and with another URL in it.
+        // These return URLs are encoded as a whole, begin with a slash, or contain another URL.
         let encoded = "vault/\(secret)".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         _ = try? await bus.route("app://pay#\(encoded)", as: Credentials.self)
         _ = try? await bus.route("app://pay#/vault/\(escaped)?next=http://x", as: Credentials.self)
@@ -77,7 +77,9 @@ struct SecretTests {
     }
 
     @Test(arguments: [false, true])
-    func `a secret in a thousand messages appears nowhere`(showsPayloads: Bool) async throws {
+    func `a secret in a thousand messages does not appear in any output of the console`(
+        showsPayloads: Bool
+    ) async throws {
         let log = Journal<String>()
         let bus = try self.bus(tells: !showsPayloads)
         let configuration = WaybillConsole.Configuration.quiet { configuration in

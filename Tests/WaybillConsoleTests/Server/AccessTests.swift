@@ -23,7 +23,7 @@ struct AccessTests {
     ]
 
     @Test
-    func `the link opens the page, by a cookie`() async throws {
+    func `the console's link sets a cookie, which opens the page`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.token = "a/b c" }) { server in
             #expect(server.console.link(at: "http://x/console") == "http://x/console/?token=a%2Fb%20c")
             let signIn = try await server.send(.GET, "?token=a%2Fb%20c", cookie: nil)
@@ -44,7 +44,7 @@ struct AccessTests {
     }
 
     @Test
-    func `a form signs in as well, also from a page without a referrer`() async throws {
+    func `a form can sign in to the console, also from a page without a referrer`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.token = "a b" }) { server in
             let form = ["Content-Type": "application/x-www-form-urlencoded", "Origin": "null"]
             let right = try await server.send(.POST, "session", headers: form, body: "token=a+b", cookie: nil)
@@ -57,7 +57,7 @@ struct AccessTests {
     }
 
     @Test
-    func `texts that take quadratic time to compare are refused at once`() async throws {
+    func `texts that take quadratic time to compare are rejected at once`() async throws {
         let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
         let short = "e" + String(repeating: "\u{301}\u{316}", count: 5000)
         try await ConsoleTestServer.run(self.bus) { server in
@@ -80,7 +80,7 @@ struct AccessTests {
     }
 
     @Test
-    func `without the cookie nothing is told`() async throws {
+    func `without a valid cookie the console answers each request with 401`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
             for cookie in [nil, "waybill-console=", "waybill-console=\(String(repeating: "0", count: 32))"] {
                 for path in Self.reads {
@@ -111,7 +111,7 @@ struct AccessTests {
     }
 
     @Test
-    func `another host is misdirected, and another page is refused`() async throws {
+    func `requests for another host get 421, and requests from another page get 403`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
             for path in Self.reads + ["", "console.css", "main.js", "?token=x"] {
                 for host in ["evil.example", "[::1]evil.com", "localhost:18080@evil", "127.0.0.1:80@evil"] {
@@ -133,8 +133,8 @@ struct AccessTests {
                         body: body,
                         cookie: server.cookie
                     )
-                    // A page of another scheme has this server's authority: a proxy may have ended its
-                    // encryption.
+                    // A page with `https` has the authority of this server, because a proxy may have ended
+                    // the encryption.
                     #expect(answer.status == 403 || page.hasPrefix("https"), "\(path) \(page)")
                 }
             }
@@ -194,7 +194,7 @@ struct AccessTests {
     }
 
     @Test
-    func `every response forbids content from elsewhere`() async throws {
+    func `the console's responses forbid content from other sites`() async throws {
         try await ConsoleTestServer.run(self.bus) { server in
             for path in Self.reads.filter({ !$0.hasSuffix("stream") }) + [
                 "", "console.css", "main.js", "nothing",

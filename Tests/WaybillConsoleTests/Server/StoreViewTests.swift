@@ -14,7 +14,9 @@ import WaybillDurable
 
 @testable import WaybillConsole
 
-/// The view of durable stores, in most tests with closures in place of the routes of a store.
+/// The view of durable stores.
+///
+/// In most tests closures replace the routes of a store.
 @Suite(.timeLimit(.minutes(1)))
 struct StoreViewTests {
     private static let letters = """
@@ -46,7 +48,7 @@ struct StoreViewTests {
     }
 
     @Test
-    func `a store has its figures, its dead letters without values, and its schedules`() async throws {
+    func `the console shows a store's figures, schedules, and dead letters without values`() async throws {
         try self.registerStore()
         try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
             let answer = try await server.get("api/stores")
@@ -84,7 +86,7 @@ struct StoreViewTests {
     }
 
     @Test
-    func `a dead letter is sent again where the console may act`() async throws {
+    func `the console retries a stored dead letter only if it allows actions`() async throws {
         let retried = Journal<Int>()
         try self.registerStore(retried: retried)
         let body = #"{"url":"app://store/retry","parameters":{"id":7}}"#
@@ -100,7 +102,7 @@ struct StoreViewTests {
     }
 
     @Test
-    func `a store without routes has a failure, and a console without stores has none`() async throws {
+    func `a store whose routes are missing shows a failure, and no store shows an empty list`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
             let store = try await server.get("api/stores").json?.member(named: "stores")?.elements?.first
             #expect(store?.member(named: "failure")?.member(named: "code")?.string == "noRoute")
@@ -113,7 +115,7 @@ struct StoreViewTests {
 
     #if Durable
     @Test
-    func `the routes of a durable store have all that the page shows`() async throws {
+    func `the operations of a durable store return all that the console shows`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -11,7 +11,7 @@ import WaybillTestSupport
 
 @testable import WaybillConsole
 
-/// A cluster that takes nothing, and whose nodes are known.
+/// A cluster with known nodes that handles no messages.
 private struct KnownCluster: Cluster {
     let view = ClusterView(
         realm: "shop",
@@ -36,13 +36,13 @@ private struct KnownCluster: Cluster {
     func publish(_ message: Message) -> Bool { false }
 }
 
-/// The data for the views of the page.
+/// The data behind the views of the page.
 @Suite(.timeLimit(.minutes(1)))
 struct ViewTests {
     private let bus = MessageBus(configuration: .quiet)
 
     @Test
-    func `the program, its routes and where a URL leads`() async throws {
+    func `the console shows the program, its routes, and the explanation of a URL`() async throws {
         try self.bus.register("app://user/<int:uid>") { _ in "Lili" }
         try self.bus.expose("app://user/**")
         let configuration = WaybillConsole.Configuration.quiet { configuration in
@@ -74,7 +74,7 @@ struct ViewTests {
     }
 
     @Test
-    func `the nodes of a cluster`() async throws {
+    func `the console shows the nodes of a cluster`() async throws {
         try await ConsoleTestServer.run(self.bus) { server in
             #expect(try await server.get("api/nodes").text == #"{"joined":false}"#)
             let registration = try self.bus.join(KnownCluster()) {}
@@ -91,7 +91,7 @@ struct ViewTests {
     }
 
     @Test
-    func `an address without its slash leads to the page`() async throws {
+    func `the console's address without its last slash redirects to the page`() async throws {
         try await ConsoleTestServer.run(self.bus) { server in
             let request = HTTPClientRequest(url: "\(server.origin)/console")
             let answer = try await server.client.execute(request, timeout: .seconds(10))
@@ -103,7 +103,7 @@ struct ViewTests {
     }
 
     @Test
-    func `figures of routes and loops come with the snapshots`() async throws {
+    func `snapshots contain the figures of routes and loops`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         try await ConsoleTestServer.run(self.bus) { server in
             let log = try await server.watch {

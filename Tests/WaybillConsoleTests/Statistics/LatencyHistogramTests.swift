@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct LatencyHistogramTests {
     @Test
-    func `quantiles are within seven percent of the sorted values`() {
+    func `the histogram's quantiles are within seven percent of the sorted values`() {
         var generator = SystemRandomNumberGenerator()
         var values: [Int] = []
         var histogram = LatencyHistogram()
@@ -29,7 +29,7 @@ struct LatencyHistogramTests {
     }
 
     @Test
-    func `very short and very long durations are counted`() {
+    func `the histogram counts very short and very long durations`() {
         var histogram = LatencyHistogram()
         #expect(histogram.quantile(0.5) == nil)
         histogram.add(.zero)

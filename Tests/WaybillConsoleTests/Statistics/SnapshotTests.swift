@@ -13,7 +13,7 @@ struct SnapshotTests {
     private let bus = MessageBus(configuration: .quiet)
 
     @Test
-    func `nothing is queued for a page that does not read`() async throws {
+    func `no snapshot is queued for a page that does not read`() async throws {
         try self.bus.register("app://a/:n") { _ in 1 }
         let core = WaybillConsole(self.bus, configuration: .quiet()).core
         core.watch.begin()

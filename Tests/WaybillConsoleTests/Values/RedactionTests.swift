@@ -21,12 +21,12 @@ struct RedactionTests {
         ("app://a#home/a%20b?token=abc#c?token=d", "app://a#home/a%20b?token=…#c?token=…"),
         ("app://a?token=&b=1", "app://a?token=&b=1"), ("app://token/a", "app://token/a"), ("", ""),
     ])
-    func `values of a URL are hidden by their names`(url: String, shown: String) {
+    func `redaction hides the values of a URL's parameters by their names`(url: String, shown: String) {
         #expect(self.redaction.url(url).text == shown)
     }
 
     @Test
-    func `a parameter of the path is hidden, and found in a sentence`() {
+    func `redaction hides a path parameter, and its value in a sentence`() {
         let shown = self.redaction.url("app://reset/a%20b/7", path: [("token", 12..<17), ("id", 18..<19)])
         #expect(shown.text == "app://reset/…/7")
         #expect(shown.hidden == ["a%20b", "a b"])
@@ -37,7 +37,7 @@ struct RedactionTests {
     }
 
     @Test
-    func `a value is found in a sentence that quotes it on one line, or cuts it`() {
+    func `redaction hides a value that a sentence quotes escaped or cut`() {
         let long = String(repeating: "long ", count: 60)
         let shown = self.redaction.url("app://a?token=\(long)&api-key=a%0Ab")
         #expect(

@@ -47,13 +47,13 @@ struct ShapeTests {
         (JSONText(Array(#"{"password":"hunter2"}"#.utf8)), "Object(1)"),
         (JSONText(Array(#""hunter2""#.utf8)), "String(7)"), ((1, "two"), "(Int, String)"),
     ])
-    func `a shape has types and counts, and no content`(value: any Sendable, shape: String) {
+    func `a value's shape has types and counts, and no content`(value: any Sendable, shape: String) {
         #expect(Shape.of(value, hiding: Self.redaction) == shape)
         #expect(!Shape.of(value, hiding: Self.redaction).contains("hunter2"))
     }
 
     @Test
-    func `a shape is short, whatever the value`() {
+    func `a value's shape is short, however large the value is`() {
         let values = Array(repeating: Receipt(), count: 100_000)
         #expect(Shape.of(values, hiding: Self.redaction) == "[Receipt](100000)")
         struct Wide: Sendable {
@@ -63,7 +63,7 @@ struct ShapeTests {
     }
 
     @Test
-    func `JSON is short, and does not contain the values of hidden names`() {
+    func `a value's JSON is shortened, and does not contain values of hidden names`() {
         let writer = ValueWriter(redaction: Self.redaction, showsPayloads: true)
         #expect(
             writer.text(Receipt())
@@ -78,7 +78,7 @@ struct ShapeTests {
     }
 
     @Test
-    func `the size of a value is seen without looking at all of it`() {
+    func `a value's size is estimated without visiting all of it`() {
         #expect(ValueSize.estimate(String(repeating: "x", count: 5000), upTo: 1 << 20) >= 5000)
         #expect(
             ValueSize.estimate(Array(repeating: "0123456789", count: 100_000), upTo: 1 << 30) >= 1_000_000

@@ -40,7 +40,7 @@ struct DocumentChangeTests {
         return tree
     }
 
-    /// A change of a document, and whether it breaks callers.
+    /// A change of a document, and whether the change breaks callers.
     struct Seed: Sendable, CustomTestStringConvertible {
         let isBreaking: Bool
         let message: String
@@ -56,7 +56,8 @@ struct DocumentChangeTests {
         }
     }
 
-    // A path consists of names of members. An element is named by its `name`, its `action` or its position.
+    // A path consists of names of members. An element is identified by its `name`, its `action` or its
+    // position.
     static let seeds: [Seed] = [
         // Routes and addresses.
         Seed(true, "the route is gone", "routes item", nil),
@@ -237,7 +238,7 @@ struct DocumentChangeTests {
     ]
 
     @Test(arguments: Self.seeds)
-    func `a seeded change is found`(seed: Seed) async throws {
+    func `comparing documents finds each seeded change, and whether it is breaking`(seed: Seed) async throws {
         let old = try await self.document()
         let new = Self.changed(old, seed.path[...], seed.value)
         #expect(old != new)
@@ -248,13 +249,13 @@ struct DocumentChangeTests {
         #expect(changes.contains(where: \.isBreaking) == seed.isBreaking, "\(changes)")
     }
 
-    @Test func `the seeds are forty at least, and no change is found in the same document`() async throws {
+    @Test func `a document has no changes since itself, and forty changes are seeded`() async throws {
         #expect(Self.seeds.count >= 40)
         let document = try BusDocument(json: try await self.document().written())
         #expect(document.changes(since: document).isEmpty)
     }
 
-    @Test func `a new route and a new parameter that may be missing break nobody`() async throws {
+    @Test func `a new route is a compatible change, and a removed route is a breaking one`() async throws {
         let bus = MessageBus()
         try bus.register("app://a") { _ in 1 }
         let old = bus.document()
@@ -265,7 +266,7 @@ struct DocumentChangeTests {
         await bus.shutDown()
     }
 
-    /// A tree with another value at a path.
+    /// Returns a tree with another value at a path.
     private static func changed(_ tree: JSONTree, _ path: ArraySlice<String>, _ value: JSONTree?) -> JSONTree
     {
         guard let step = path.first else { return value ?? tree }

@@ -24,7 +24,8 @@ struct BusDocumentTests {
         @Route("/files/**path") func files(_ message: Message) -> [String: User] { [:] }
     }
 
-    @Test func `a module's route describes its parameters, types and documentation`() async throws {
+    @Test func `a document describes a module's route with parameters, types and documentation`() async throws
+    {
         let bus = MessageBus()
         try await bus.install { UserModule() }
         let document = bus.document(title: "Users", version: "2.0.0")
@@ -47,7 +48,7 @@ struct BusDocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `of a closure the pattern and the type of the reply are known`() async throws {
+    @Test func `a document knows a closure's pattern and the type of its reply`() async throws {
         let bus = MessageBus()
         try bus.register("app://plain/<int:id>(/:tab)") { _ in User(uid: 1) }
         try bus.register("app://slow") { _ async in [1] }
@@ -62,7 +63,7 @@ struct BusDocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `the exposed routes have a separate document`() async throws {
+    @Test func `a document of the exposed routes omits the other routes`() async throws {
         let bus = MessageBus()
         try await bus.install { UserModule() }
         try bus.register("app://hidden") { _ in }
@@ -76,7 +77,7 @@ struct BusDocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `a document is the same each time, and reads itself back`() async throws {
+    @Test func `a document is the same each time, and equals itself after reading its JSON`() async throws {
         func make(_ patterns: [String]) async throws -> BusDocument {
             let bus = MessageBus()
             for pattern in patterns { try bus.register(pattern) { _ in User(uid: 1) } }
@@ -92,11 +93,11 @@ struct BusDocumentTests {
         #expect(throws: (any Error).self) { try BusDocument(json: "[") }
     }
 
-    @Test func `all of 130 routes are in every document, and the same bytes each time`() async throws {
+    @Test func `all of 130 routes are in every document, whose bytes are the same each time`() async throws {
         let bus = MessageBus()
         var random = RandomRoutes(seed: 130)
         while bus.routes.count < 130 {
-            // Some have rivals, and some are none.
+            // Some random patterns conflict with another one, and some are invalid.
             _ = try? bus.register(random.pattern()) { _ in User(uid: 1) }
         }
         try bus.expose("**", for: .calls)
@@ -111,14 +112,15 @@ struct BusDocumentTests {
         await bus.shutDown()
     }
 
-    @Test func `a thousand routes are documented at once`() async throws {
+    @Test func `a thousand routes are documented within five seconds`() async throws {
         let bus = MessageBus()
         for index in 0..<1000 {
             try bus.register("app://part\(index % 40)/item\(index)/<int:id>") { _ in User(uid: 1) }
         }
         let elapsed = ContinuousClock().measure { _ = bus.document().json }
         #expect(bus.document().routes.count == 1000)
-        // An optimized build takes a fraction of it; this one runs beside others.
+        // The limit is far above the time of an optimized build, because a debug build runs beside other
+        // tests.
         #expect(elapsed < .seconds(5))
         print("1,000 routes: \(elapsed)")
         await bus.shutDown()

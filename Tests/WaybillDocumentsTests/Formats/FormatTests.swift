@@ -30,7 +30,7 @@ struct FormatTests {
         await bus.shutDown()
     }
 
-    @Test func `each route is an operation of AsyncAPI, and an optional group two`() async throws {
+    @Test func `AsyncAPI has an operation for each route, and two for an optional group`() async throws {
         try await self.withDocument { document, bus in
             let tree = try JSONTree(json: document.text(as: .asyncAPI))
             let operations = try #require(tree["operations"]?.members)
@@ -58,7 +58,7 @@ struct FormatTests {
         }
     }
 
-    @Test func `both formats have the errors that a route declares`() async throws {
+    @Test func `AsyncAPI and OpenAPI list the errors that a route declares`() async throws {
         try await self.withDocument { document, bus in
             try bus.expose("app://shop/order/:id")
             let document = try BusDocument(json: bus.document(title: "shop").json)
@@ -111,7 +111,9 @@ struct FormatTests {
         }
     }
 
-    @Test func `Markdown and the page name every route once, and the page loads nothing`() async throws {
+    @Test func `Markdown and the page list each route, and the page loads nothing from elsewhere`()
+        async throws
+    {
         try await self.withDocument { document, bus in
             let markdown = document.text(as: .markdown)
             let site = document.text(as: .site)
@@ -125,7 +127,7 @@ struct FormatTests {
         }
     }
 
-    @Test func `texts of a program are escaped in the page`() async throws {
+    @Test func `the page escapes a program's texts`() async throws {
         let bus = MessageBus()
         try bus.register("app://x/<b>") { _ in 1 }
         let site = bus.document(title: "<script>alert(1)</script>{{sections}}").text(as: .site)

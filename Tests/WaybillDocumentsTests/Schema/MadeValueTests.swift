@@ -4,9 +4,11 @@ import WaybillTestSupport
 
 @testable import WaybillDocuments
 
-/// Types of one byte, and types that check what they decode: no value of them is made by anything else.
+/// Types of one byte, and types that check the values that they decode.
+///
+/// No other code may create their values.
 struct MadeValueTests {
-    /// Ends the process when a value is made that the type has not made.
+    /// Ends the process, because a value was created that its type has not created.
     struct Guarded: RawRepresentable, Codable, Sendable {
         let rawValue: UInt8
 
@@ -89,25 +91,25 @@ struct MadeValueTests {
         return schema.referenced.flatMap { registry.named[$0] }?.json ?? schema.json
     }
 
-    @Test func `a byte that a type refuses is not made into its value`() {
+    @Test func `a type that rejects the probe's byte is opaque, and later properties are unknown`() {
         #expect(self.schema(of: Guarded.self).contains(#""x-waybill-opaque":"Guarded""#))
         let around = self.schema(of: AroundGuarded.self)
         #expect(around.contains(#""required":["guarded"]"#) && around.contains("cannot create a Guarded"))
     }
 
-    @Test func `a type that has no value is opaque`() {
+    @Test func `a type without values is opaque`() {
         #expect(self.schema(of: Empty.self).contains("cannot create a Never"))
         #expect(self.schema(of: RawEmpty.self).contains(#""x-waybill-opaque":"RawEmpty""#))
         #expect(self.schema(of: AroundEmpty.self).contains(#""required":["empty"]"#))
     }
 
-    @Test func `a type that reads its first element, its first character or a divisor is described`() {
+    @Test func `a type that reads its first element, its first character or a divisor has a schema`() {
         #expect(self.schema(of: FirstOfArray.self).contains(#""type":"array""#))
         #expect(self.schema(of: FirstOfText.self).contains(#""required":["text"]"#))
         #expect(self.schema(of: Divided.self).contains(#""type":"integer""#))
     }
 
-    @Test func `an imported enumeration makes its own value`() {
+    @Test func `an imported enumeration does not hide later properties`() {
         #expect(self.schema(of: AroundImported.self).contains(#""required":["after","imported"]"#))
     }
 

@@ -100,7 +100,9 @@ struct SchemaTests {
         return (schema.json, registry.named.mapValues(\.json))
     }
 
-    /// A type, and its schema; a test cannot take a type by itself.
+    /// A type and its schema.
+    ///
+    /// A test argument cannot be a type itself.
     struct Plain: Sendable {
         let type: any Any.Type
         let json: String
@@ -133,13 +135,13 @@ struct SchemaTests {
     ]
 
     @Test(arguments: plain)
-    func `plain types are one JSON value`(plain: Plain) {
+    func `a plain type has a schema without references`(plain: Plain) {
         let (schema, named) = self.schemas(of: plain.type)
         #expect(schema == plain.json)
         #expect(named.isEmpty)
     }
 
-    @Test func `a structure is an object, whose structures stand in the document once`() {
+    @Test func `a structure is an object schema, and its structures are defined once`() {
         let (schema, named) = self.schemas(of: [Person].self)
         #expect(schema == ##"{"items":{"$ref":"#/components/schemas/Person"},"type":"array"}"##)
         #expect(
@@ -154,7 +156,7 @@ struct SchemaTests {
         #expect(named.count == 2)
     }
 
-    @Test func `a type that holds itself refers to itself`() {
+    @Test func `a recursive type refers to its own schema`() {
         let (schema, named) = self.schemas(of: Node.self)
         #expect(schema == ##"{"$ref":"#/components/schemas/Node"}"##)
         #expect(
@@ -166,38 +168,38 @@ struct SchemaTests {
         )
     }
 
-    @Test func `enumerations that list their cases have them as values`() {
+    @Test func `an enumeration that lists its cases has their values in its schema`() {
         #expect(self.schemas(of: Side.self).1["Side"] == #"{"enum":["left","right"],"type":"string"}"#)
         #expect(self.schemas(of: Level.self).1["Level"] == #"{"enum":[1,9],"type":"integer"}"#)
     }
 
-    @Test func `an enumeration that lists no cases is opaque, and later properties are not known`() {
+    @Test func `an enumeration that does not list its cases is opaque, and later properties are unknown`() {
         let named = self.schemas(of: Boxed.self).1
         #expect(named["Hidden"]?.contains(#""x-waybill-opaque":"Hidden""#) == true)
         #expect(named["Boxed"]?.contains(#""required":["side"]"#) == true)
         #expect(named["Boxed"]?.contains("cannot create a Hidden: make Hidden CaseIterable") == true)
     }
 
-    @Test func `cases with values are opaque, and later properties are not known`() {
+    @Test func `an enumeration whose cases have values is opaque, and later properties are unknown`() {
         let named = self.schemas(of: WithPayload.self).1
         #expect(named["Payload"]?.contains(#""x-waybill-opaque":"Payload""#) == true)
         #expect(named["WithPayload"]?.contains(#""required":["payload"]"#) == true)
     }
 
-    @Test func `an enumeration without raw values that lists its cases hides nothing around it`() {
+    @Test func `an enumeration without raw values that lists its cases does not hide later properties`() {
         let named = self.schemas(of: WithListed.self).1
         #expect(named["WithListed"]?.contains(#""required":["after","listed"]"#) == true)
         #expect(named["WithListed"]?.contains("opaque") == false)
     }
 
-    @Test func `a generic type has a name for each of its arguments`() {
+    @Test func `a generic type has a schema for each of its arguments`() {
         var registry = SchemaRegistry()
         _ = registry.schema(of: Page<Int>.self)
         _ = registry.schema(of: Page<Side>.self)
         #expect(registry.named.keys.sorted() == ["Page_Int", "Page_Side", "Side"])
     }
 
-    @Test func `two types of one name have two schemas`() {
+    @Test func `two types of the same name have two schemas`() {
         enum Other { struct Address: Codable { let ip: String } }
         var registry = SchemaRegistry()
         _ = registry.schema(of: Address.self)
@@ -212,14 +214,14 @@ struct SchemaTests {
         #expect(picky.contains(#""code":{"type":"string"}"#))
     }
 
-    @Test func `objects inside of objects are seen`() {
+    @Test func `a schema includes objects inside of objects`() {
         #expect(
             self.schemas(of: Nested.self).1["Nested"]
                 == #"{"properties":{"place":{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"}},"required":["place"],"type":"object"}"#
         )
     }
 
-    @Test func `a type may state its schema`() {
+    @Test func `a type can state its own schema`() {
         #expect(self.schemas(of: Stated.self).1 == ["Stated": #"{"maxLength":3,"type":"string"}"#])
         #expect(ValueSchema(stated: "[1]", of: "Stated").isOpaque)
     }

@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct AdoptionTests {
     @Test
-    func `host and guest both make progress, and the host's loop can be closed afterwards`() async throws {
+    func `the host's loop and an adopted loop both progress, and the host's can be closed`() async throws {
         let result = try await HostThread.run { host in
             var ticks = 0
             host.startTimer(every: 1) { ticks += 1 }
@@ -35,7 +35,7 @@ struct AdoptionTests {
     }
 
     @Test
-    func `a guest with nothing to do does not keep the host's loop`() async throws {
+    func `an idle adopted loop does not keep the host's loop running`() async throws {
         let status = try await HostThread.run { host in
             let loop = try host.adopt(name: "idle")
             host.run()
@@ -49,7 +49,7 @@ struct AdoptionTests {
     }
 
     @Test
-    func `a guest's queued closure and its timer do keep the host's loop`() async throws {
+    func `a queued closure or a timer of an adopted loop keeps the host's loop running`() async throws {
         let seen = try await HostThread.run { host in
             let loop = try host.adopt(name: "busy")
             let seen = Journal<String>()
@@ -67,7 +67,7 @@ struct AdoptionTests {
     }
 
     @Test
-    func `a guest that is dropped goes with the host's next run`() async throws {
+    func `a dropped adopted loop is removed by the host's next run`() async throws {
         let status = try await HostThread.run { host in
             var loop: EventLoop? = try host.adopt(name: "dropped")
             host.run()
@@ -80,7 +80,7 @@ struct AdoptionTests {
     }
 
     @Test
-    func `a host's loop can have two guests, one after the other`() async throws {
+    func `a host's loop can adopt two loops, one after the other`() async throws {
         let status = try await HostThread.run { host in
             for round in 0..<2 {
                 let loop = try host.adopt(name: "guest \(round)")

@@ -7,7 +7,7 @@ internal import WaybillTestSupport
 /// A loop that a program polls together with other descriptors.
 @Suite(.timeLimit(.minutes(1)))
 struct DrivenLoopTests {
-    /// Drives a loop on a separate thread until it has closed.
+    /// Drives a loop on a separate thread until the loop has shut down.
     private static func drive<Result: Sendable>(
         _ body: @escaping @Sendable (EventLoop) -> Result
     ) async throws -> (result: Result, turns: Int) {
@@ -38,7 +38,7 @@ struct DrivenLoopTests {
     }
 
     @Test
-    func `a program that polls is woken by other threads, and by timers`() async throws {
+    func `other threads and timers wake a program that polls a driven loop`() async throws {
         let seen = Journal<String>()
         let turns = try await Self.drive { loop in
             let counter = Counter(eventLoop: loop)
@@ -52,12 +52,12 @@ struct DrivenLoopTests {
         }.turns
         #expect(await eventually { seen.count == 2 })
         #expect(seen.entries == ["100", "closed"])
-        // It waits, and does not turn for as long as the timer takes.
+        // The program sleeps in its poll, and does not turn in a busy loop until the timer fires.
         #expect(turns < 1_000)
     }
 
     @Test
-    func `a descriptor that is new is watched before the program polls again`() async throws {
+    func `a driven loop watches a new descriptor before the program polls again`() async throws {
         let seen = Journal<[UInt8]>()
         _ = try await Self.drive { loop in
             Task {

@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct EventLoopGroupTests {
     @Test
-    func `a group has a loop for each core`() async {
+    func `an event loop group has a loop for each core`() async {
         let group = EventLoopGroup()
         #expect(group.eventLoops.count == EventLoopGroup.defaultCount)
         #expect(EventLoopGroup.defaultCount > 0)
@@ -15,14 +15,14 @@ struct EventLoopGroupTests {
     }
 
     @Test
-    func `the loops are handed out in turn`() {
+    func `next returns the group's loops in turn`() {
         let group = EventLoopGroup(name: "workers", count: 3)
         let names = (0..<6).map { _ in group.next().name }
         #expect(names == ["workers-0", "workers-1", "workers-2", "workers-0", "workers-1", "workers-2"])
     }
 
     @Test
-    func `any loop is this one, if this is one of the group`() async {
+    func `a group's any is the current loop if that belongs to the group`() async {
         let group = EventLoopGroup(count: 3)
         for loop in group.eventLoops {
             #expect(await loop.run { group.any === loop })

@@ -16,7 +16,7 @@ struct EventLoopTaskExecutorTests {
     }
 
     @Test
-    func `a scope can prefer the loop, and goes to its actors and back`() async {
+    func `a scope that prefers the loop returns to it after calls to other actors`() async {
         let loop = EventLoop()
         let (own, other) = (Counter(eventLoop: loop), Counter(eventLoop: EventLoop()))
         let stayed = await withTaskExecutorPreference(loop.taskExecutor) {
@@ -28,7 +28,7 @@ struct EventLoopTaskExecutorTests {
     }
 
     @Test
-    func `asking twice gives the same executor`() {
+    func `a loop returns the same task executor each time`() {
         let loop = EventLoop()
         let executor = loop.taskExecutor
         #expect(executor === loop.taskExecutor)
@@ -36,7 +36,7 @@ struct EventLoopTaskExecutorTests {
     }
 
     @Test
-    func `a task keeps its loop`() async throws {
+    func `a task with a loop's executor keeps the loop alive`() async throws {
         let task = Task(executorPreference: EventLoop(name: "kept").taskExecutor) {
             try await Task.sleep(for: .milliseconds(5))
             return EventLoop.current?.name

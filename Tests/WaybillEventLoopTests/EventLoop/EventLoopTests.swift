@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct EventLoopTests {
     @Test
-    func `closures run on the loop's thread, in the order in which they were given`() async {
+    func `closures run on the loop's thread, in the order in which they were enqueued`() async {
         let loop = EventLoop()
         let seen = Journal<Int>()
         for index in 0..<1000 {
@@ -37,7 +37,7 @@ struct EventLoopTests {
     }
 
     @Test
-    func `the current loop is the one whose thread this is`() async {
+    func `EventLoop.current is the loop whose thread is running`() async {
         let (first, second) = (EventLoop(name: "first"), EventLoop(name: "second"))
         #expect(EventLoop.current == nil)
         #expect(await first.run { EventLoop.current?.name } == "first")
@@ -46,20 +46,20 @@ struct EventLoopTests {
     }
 
     @Test
-    func `a loop has a name`() {
+    func `a loop has a default name, or the given one`() {
         #expect(EventLoop().name == "event-loop")
         #expect(EventLoop(name: "orders").name == "orders")
     }
 
     @Test
-    func `insisting on the loop traps elsewhere`() async {
+    func `preconditionInEventLoop traps on another thread`() async {
         await #expect(processExitsWith: .failure) {
             EventLoop(name: "other").preconditionInEventLoop("here")
         }
     }
 
     @Test
-    func `a loop runs on the thread that calls run, and runs earlier jobs there`() async {
+    func `a loop created for the calling thread runs there, beginning with earlier jobs`() async {
         let loop = EventLoop.onCallingThread(name: "mine")
         let ran = Locked(false)
         loop.execute {
@@ -72,12 +72,12 @@ struct EventLoopTests {
         #expect(ran.withLock { $0 })
         #expect(loop.isShutDown)
         #expect(EventLoop.current == nil)
-        // It is over: a second call has nothing to do.
+        // The loop has ended, so a second call returns at once.
         loop.run()
     }
 
     @Test
-    func `a loop that was never run can be shut down, and dropped`() async {
+    func `a loop that never ran can be shut down, and dropped`() async {
         let loop = EventLoop.onCallingThread()
         let ran = Locked(false)
         loop.execute { ran.withLock { $0 = true } }
@@ -88,7 +88,7 @@ struct EventLoopTests {
 
     #if os(Linux)
     @Test
-    func `serving the main actor traps where the main thread is not its own`() async {
+    func `runServingMainActor traps if the main actor has another executor`() async {
         await #expect(processExitsWith: .failure) {
             await MainActor.run { EventLoop.onCallingThread().runServingMainActor() }
         }

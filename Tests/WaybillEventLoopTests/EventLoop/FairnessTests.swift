@@ -13,7 +13,7 @@ struct FairnessTests {
     private let loop = EventLoop(name: "fair")
     private let stop = Flag()
 
-    /// How long the loop works before a timer of a millisecond fires, in the middle of several.
+    /// Returns the thread time of the loop until a timer of one millisecond fires: the median of several.
     private func delayOfTimer() async -> Duration {
         let loop = self.loop
         var delays: [Duration] = []
@@ -33,7 +33,7 @@ struct FairnessTests {
     }
 
     @Test
-    func `while closures queue closures for ever`() async {
+    func `a timer fires on time while closures enqueue closures for ever`() async {
         let (loop, stop) = (self.loop, self.stop)
         @Sendable func again() {
             if !stop.isRaised { loop.execute(again) }
@@ -44,7 +44,7 @@ struct FairnessTests {
     }
 
     @Test
-    func `while other threads queue closures as fast as they can`() async {
+    func `a timer fires on time while another thread enqueues closures as fast as it can`() async {
         let (loop, stop) = (self.loop, self.stop)
         let pusher = Task.detached {
             while !stop.isRaised {
@@ -58,7 +58,7 @@ struct FairnessTests {
     }
 
     @Test
-    func `while two actors call each other for ever and mind the budget`() async {
+    func `a timer fires on time while two actors call each other and consume the budget`() async {
         actor Player: LoopBound {
             let eventLoop: EventLoop
             var hits = 0
@@ -82,7 +82,7 @@ struct FairnessTests {
     }
 
     @Test
-    func `while timers schedule timers for ever`() async {
+    func `a timer fires on time while timers schedule timers for ever`() async {
         let (loop, stop) = (self.loop, self.stop)
         @Sendable func again() {
             if !stop.isRaised { loop.schedule(at: .now, again) }
@@ -93,7 +93,7 @@ struct FairnessTests {
         stop.raise()
     }
 
-    @Test func `a task that yields keeps its place before the jobs that come after it`() async {
+    @Test func `a task that yields runs before jobs that are enqueued after it`() async {
         actor Yielder: LoopBound {
             let eventLoop: EventLoop
             let order = Journal<Int>()

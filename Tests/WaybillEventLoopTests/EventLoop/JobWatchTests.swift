@@ -4,7 +4,7 @@ internal import Testing
 
 struct JobWatchTests {
     @Test
-    func `a job is reported once, when it has been seen for the threshold`() {
+    func `the job watch reports a long job once, when it has run for the threshold`() {
         var watch = JobWatch(threshold: 100)
         let reports = stride(from: 0, through: 300, by: 25).map { now in
             watch.sample(runs: 7, isBusy: true, at: Int64(now))
@@ -14,7 +14,7 @@ struct JobWatchTests {
     }
 
     @Test
-    func `the watchdog reports neither a busy loop nor a sleeping loop`() {
+    func `the job watch reports neither a busy loop nor a sleeping loop`() {
         var watch = JobWatch(threshold: 100)
         for now in 0..<100 {
             let busy = watch.sample(runs: UInt(now), isBusy: true, at: Int64(now) * 90)
@@ -27,7 +27,7 @@ struct JobWatchTests {
     }
 
     @Test
-    func `a second long job is reported too`() {
+    func `the job watch reports a second long job too`() {
         var watch = JobWatch(threshold: 100)
         var reports: [Int64] = []
         for now in stride(from: 0 as Int64, through: 1000, by: 50) {

@@ -12,14 +12,15 @@ struct LifetimeTests {
 
     /// The test runs in a separate process, in which no other test has threads, descriptors or memory.
     @Test(arguments: End.allCases)
-    private func `1,000 loops leave neither threads nor descriptors nor memory`(end: End) async throws {
+    private func `1,000 loops leave neither threads nor descriptors nor memory behind`(end: End) async throws
+    {
         await #expect(processExitsWith: .success) { [end = end as End] in
             let start = try ProcessUsage.now
-            // The first loops show the allocator how much it needs at one time.
+            // The first loops make the allocator reserve the memory that some loops need at the same time.
             try await Self.use(end, times: 500, from: start)
             let before = try ProcessUsage.now
             try await Self.use(end, times: 1000, from: start)
-            // 2 KB for each would be 2 MB.
+            // The limit finds a leak of 2 KB for each loop, which would be 2 MB.
             let growth = try ProcessUsage.now.residentBytes - before.residentBytes
             try #require(growth < 1_500_000 || ProcessUsage.isSanitized)
         }
@@ -51,7 +52,7 @@ struct LifetimeTests {
     }
 
     @Test
-    func `a loop that is dropped goes away although its thread sleeps`() async throws {
+    func `a dropped loop ends although its thread sleeps`() async throws {
         var loop: EventLoop? = EventLoop()
         weak let observer = loop
         let ended = Locked(false)
@@ -63,14 +64,14 @@ struct LifetimeTests {
     }
 
     @Test
-    func `an actor keeps its loop`() async {
+    func `an actor keeps its loop alive`() async {
         let counter = Counter(eventLoop: EventLoop())
         #expect(await counter.increment() == 1)
         #expect(!counter.eventLoop.isShutDown)
     }
 
     @Test
-    func `a closure of a dropped loop still runs, and finds no loop`() async {
+    func `a closure of a dropped loop still runs, with no current loop`() async {
         let found = await withCheckedContinuation { continuation in
             let gate = Flag()
             EventLoop().execute {

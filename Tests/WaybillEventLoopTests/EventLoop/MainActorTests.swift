@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Tests do not have the main thread, so a separate program tests it.
+/// A separate program runs the test, because tests do not have the main thread.
 @Suite(.timeLimit(.minutes(1)))
 struct MainActorTests {
     /// Returns the output of Tests/MainActorProgram, which is built beside the tests.

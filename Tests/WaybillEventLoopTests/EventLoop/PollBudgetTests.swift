@@ -16,14 +16,14 @@ struct PollBudgetTests {
     }
 
     @Test(arguments: [50, 1_000, 20_000, 300_000, 2_000_000] as [Int64])
-    func `units of any cost end the slice soon after its time`(cost: Int64) {
+    func `a poll budget ends soon after its time slice, whatever a unit costs`(cost: Int64) {
         var budget = PollBudget(slice: 250_000)
         var start: Int64 = 0
         for round in 0..<10 {
             budget.refill(at: start)
             let (count, end) = self.drain(&budget, from: start, cost: cost)
             #expect(count > 0)
-            // The first rounds find out how slow the units are.
+            // The budget learns the cost of the units in the first rounds.
             if round > 2 { #expect(end - start <= 250_000 + 8 * max(cost, 30_000)) }
             if cost <= 1_000 { #expect(end - start >= 250_000) }
             start = end
@@ -31,7 +31,7 @@ struct PollBudgetTests {
     }
 
     @Test
-    func `a used budget stays used until the next poll`() {
+    func `an exhausted poll budget stays exhausted until it is refilled`() {
         var budget = PollBudget(slice: 1_000)
         budget.refill(at: 0)
         _ = self.drain(&budget, from: 0, cost: 100)
@@ -45,7 +45,7 @@ struct PollBudgetTests {
     }
 
     @Test
-    func `the clock is read once per grain`() {
+    func `a poll budget reads the clock once for many units`() {
         var budget = PollBudget(slice: 1_000_000)
         budget.refill(at: 0)
         var reads: Int64 = 0

@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct SerialExecutorTests {
     @Test
-    func `an actor runs on its loop, from any caller`() async {
+    func `an actor runs on its loop, whoever calls it`() async {
         let counter = Counter(eventLoop: EventLoop())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -17,7 +17,7 @@ struct SerialExecutorTests {
     }
 
     @Test
-    func `a call between two actors of one loop does not go through the loop`() async {
+    func `a call between two actors of one loop enqueues no job`() async {
         let loop = EventLoop()
         let (first, second) = (Counter(eventLoop: loop), Counter(eventLoop: loop))
         let before = loop.statistics.jobsRun
@@ -37,7 +37,7 @@ struct SerialExecutorTests {
     }
 
     @Test
-    func `a task that an actor starts stays on the loop`() async {
+    func `a task that an actor starts stays on the actor's loop`() async {
         actor Starter: LoopBound {
             let eventLoop: EventLoop
             init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
@@ -53,7 +53,7 @@ struct SerialExecutorTests {
     }
 
     @Test
-    func `isolation can be assumed in closures on the loop, and checked`() async {
+    func `a closure on the loop can check and assume the isolation of the loop's actor`() async {
         let counter = Counter(eventLoop: EventLoop())
         let count = await counter.eventLoop.run {
             counter.eventLoop.preconditionIsolated()
@@ -65,7 +65,7 @@ struct SerialExecutorTests {
     }
 
     @Test
-    func `assuming isolation off the loop traps`() async {
+    func `assuming an actor's isolation off its loop traps`() async {
         await #expect(processExitsWith: .failure) {
             Counter(eventLoop: EventLoop()).assumeOnLoop { _ in }
         }
@@ -76,7 +76,7 @@ struct SerialExecutorTests {
     }
 
     @Test
-    func `an error comes out of assumed isolation`() async {
+    func `assumeOnLoop rethrows the error of its closure`() async {
         struct Refusal: Error {}
         let counter = Counter(eventLoop: EventLoop())
         let refused = await counter.eventLoop.run {

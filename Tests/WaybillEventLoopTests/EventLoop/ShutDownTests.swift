@@ -8,7 +8,7 @@ struct ShutDownTests {
     private let loop = EventLoop(name: "ending")
 
     @Test
-    func `sleepers are woken with an error, and later ones do not begin`() async throws {
+    func `shutting down wakes sleepers with an error, and later sleeps fail`() async throws {
         let loop = self.loop
         let sleeper = Task { try await loop.clock.sleep(for: .seconds(600)) }
         while loop.statistics.pendingTimers == 0 { await Task.yield() }
@@ -21,7 +21,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `it may be asked as often as wanted, by many at once`() async {
+    func `a loop can be shut down repeatedly, and by many tasks at once`() async {
         let loop = self.loop
         #expect(!loop.isShutDown)
         await withTaskGroup(of: Void.self) { group in
@@ -32,7 +32,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `an actor of the loop may ask, and goes on afterwards`() async {
+    func `an actor of the loop can shut it down, and continues afterwards`() async {
         actor Ender: LoopBound {
             let eventLoop: EventLoop
             init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
@@ -45,7 +45,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `actors of a loop that is gone still answer, one job at a time and on "the loop"`() async {
+    func `actors of a loop that has shut down still answer, one job at a time`() async {
         await self.loop.shutDown()
         let counter = Counter(eventLoop: self.loop)
         await withTaskGroup(of: Void.self) { group in
@@ -60,7 +60,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `a timer of a loop that is gone does not run`() async {
+    func `a timer of a loop that has shut down does not fire`() async {
         let fired = Locked(false)
         let pending = self.loop.schedule(at: .now + .milliseconds(2)) { fired.withLock { $0 = true } }
         await self.loop.shutDown()
@@ -72,7 +72,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `hooks run once, on the loop, unless they were taken back`() async {
+    func `shutdown hooks run once, on the loop, unless they were cancelled`() async {
         let loop = self.loop
         let seen = Journal<String>()
         loop.onShutDown { seen.add("first \(loop.isInEventLoop)") }
@@ -88,7 +88,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `a hook may use the loop`() async {
+    func `a shutdown hook can use the loop`() async {
         let loop = self.loop
         let ran = Locked(0)
         loop.onShutDown {
@@ -102,7 +102,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `closures that queue closures for ever do not keep it from ending`() async {
+    func `closures that enqueue closures for ever do not keep the loop from shutting down`() async {
         let loop = self.loop
         let stop = Flag()
         @Sendable func again() {
@@ -115,7 +115,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `closures that queue closures for ever do not starve others when it has ended`() async {
+    func `closures that enqueue closures for ever do not starve others after the shutdown`() async {
         let loop = self.loop
         await loop.shutDown()
         let (begun, stop) = (Flag(), Flag())

@@ -8,7 +8,7 @@ struct StatisticsTests {
     private let loop = EventLoop(name: "counted")
 
     @Test
-    func `jobs are counted as they start`() async {
+    func `a loop counts jobs when they start`() async {
         let before = await self.loop.run { 0 }
         let first = self.loop.statistics.jobsRun + before
         for _ in 0..<100 { self.loop.execute {} }
@@ -17,7 +17,7 @@ struct StatisticsTests {
     }
 
     @Test
-    func `jobs waiting behind a long job are reported`() async {
+    func `a loop reports the jobs that wait behind a long job`() async {
         let gate = Flag()
         self.loop.execute { while !gate.isRaised {} }
         for _ in 0..<10 { self.loop.execute {} }
@@ -46,7 +46,7 @@ struct StatisticsTests {
     }
 
     @Test
-    func `a sleeping loop is idle, and a working loop is not`() async throws {
+    func `a sleeping loop reports idle time, and a working loop does not`() async throws {
         await self.loop.run {}
         let start = self.loop.statistics.idleTime
         try await Task.sleep(for: .milliseconds(20))
@@ -61,7 +61,7 @@ struct StatisticsTests {
     }
 
     @Test
-    func `pending timers are counted`() async {
+    func `a loop counts its pending timers`() async {
         let loop = self.loop
         let timers = (0..<5).map { _ in loop.schedule(at: .now + .seconds(600)) {} }
         await loop.run {}

@@ -9,7 +9,7 @@ internal import WaybillTestSupport
 @Suite(.timeLimit(.minutes(2)))
 struct StressTests {
     @Test(arguments: [IdlePolicy.park, .spin(for: .microseconds(30))])
-    func `closures from many threads all run, whenever the loop shuts down`(policy: IdlePolicy) async {
+    func `each closure from many threads runs, whenever the loop shuts down`(policy: IdlePolicy) async {
         for round in 0..<30 {
             let loop = EventLoop(name: "stress", configuration: .init(idlePolicy: policy))
             let ran = Tally()
@@ -33,7 +33,7 @@ struct StressTests {
     }
 
     @Test
-    func `actors, sleeps, timers and signals all end when the loop shuts down under them`() async {
+    func `actors, sleeps, timers and signals all end when their loop shuts down`() async {
         for round in 0..<30 {
             let loop = EventLoop(name: "stress")
             let counter = Counter(eventLoop: loop)
@@ -70,7 +70,7 @@ struct StressTests {
     }
 
     @Test
-    func `sleepers that are cancelled from outside end once`() async {
+    func `sleepers that are cancelled from other threads leave no timer behind`() async {
         let loop = EventLoop(name: "stress")
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<2000 {
@@ -89,7 +89,7 @@ struct StressTests {
     }
 
     @Test
-    func `loops that are dropped while others use their actors lose nothing`() async {
+    func `actors whose loop was dropped meanwhile lose no call`() async {
         await withTaskGroup(of: Int.self) { group in
             for _ in 0..<100 {
                 group.addTask {

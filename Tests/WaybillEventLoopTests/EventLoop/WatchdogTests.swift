@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct WatchdogTests {
-    /// Remembers what was logged.
+    /// Records log entries.
     private final class Log: Sendable {
         let entries = Locked<[Logger.Metadata]>([])
 
@@ -41,7 +41,7 @@ struct WatchdogTests {
     }
 
     @Test
-    func `a job that holds the loop is logged, with the loop's name`() async {
+    func `the watchdog logs a job that holds the loop, with the loop's name`() async {
         let log = Log()
         let loop = self.loop("stuck", threshold: .milliseconds(20), log)
         await loop.run {
@@ -53,7 +53,7 @@ struct WatchdogTests {
     }
 
     @Test
-    func `many short jobs are not, nor is sleep`() async throws {
+    func `the watchdog logs neither many short jobs nor sleep`() async throws {
         let log = Log()
         let loop = self.loop("busy", threshold: .milliseconds(100), log)
         for _ in 0..<100 { await self.hold(loop, for: .milliseconds(1)) }
@@ -62,7 +62,7 @@ struct WatchdogTests {
     }
 
     @Test
-    func `a loop without a threshold is never looked at`() async {
+    func `a loop without a threshold is not watched`() async {
         let log = Log()
         let loop = self.loop("free", threshold: nil, log)
         await self.hold(loop, for: .milliseconds(150))

@@ -6,7 +6,7 @@ import WaybillTestSupport
 /// Waiting on a loop.
 @Suite(.timeLimit(.minutes(1)))
 struct LoopContinuationTests {
-    /// Waits, in every way.
+    /// An actor that waits in each of the ways that a loop offers.
     private actor Waiter: LoopBound {
         let eventLoop: EventLoop
         init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
@@ -43,17 +43,17 @@ struct LoopContinuationTests {
         }
     }
 
-    @Test func `a loop that resumes its own task needs no other thread for it`() async {
+    @Test func `a loop resumes its own task without another thread`() async {
         let waiter = Waiter(eventLoop: EventLoop())
         #expect(await waiter.waitAtHome(times: 100) == 0)
     }
 
-    @Test func `a loop that wakes its own sleepers needs no other thread for it`() async throws {
+    @Test func `a loop wakes its own sleepers without another thread`() async throws {
         let waiter = Waiter(eventLoop: EventLoop())
         #expect(try await waiter.sleep(times: 10) == 0)
     }
 
-    @Test func `the value may come before the wait and after, from any thread`() async {
+    @Test func `a loop continuation can be resumed before or after the wait, from any thread`() async {
         let waiter = Waiter(eventLoop: EventLoop())
         for round in 0..<1_000 {
             let continuation = LoopContinuation<String>(on: waiter.eventLoop)
@@ -64,7 +64,7 @@ struct LoopContinuationTests {
         }
     }
 
-    @MainActor @Test func `without a loop the task returns to its actor`() async {
+    @MainActor @Test func `a task that waits without a loop returns to its actor`() async {
         for _ in 0..<100 {
             let continuation = LoopContinuation<Int>(on: nil)
             Task.detached { continuation.resume(returning: 1) }
@@ -73,7 +73,7 @@ struct LoopContinuationTests {
         }
     }
 
-    @Test func `a task that waits on a loop that has shut down is resumed all the same`() async {
+    @Test func `a task that waits on a loop that has shut down is resumed`() async {
         let waiter = Waiter(eventLoop: EventLoop())
         let continuation = LoopContinuation<String>(on: waiter.eventLoop)
         async let value = waiter.wait(in: continuation)

@@ -3,7 +3,7 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// An inbox that closures can share, and that can be expected of.
+/// An inbox in a class, so that closures can share it and expectations can change it.
 private final class SharedInbox: Sendable {
     let inbox = Inbox()
 
@@ -20,7 +20,7 @@ private final class SharedInbox: Sendable {
 
 struct InboxTests {
     @Test
-    func `only the first item of a sleep has to wake the loop`() {
+    func `only the first item pushed to a sleeping loop has to wake it`() {
         let inbox = SharedInbox()
         #expect(inbox.push(WorkItem {}) == .queued)
         Self.run(inbox.take())
@@ -35,7 +35,7 @@ struct InboxTests {
     }
 
     @Test
-    func `a loop with work does not sleep`() {
+    func `a loop with work in its inbox does not sleep`() {
         let inbox = SharedInbox()
         #expect(inbox.push(WorkItem {}) == .queued)
         #expect(inbox.hasWork)
@@ -45,7 +45,7 @@ struct InboxTests {
     }
 
     @Test
-    func `a loop that wakes by itself is not woken again`() {
+    func `a loop that has woken by itself needs no wake-up`() {
         let inbox = SharedInbox()
         #expect(inbox.park())
         Self.run(inbox.take())
@@ -54,7 +54,7 @@ struct InboxTests {
     }
 
     @Test
-    func `a closed inbox gives the item back`() {
+    func `a closed inbox returns the item that was pushed`() {
         let inbox = SharedInbox()
         #expect(inbox.push(WorkItem {}) == .queued)
         Self.run(inbox.close())
@@ -64,7 +64,7 @@ struct InboxTests {
     }
 
     @Test
-    func `each thread's items arrive once and in order`() async {
+    func `the inbox delivers the items of each thread once and in order`() async {
         let shared = SharedInbox()
         let (threads, items) = (4, 5000)
         let seen = (0..<threads).map { _ in Journal<Int>() }

@@ -5,7 +5,7 @@ internal import WaybillTestSupport
 @testable internal import WaybillEventLoop
 
 struct WorkItemTests {
-    /// Catches the first job of a task, to look at it.
+    /// Receives the first job of a task, and inspects it.
     private final class Catcher: TaskExecutor {
         let offsets = Journal<Int>()
 
@@ -21,14 +21,14 @@ struct WorkItemTests {
     }
 
     @Test
-    func `the words of a job that an item uses are the executor's`() async {
+    func `a work item stores its link in the words of a job that executors may use`() async {
         let catcher = Catcher()
         await Task(executorPreference: catcher) {}.value
         #expect(catcher.offsets.entries.first == WorkItem.linkOffset)
     }
 
     @Test
-    func `a closure comes out as it went in, and once`() {
+    func `a work item returns its closure once`() {
         let count = Locked(0)
         let item = WorkItem { count.withLock { $0 += 1 } }
         #expect(item.kind == .closure)

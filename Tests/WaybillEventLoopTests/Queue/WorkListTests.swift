@@ -23,19 +23,19 @@ struct WorkListTests {
     }
 
     @Test
-    func `items come out in order`() {
+    func `a work list returns its items in order`() {
         #expect(self.drain(self.list([1, 2, 3])) == [1, 2, 3])
     }
 
     @Test(arguments: [([], [1]), ([1], []), ([1, 2], [3, 4]), ([], [])] as [([Int], [Int])])
-    func `two lists make one`(first: [Int], second: [Int]) {
+    func `appending a work list to another keeps the order of both`(first: [Int], second: [Int]) {
         var joined = self.list(first)
         joined.append(self.list(second))
         #expect(self.drain(joined) == first + second)
     }
 
     @Test
-    func `an item can be put in front, also of nothing`() {
+    func `an item can be prepended to a work list, also to an empty one`() {
         var list = WorkList()
         list.prepend(self.item(2))
         list.prepend(self.item(1))
@@ -44,7 +44,7 @@ struct WorkListTests {
     }
 
     @Test
-    func `a list that was emptied can be filled again`() {
+    func `a work list that was emptied can be filled again`() {
         var list = self.list([1])
         list.pop()?.takeBody()()
         #expect(list.isEmpty)

@@ -4,13 +4,13 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// The assumptions of the loop about the Swift runtime that no interface states.
+/// The assumptions of the loop about the Swift runtime that no interface guarantees.
 ///
 /// These tests fail first if a toolchain changes the runtime. `WorkItemTests` compares the private words of a
 /// job with the runtime, and `CurrentTaskTests` the flags of a task.
 @Suite(.timeLimit(.minutes(1)))
 struct RuntimeLayoutTests {
-    @Test func `an instant is the duration since the epoch, and nothing else`() {
+    @Test func `an instant of the continuous clock has the layout of a duration`() {
         #expect(MemoryLayout<ContinuousClock.Instant>.size == MemoryLayout<Duration>.size)
         #expect(MemoryLayout<ContinuousClock.Instant>.alignment == MemoryLayout<Duration>.alignment)
         for nanoseconds in [0, 1, 999_999_999, 1_000_000_000, 1 << 53, .max / 2] as [Int64] {
@@ -24,7 +24,7 @@ struct RuntimeLayoutTests {
     }
 
     @Test(.needsPrivateSymbol("watcher_queue"))
-    func `libuv has a new watcher from the start of the watcher to the next poll`() throws {
+    func `libuv reports a new watcher from its start to the next poll`() throws {
         let (uv, watched) = (try UVLoop(), try UVLoop())
         defer { watched.close() }
         var handles: [PollHandle] = []
@@ -43,7 +43,7 @@ struct RuntimeLayoutTests {
         uv.close()
     }
 
-    @Test func `an unowned job is the address of the job`() {
+    @Test func `an unowned job has the layout of an address`() {
         #expect(MemoryLayout<UnownedJob>.size == MemoryLayout<UInt>.size)
         #expect(MemoryLayout<UnownedJob>.alignment == MemoryLayout<UInt>.alignment)
     }
@@ -69,7 +69,7 @@ struct RuntimeLayoutTests {
         func refuse(_ code: Int) throws -> Wide { throw Refusal(code: code) }
     }
 
-    @Test func `an isolated function takes its actor as any other argument`() async {
+    @Test func `an isolated function takes its actor like any other argument`() async {
         let target = Target()
         await target.eventLoop.run {
             #expect(target.assumeOnLoop { $0.add(1) } == 1)
@@ -80,7 +80,7 @@ struct RuntimeLayoutTests {
         }
     }
 
-    @Test func `the runtime retains a loop that is alive, once for each time that it is asked`() async {
+    @Test func `the runtime retains a living loop once for each request`() async {
         weak var observer: EventLoop?
         do {
             let loop = EventLoop(name: "alive")
@@ -88,11 +88,11 @@ struct RuntimeLayoutTests {
             for _ in 0..<1000 { #expect(reference.loop === loop) }
             observer = loop
         }
-        // One retain too many would keep the loop; one too few would have destroyed it above.
+        // One retain too many would keep the loop alive. One too few would have destroyed it above.
         #expect(await eventually { observer == nil })
     }
 
-    @Test func `the runtime retains no loop that is being destroyed`() async {
+    @Test func `the runtime does not retain a loop that is being destroyed`() async {
         let found = Journal<Bool>()
         let core: LoopCore
         do {
@@ -100,7 +100,8 @@ struct RuntimeLayoutTests {
             core = loop.core
             loop.onShutDown { [core = loop.core] in found.add(core.loop != nil) }
         }
-        // The closure runs once `deinit` has asked for the shutdown; the core keeps the loop's memory, not the loop.
+        // The closure runs after `deinit` has begun the shutdown. At that time the core retains the loop's
+        // memory, but not the loop.
         #expect(await eventually { found.entries == [false] })
         #expect(core.name == "gone")
     }

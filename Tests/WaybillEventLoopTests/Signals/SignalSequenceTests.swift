@@ -14,7 +14,7 @@ struct SignalSequenceTests {
     private let loop = EventLoop(name: "signals")
 
     @Test
-    func `a signal arrives at every sequence that waits for it`() async throws {
+    func `a signal arrives at each sequence that waits for it`() async throws {
         let first = try await self.loop.signals(.user1, .windowChange)
         let second = try await self.loop.signals(.user1)
         kill(getpid(), SIGUSR1)
@@ -26,7 +26,7 @@ struct SignalSequenceTests {
     }
 
     @Test
-    func `cancelling ends the wait`() async throws {
+    func `cancelling the task ends its wait for a signal`() async throws {
         let loop = self.loop
         let waiter = Task {
             for try await _ in try await loop.signals(.user1) {}
@@ -38,7 +38,7 @@ struct SignalSequenceTests {
     }
 
     @Test
-    func `shutting down ends the sequences, and later calls fail`() async throws {
+    func `shutting down the loop ends its signal sequences, and later calls fail`() async throws {
         let loop = self.loop
         let signals = try await loop.signals(.hangUp)
         let waiter = Task { () -> EventLoopError.Code? in
@@ -56,7 +56,7 @@ struct SignalSequenceTests {
     }
 
     @Test
-    func `a signal that cannot be caught is refused, and nothing is left behind`() async throws {
+    func `waiting for a signal that cannot be caught fails, and leaves nothing behind`() async throws {
         let loop = self.loop
         let error = await #expect(throws: EventLoopError.self) {
             try await loop.signals(.user2, Signal(number: SIGKILL))
@@ -66,7 +66,7 @@ struct SignalSequenceTests {
     }
 
     @Test
-    func `an adopted loop that waits for a signal does not keep its host`() async throws {
+    func `an adopted loop that waits for a signal does not keep its host running`() async throws {
         let status = try await HostThread.run { host in
             let loop = try host.adopt(name: "guest")
             let gate = Flag()

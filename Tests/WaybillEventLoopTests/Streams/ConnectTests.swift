@@ -9,7 +9,7 @@ struct ConnectTests {
     private let loop = EventLoop(name: "client")
 
     @Test
-    func `a port where no server listens refuses`() async throws {
+    func `connecting to a port without a server fails with refused`() async throws {
         let address = try await withListener { listener, _ in listener.address }
         let error = await #expect(throws: StreamError.self) {
             try await StreamConnection.connect(to: address, on: self.loop)
@@ -21,7 +21,7 @@ struct ConnectTests {
     }
 
     @Test
-    func `a path without a socket refuses`() async {
+    func `connecting to a path without a socket fails with refused`() async {
         let code = await failure {
             _ = try await StreamConnection.connect(to: .unix("/tmp/waybill-no-socket"), on: self.loop)
         }
@@ -32,7 +32,7 @@ struct ConnectTests {
         StreamAddress.unix(""), .unix("/tmp/" + String(repeating: "x", count: 200)), .unix("/tmp/a\0b"),
         .tcp("127.0.0.1", port: 65536), .tcp("localhost", port: -1),
     ])
-    func `an invalid address is rejected before the system is called`(address: StreamAddress) async {
+    func `an invalid address is rejected before the first system call`(address: StreamAddress) async {
         let connecting = await failure {
             _ = try await StreamConnection.connect(to: address, on: self.loop)
         }
@@ -42,7 +42,7 @@ struct ConnectTests {
     }
 
     @Test(arguments: [60, 7, nil])
-    func `the system is told when to ask whether the peer's host is there`(seconds: Int?) async throws {
+    func `keepAliveTime sets the socket's keep-alive options`(seconds: Int?) async throws {
         var options = StreamOptions()
         options.keepAliveTime = seconds.map { .seconds($0) }
         try await withListener(options: options) { listener, loop in
@@ -64,7 +64,7 @@ struct ConnectTests {
     }
 
     @Test
-    func `a name that no host has is not found`() async {
+    func `connecting to an unknown host name fails with hostNotFound`() async {
         let code = await failure {
             _ = try await StreamConnection.connect(to: .tcp("no-host.invalid", port: 1), on: self.loop)
         }
@@ -72,7 +72,7 @@ struct ConnectTests {
     }
 
     @Test
-    func `a server that does not answer ends in a timeout`() async throws {
+    func `connecting to a server that does not answer times out`() async throws {
         try await self.withBlackHole { address in
             var options = StreamOptions()
             options.connectTimeout = .milliseconds(30)
@@ -86,7 +86,7 @@ struct ConnectTests {
     }
 
     @Test
-    func `connecting can be cancelled, before and while it waits`() async throws {
+    func `connecting can be cancelled, before and during the wait`() async throws {
         try await self.withBlackHole { address in
             for delay in [0, 20] {
                 let client = Task { try await StreamConnection.connect(to: address, on: self.loop) }
@@ -111,7 +111,7 @@ struct ConnectTests {
     }
 
     @Test
-    func `a Unix socket knows its peer's user`() async throws {
+    func `a connection over a Unix socket has the user ID of its peer`() async throws {
         try await withPair(.unix) { client, server, _ in
             #expect(client.peerUserID == server.peerUserID)
             #expect(server.peerUserID == UInt32(geteuid()))
@@ -119,7 +119,7 @@ struct ConnectTests {
         }
     }
 
-    /// Runs a closure with the address of a listener whose backlog is full, and that accepts nothing.
+    /// Runs a closure with the address of a listener that accepts no connection, and whose backlog is full.
     private func withBlackHole(_ body: (StreamAddress) async throws -> Void) async throws {
         var options = StreamOptions()
         options.backlog = 0
@@ -146,11 +146,11 @@ private let silenceBeforeProbe = TCP_KEEPALIVE
 private let silenceBeforeProbe = TCP_KEEPIDLE
 #endif
 
-/// A number that a socket has been set to.
+/// Returns a numeric option of a socket.
 private func option(of descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
     var value: Int32 = -1
     var size = socklen_t(MemoryLayout<Int32>.size)
-    // Both live through the call.
+    // Both variables are valid during the call.
     guard unsafe getsockopt(descriptor, level, name, &value, &size) == 0 else { return -1 }
     return value
 }

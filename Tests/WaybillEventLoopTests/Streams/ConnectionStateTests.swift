@@ -8,7 +8,7 @@ struct ConnectionStateTests {
     private let state = Box(ConnectionState(isConnected: true, highWaterMark: 10))
 
     @Test
-    func `the first write is sent immediately, and later writes are queued`() {
+    func `the first write of a connection is sent immediately, and later writes are queued`() {
         #expect(self.write(4) == "send")
         #expect(self.write(4) == "queue")
         self.state.value.sent(8)
@@ -16,7 +16,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `writers wait above the high-water mark, and not at it`() {
+    func `a connection is full above the high-water mark, and not at it`() {
         #expect(self.write(10) == "send")
         #expect(!self.state.value.isFull)
         #expect(self.write(1) == "queue")
@@ -26,7 +26,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `a blocked connection rests until the socket takes bytes`() {
+    func `a blocked connection sends nothing until the socket accepts bytes`() {
         #expect(self.write(9) == "send")
         self.state.value.block()
         #expect(self.state.value.nextStep() == .rest)
@@ -37,7 +37,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `finishing happens once, after waiting writes`() {
+    func `the writing side is shut down once, after the waiting writes`() {
         #expect(self.write(3) == "send")
         #expect(self.finish() == "wait")
         #expect(self.write(1) == "closed")
@@ -52,7 +52,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `closing sends waiting messages, and rejects new ones`() {
+    func `closing a connection sends its queued writes, and rejects new ones`() {
         #expect(self.write(3) == "send")
         #expect(self.state.value.close(Self.closed) == .drain)
         #expect(self.state.value.close(Self.closed) == .nothing)
@@ -64,7 +64,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `closing with nothing to send is done at once`() {
+    func `closing a connection with nothing to send completes at once`() {
         #expect(self.state.value.close(Self.closed) == .now)
         #expect(self.state.value.end(Self.closed) == true)
         #expect(self.state.value.end(Self.closed) == false)
@@ -72,7 +72,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `a failure to write leaves reading as it is`() {
+    func `a failed write leaves reading possible`() {
         #expect(self.write(3) == "send")
         self.state.value.writeFailed(StreamError(.reset, message: ""))
         #expect(self.state.value.pendingBytes == 0)
@@ -82,7 +82,7 @@ struct ConnectionStateTests {
     }
 
     @Test
-    func `the end of the peer is read again and again`() {
+    func `the end of the peer's bytes is returned for each further read`() {
         self.state.value.peerFinished()
         #expect(self.state.value.answersAtOnce)
         #expect(self.read() == "end")

@@ -9,12 +9,16 @@ import WaybillTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct DescriptorTests {
-    /// How many connections are made one after the other; `WAYBILL_CONNECTIONS` for more.
+    /// The number of connections, which are made one after the other.
+    ///
+    /// `WAYBILL_CONNECTIONS` sets more.
     private static let count =
         ProcessInfo.processInfo.environment["WAYBILL_CONNECTIONS"].flatMap { Int($0) } ?? 10_000
 
     @Test(arguments: [AddressKind.version4, .unix])
-    func `connections one after the other leave nothing behind`(kind: AddressKind) async throws {
+    func `one connection after the other leaves no memory, stream or descriptor behind`(
+        kind: AddressKind
+    ) async throws {
         try await withEcho(kind) { address, loop in
             let client = PassingClient(eventLoop: loop)
             // The first connections allocate shared state.
@@ -35,7 +39,7 @@ struct DescriptorTests {
     }
 
     @Test
-    func `without descriptors accepting pauses, does not spin, and goes on`() async {
+    func `without free descriptors a listener pauses without spinning, and continues later`() async {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -49,7 +53,7 @@ struct DescriptorTests {
             let first = try await StreamConnection.connect(to: listener.address, on: loop)
             try await first.write([1])
             #expect(try await first.read() == [1])
-            // All but one are taken, which the client then takes.
+            // Occupy all descriptors but one, which the client then uses.
             var taken: [Int32] = []
             while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
             close(taken.removeLast())
@@ -60,7 +64,7 @@ struct DescriptorTests {
             // first used.
             try await loop.clock.sleep(for: .milliseconds(300))
             #expect(await loop.run { thread_time() } - time < 100_000_000)
-            // Connections that are open go on, and so does the one that waits.
+            // Open connections continue, and the waiting connection is accepted later.
             try await first.write([3])
             #expect(try await first.read() == [3])
             #expect(
@@ -75,7 +79,7 @@ struct DescriptorTests {
     }
 }
 
-/// A client that connects, says one byte, hears it, and goes.
+/// A client that connects, sends one byte, receives it, and closes the connection.
 private actor PassingClient: LoopBound {
     let eventLoop: EventLoop
 
@@ -93,7 +97,7 @@ private actor PassingClient: LoopBound {
         }
     }
 
-    /// Lets the connections that were closed last go.
+    /// Waits until the connections that were closed last are released.
     func settle() async throws {
         for _ in 0..<1000 {
             let open = unsafe self.eventLoop.core.state.pointee.streams.count

@@ -5,11 +5,11 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct EchoTests {
-    /// Every kind of address that a listener can have.
+    /// The kinds of address that a listener can have.
     static let kinds: [AddressKind] = [.version4, .version6, .name, .unix]
 
     @Test(arguments: Self.kinds)
-    func `an echo returns the bytes of a client`(kind: AddressKind) async throws {
+    func `an echo server returns a client's bytes`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let connection = try await StreamConnection.connect(to: address, on: loop)
             try await connection.write(Array("hello, ".utf8))
@@ -21,7 +21,7 @@ struct EchoTests {
     }
 
     @Test(arguments: Self.kinds)
-    func `an actor on the loop stays on it while it reads and writes`(kind: AddressKind) async throws {
+    func `an actor stays on its loop while it reads and writes`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let client = LoopClient(eventLoop: loop)
             let count = try await client.exchange(address, rounds: 200)
@@ -30,7 +30,7 @@ struct EchoTests {
     }
 
     @Test(arguments: Self.kinds)
-    func `one byte at a time arrives whole`(kind: AddressKind) async throws {
+    func `a thousand writes of one byte arrive completely and in order`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let connection = try await StreamConnection.connect(to: address, on: loop)
             let sent = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
@@ -42,7 +42,7 @@ struct EchoTests {
     }
 
     @Test(arguments: Self.kinds)
-    func `sixteen megabytes come back in order`(kind: AddressKind) async throws {
+    func `sixteen megabytes return from an echo server in order`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
             let connection = try await StreamConnection.connect(to: address, on: loop)
             let blocks = (0..<64).map { _ in Self.block() }
@@ -70,7 +70,9 @@ struct EchoTests {
         }
     }
 
-    /// A quarter of a megabyte that is like no other, and made of 4099 bytes, which divide no buffer evenly.
+    /// A quarter of a megabyte, made of a block of 4099 bytes.
+    ///
+    /// A misplaced part is noticed, because this number divides the size of no buffer.
     private static func block() -> [UInt8] {
         let bytes = (0..<4099).map { _ in UInt8.random(in: .min ... .max) }
         var block: [UInt8] = []
@@ -79,15 +81,15 @@ struct EchoTests {
     }
 }
 
-/// A client that insists on its loop.
+/// A client that checks that it runs on its loop.
 actor LoopClient: LoopBound {
     let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Sends a byte and waits for it, over and over.
+    /// Sends a byte and waits for its echo repeatedly.
     ///
-    /// - Returns: How many came back.
+    /// - Returns: The number of echoes.
     func exchange(_ address: StreamAddress, rounds: Int) async throws -> Int {
         let connection = try await StreamConnection.connect(to: address, on: self.eventLoop)
         var count = 0

@@ -5,14 +5,14 @@ import WaybillTestSupport
 @testable internal import WaybillEventLoop
 
 extension ManualTime {
-    /// Lets time pass, and rings what is due.
+    /// Advances the time, and fires the timers that are due.
     fileprivate func advance(by duration: Duration) {
         let deadline = Deadline(after: duration, by: TimeSource(manual: self))
         while self.ringNext(until: deadline) {}
     }
 }
 
-/// How connections end, apart from the orderly ways.
+/// The ways in which a connection ends, except by an orderly close.
 @Suite(.timeLimit(.minutes(1)))
 struct EndTests {
     @Test
@@ -39,7 +39,7 @@ struct EndTests {
     }
 
     @Test
-    func `a peer that resets fails the reader, and then the writer`() async throws {
+    func `a peer's reset fails the reader, and then the writer`() async throws {
         try await withPair { client, server, loop in
             await loop.run { client.core.handle?.resetOnClose() }
             let reader = Task { try await server.read() }
@@ -52,7 +52,7 @@ struct EndTests {
     }
 
     @Test
-    func `a connection on which nothing happens is closed when it was idle long enough`() async throws {
+    func `an idle connection is closed after its idle time`() async throws {
         let time = ManualTime()
         var configuration = EventLoop.Configuration()
         configuration.time = TimeSource(manual: time)
@@ -78,7 +78,7 @@ struct EndTests {
     }
 
     @Test(arguments: [AddressKind.version4, .unix])
-    func `a loop that shuts down fails whatever waits`(kind: AddressKind) async throws {
+    func `a loop that shuts down fails each waiting operation`(kind: AddressKind) async throws {
         try await withPair(kind) { client, server, loop in
             let other = try await kind.withAddress { try await StreamListener.bind($0, on: loop) }
             let block = [UInt8](repeating: 0, count: 1 << 20)
@@ -105,7 +105,7 @@ struct EndTests {
     }
 
     @Test
-    func `a connection that is dropped is closed, and so is a listener`() async throws {
+    func `a dropped connection is closed, and so is a dropped listener`() async throws {
         try await withListener { listener, loop in
             do {
                 let connection = try await StreamConnection.connect(to: listener.address, on: loop)
@@ -126,7 +126,8 @@ struct EndTests {
     }
 
     @Test
-    func `closing a listener ends its connections' sequence, and not the connections`() async throws {
+    func `closing a listener ends its sequence of connections, and leaves the connections open`() async throws
+    {
         try await withPair { client, server, loop in
             let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
             let acceptor = Task {
@@ -142,7 +143,7 @@ struct EndTests {
     }
 
     @Test
-    func `a host's loop carries streams, and can be closed afterwards`() async throws {
+    func `a host's loop carries streams of an adopted loop, and can be closed afterwards`() async throws {
         let status = try await HostThread.run { host in
             let loop = try host.adopt(name: "guest")
             let echoed = Journal<[UInt8]>()

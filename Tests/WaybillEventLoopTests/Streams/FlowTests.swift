@@ -21,7 +21,7 @@ struct FlowTests {
                 try await client.finishWriting()
             }
             while await loop.run({ !client.core.state.isFull }) { await Task.yield() }
-            // It waits once the system's buffers are full: the count stands still.
+            // The writer waits when the system's buffers are full, and the count no longer changes.
             var seen = -1
             while seen != written.count {
                 seen = written.count
@@ -36,7 +36,7 @@ struct FlowTests {
     }
 
     @Test
-    func `a writer that is cancelled while it waits is free, and its bytes are sent`() async throws {
+    func `a cancelled writer resumes at once, and its bytes are still sent`() async throws {
         try await withPair { client, server, loop in
             let writer = Task { for _ in 0..<Self.blocks { try await client.write(Self.block) } }
             while await loop.run({ !client.core.state.isFull }) { await Task.yield() }
@@ -49,7 +49,7 @@ struct FlowTests {
     }
 
     @Test(arguments: [AddressKind.version4, .unix])
-    func `each direction ends by itself`(kind: AddressKind) async throws {
+    func `each direction of a connection is finished separately`(kind: AddressKind) async throws {
         try await withPair(kind) { client, server, _ in
             try await client.write([1, 2, 3])
             try await client.finishWriting()
@@ -64,7 +64,7 @@ struct FlowTests {
     }
 
     @Test
-    func `written bytes are sent although the connection is closed at once`() async throws {
+    func `written bytes are sent although the connection is closed directly afterwards`() async throws {
         try await withPair { client, server, _ in
             try await client.write(Self.block)
             client.close()
@@ -76,7 +76,7 @@ struct FlowTests {
     }
 
     @Test
-    func `closing does not wait for ever for a peer that does not read`() async throws {
+    func `closing gives up after its timeout if the peer does not read`() async throws {
         var options = StreamOptions()
         options.closeTimeout = .milliseconds(20)
         options.highWaterMark = 1 << 30
@@ -89,7 +89,7 @@ struct FlowTests {
     }
 
     @Test
-    func `one task reads at a time, and a reader that is cancelled loses nothing`() async throws {
+    func `only one task can read at a time, and cancelling it loses no bytes`() async throws {
         try await withPair { client, server, loop in
             let reader = Task { try await server.read() }
             while await loop.run({ server.core.reader == nil }) { await Task.yield() }
@@ -102,7 +102,7 @@ struct FlowTests {
     }
 
     @Test
-    func `a reader that always has bytes leaves timers their time`() async throws {
+    func `a reader that always has bytes does not delay timers`() async throws {
         try await withPair { client, server, loop in
             let writer = Task { while true { try await client.write(Self.block) } }
             let reader = Task(executorPreference: loop.taskExecutor) {
@@ -120,7 +120,7 @@ struct FlowTests {
     }
 
     @Test
-    func `a reader takes no more than it asked for`() async throws {
+    func `a read returns no more bytes than the buffer size`() async throws {
         var options = StreamOptions()
         options.readBufferSize = 3
         try await withPair(options: options) { client, server, _ in

@@ -4,7 +4,7 @@ internal import Testing
 
 struct PullStateTests {
     @Test
-    func `the first wait starts to watch, and the next ones find it watched`() {
+    func `the first wait starts watching the socket, and later waits find it watched`() {
         let state = Box(PullState(isReady: false))
         #expect(state.value.call() == .wait(watch: true))
         #expect(state.value.becameReady() == .pull)
@@ -13,7 +13,7 @@ struct PullStateTests {
     }
 
     @Test
-    func `an event without a waiting task stops the watch, and the next wait tries at once`() {
+    func `an event without a waiting task stops the watch, and the next read tries at once`() {
         let state = Box(PullState(isReady: false))
         #expect(state.value.call() == .wait(watch: true))
         #expect(state.value.becameReady() == .pull)
@@ -25,7 +25,7 @@ struct PullStateTests {
     }
 
     @Test
-    func `a task that got all it asked for tries again`() {
+    func `a read that may have left bytes is tried again without a wait`() {
         let state = Box(PullState(isReady: true))
         #expect(state.value.call() == .pull)
         state.value.took(more: true)
@@ -35,7 +35,7 @@ struct PullStateTests {
     }
 
     @Test
-    func `a second task is rejected, and a cancelled task makes room`() {
+    func `a second waiting task is rejected, and a cancelled task makes room`() {
         let state = Box(PullState(isReady: false))
         #expect(state.value.call() == .wait(watch: true))
         #expect(state.value.call() == .refuse)
@@ -44,7 +44,7 @@ struct PullStateTests {
     }
 
     @Test
-    func `a pause ends with watching only if a task waits`() {
+    func `the end of a pause starts the watch only if a task waits`() {
         let state = Box(PullState(isReady: false))
         state.value.pause()
         #expect(state.value.resume() == false)

@@ -9,7 +9,7 @@ struct UnixSocketFileTests {
     private let loop = EventLoop(name: "unix")
 
     @Test
-    func `only its owner may use a socket, and it is removed with its listener`() async throws {
+    func `only its owner can use a Unix socket, and closing the listener removes its file`() async throws {
         try await withFolder { folder in
             let path = folder + "/socket"
             let listener = try await StreamListener.bind(.unix(path), on: self.loop)
@@ -23,7 +23,7 @@ struct UnixSocketFileTests {
     }
 
     @Test
-    func `the file of a server that died is replaced`() async throws {
+    func `the socket file of a server that died is replaced`() async throws {
         try await withFolder { folder in
             let path = folder + "/socket"
             try self.leaveStaleFile(path)
@@ -33,7 +33,7 @@ struct UnixSocketFileTests {
     }
 
     @Test
-    func `a second server at a path is refused, and the first goes on`() async throws {
+    func `a second server at a Unix socket's path is rejected, and the first continues`() async throws {
         try await withFolder { folder in
             let address = StreamAddress.unix(folder + "/socket")
             let first = try await StreamListener.bind(address, on: self.loop)
@@ -61,7 +61,7 @@ struct UnixSocketFileTests {
     }
 
     @Test
-    func `of many servers that start at once over a stale file, one wins`() async throws {
+    func `only one of many servers that start at a stale socket file at once succeeds`() async throws {
         try await withFolder { folder in
             let path = folder + "/socket"
             for _ in 0..<20 {
@@ -81,13 +81,13 @@ struct UnixSocketFileTests {
     }
 
     @Test(arguments: ["/tmp/waybill-no-folder/socket", "/proc/socket"])
-    func `a folder that is not there, or cannot be written to, is an error`(path: String) async {
+    func `listening in a missing or read-only folder fails with invalidAddress`(path: String) async {
         let code = await failure { _ = try await StreamListener.bind(.unix(path), on: self.loop) }
         #expect(code == .invalidAddress)
     }
 
     @Test
-    func `two servers on one port are told apart`() async throws {
+    func `a second listener on a port fails with addressInUse`() async throws {
         let first = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: self.loop)
         let code = await failure { _ = try await StreamListener.bind(first.address, on: self.loop) }
         #expect(code == .addressInUse)
@@ -95,14 +95,14 @@ struct UnixSocketFileTests {
     }
 
     @Test
-    func `an address of another machine is none to listen at`() async {
+    func `listening at another machine's address fails with invalidAddress`() async {
         let code = await failure {
             _ = try await StreamListener.bind(.tcp("192.0.2.1", port: 0), on: self.loop)
         }
         #expect(code == .invalidAddress)
     }
 
-    /// Listens and closes the socket, as the end of a process does.
+    /// Listens at a path and closes the socket without removing its file, as the end of a process does.
     private func leaveStaleFile(_ path: String) throws {
         let descriptor = try StreamSocket.listen(at: SocketAddress(path: path), .unix(path), StreamOptions())
         StreamSocket.close(descriptor)

@@ -4,7 +4,7 @@ internal import Testing
 
 struct WriteQueueTests {
     @Test(arguments: [1, 2, 3, 5, 7, 100])
-    func `bytes leave in the order in which they came, however many at once`(step: Int) {
+    func `the write queue returns bytes in order, however many are taken at once`(step: Int) {
         var queue = WriteQueue()
         var expected: [UInt8] = []
         var taken: [UInt8] = []
@@ -20,7 +20,7 @@ struct WriteQueueTests {
     }
 
     @Test
-    func `bytes that are sent already are not queued`() {
+    func `the write queue skips bytes that were sent already`() {
         var queue = WriteQueue()
         queue.append([1, 2, 3], skipping: 2)
         queue.append([4], skipping: 1)
@@ -29,7 +29,7 @@ struct WriteQueueTests {
     }
 
     @Test
-    func `one system call takes sixteen buffers`() {
+    func `one system call takes at most sixteen buffers from the write queue`() {
         var queue = WriteQueue()
         for byte in 0..<20 { queue.append([UInt8(byte), 0]) }
         queue.consume(1)

@@ -1,4 +1,6 @@
-/// A value that changes inside an expectation, whose operands are constants.
+/// A value that an expectation can change.
+///
+/// The operands of an expectation are constants.
 final class Box<Value> {
     var value: Value
 

@@ -1,6 +1,6 @@
 internal import WaybillEventLoop
 
-/// An actor on a loop that counts, and insists on its loop.
+/// An actor on a loop that counts its calls, and checks that it runs on its loop.
 actor Counter: LoopBound {
     let eventLoop: EventLoop
     private(set) var count = 0
@@ -16,7 +16,7 @@ actor Counter: LoopBound {
         return self.count
     }
 
-    /// Calls another actor over and over.
+    /// Calls another actor repeatedly.
     func increment(_ other: Counter, times: Int) async {
         for _ in 0..<times { await other.increment() }
     }

@@ -8,7 +8,9 @@ struct ProcessUsage {
     let descriptors: Int
     let residentBytes: Int
 
-    /// Whether a sanitizer watches this process, which costs memory and time that say nothing about us.
+    /// Whether a sanitizer runs.
+    ///
+    /// Its memory and time do not belong to the tested code.
     static var isSanitized: Bool {
         ["__tsan_init", "__asan_init"].contains { (symbol: String) in unsafe dlsym(nil, symbol) != nil }
     }
@@ -25,7 +27,9 @@ struct ProcessUsage {
         }
     }
 
-    /// Waits until threads and descriptors are back near where they were; other tests may hold a few.
+    /// Waits until the numbers of threads and descriptors are near earlier ones.
+    ///
+    /// Other tests may hold a few.
     static func settles(near before: ProcessUsage, tolerance: Int) async throws -> Bool {
         for _ in 0..<4000 {
             let now = try Self.now

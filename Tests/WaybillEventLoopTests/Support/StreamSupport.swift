@@ -2,7 +2,7 @@ internal import Foundation
 
 @testable internal import WaybillEventLoop
 
-/// An address to listen at, of each kind.
+/// A kind of address at which a listener can listen.
 enum AddressKind: CaseIterable, Sendable {
     case version4, version6, name, unix
 
@@ -45,7 +45,7 @@ func withListener<Result>(
     }
 }
 
-/// Runs a closure beside an echo server, on the same loop.
+/// Runs a closure with the address of an echo server, on the same loop.
 func withEcho(
     _ kind: AddressKind = .version4,
     options: StreamOptions = StreamOptions(),
@@ -59,7 +59,7 @@ func withEcho(
         }
         defer { server.cancel() }
         var address = listener.address
-        // The name as a client would write it.
+        // The host name is written as a client would write it.
         if kind == .name, case .tcp(_, let port) = address { address = .tcp("localhost", port: port) }
         try await body(address, loop)
     }
@@ -88,7 +88,7 @@ extension StreamConnection {
     }
 }
 
-/// The code of the stream error that a closure throws; nil if it throws none.
+/// Returns the code of the stream error that a closure throws, or nil if it throws none.
 func failure(of body: () async throws -> Void) async -> StreamError.Code? {
     do {
         try await body()

@@ -3,19 +3,19 @@ internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
-/// The runtime's flags tell child tasks from others.
+/// The runtime's flags distinguish child tasks from other tasks.
 ///
-/// Both inherit task-local values, but only a child is awaited by the task that made it. If one of these
-/// tests fails after a change of toolchain, the flags have moved.
+/// Both kinds inherit task-local values, but only a child task is awaited by the task that created it. If one
+/// of these tests fails with a new toolchain, the flags have moved.
 struct CurrentTaskTests {
     @Test(.needsPrivateSymbol("swift_task_getJobFlags"))
-    func `an async let is a child`() async {
+    func `an async let is a child task`() async {
         async let isChild = CurrentTask.isChild
         #expect(await isChild)
     }
 
     @Test(.needsPrivateSymbol("swift_task_getJobFlags"))
-    func `a task of a group is a child`() async {
+    func `a task of a group is a child task`() async {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { CurrentTask.isChild }
             for await isChild in group { #expect(isChild) }

@@ -8,7 +8,7 @@ struct EventLoopClockTests {
     private let loop = EventLoop(name: "clock")
 
     @Test(arguments: [0, 1, 3, 20] as [Int64])
-    func `a sleep lasts for its duration`(milliseconds: Int64) async throws {
+    func `a sleep on the loop's clock lasts for its duration`(milliseconds: Int64) async throws {
         for _ in 0..<10 {
             let began = ContinuousClock.now
             try await self.loop.clock.sleep(for: .milliseconds(milliseconds))
@@ -17,12 +17,12 @@ struct EventLoopClockTests {
     }
 
     @Test
-    func `a deadline in the past does not wait`() async throws {
+    func `a sleep until a deadline in the past returns`() async throws {
         try await self.loop.clock.sleep(until: .now - .seconds(1))
     }
 
     @Test
-    func `an actor of the loop sleeps on it too`() async throws {
+    func `an actor stays on its loop when it sleeps on the loop's clock`() async throws {
         actor Sleeper: LoopBound {
             let eventLoop: EventLoop
             init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
@@ -35,12 +35,12 @@ struct EventLoopClockTests {
     }
 
     @Test
-    func `a deadline in the far future is kept`() async throws {
+    func `a sleep until the far future keeps waiting`() async throws {
         let loop = self.loop
         let sleeper = Task { try await loop.clock.sleep(for: .seconds(Int64.max / 4)) }
         while loop.statistics.pendingTimers == 0 { await Task.yield() }
         try await loop.clock.sleep(for: .milliseconds(2))
-        // The loop counts at the end of its turn, and the sleeper was woken in the middle of it.
+        // The loop counts its timers at the end of a turn, and it wakes the sleeper in the middle of one.
         for _ in 0..<1000 where loop.statistics.pendingTimers != 1 {
             try await Task.sleep(for: .milliseconds(1))
         }
@@ -81,7 +81,8 @@ struct EventLoopClockTests {
             }
             while loop.statistics.pendingTimers < 100_000 { try await Task.sleep(for: .milliseconds(5)) }
             #if DEBUG
-            // Unoptimised frames are larger. The tasks alone take 150 MB, and with `Task.sleep` 320.
+            // Frames are larger without optimization. The tasks alone take 150 MB, and `Task.sleep` takes 320
+            // MB.
             let limit = 300_000_000
             #else
             let limit = 200_000_000
@@ -100,7 +101,7 @@ struct EventLoopClockTests {
     #endif
 
     @Test
-    func `its instants are those of the continuous clock`() {
+    func `the loop's clock agrees with the continuous clock`() {
         let clock = self.loop.clock
         #expect(clock.now.duration(to: ContinuousClock.now) < .seconds(1))
         #expect(clock.minimumResolution == .milliseconds(1))

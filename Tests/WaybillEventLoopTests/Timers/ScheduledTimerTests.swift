@@ -9,7 +9,7 @@ struct ScheduledTimerTests {
     private let loop = EventLoop(name: "timers")
 
     @Test
-    func `a closure runs on the loop, not before its time`() async {
+    func `a scheduled closure runs on the loop, not before its time`() async {
         let loop = self.loop
         let deadline = ContinuousClock.now + .milliseconds(5)
         let (inLoop, fired) = await withCheckedContinuation { continuation in
@@ -22,7 +22,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `closures run in the order of their deadlines`() async throws {
+    func `scheduled closures run in the order of their deadlines`() async throws {
         let loop = self.loop
         let ran = Journal<Int>()
         let start = ContinuousClock.now + .milliseconds(5)
@@ -35,7 +35,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `a closure that was cancelled on the loop never runs, however late`() async throws {
+    func `a closure cancelled on the loop never runs, even when its time has passed`() async throws {
         let loop = self.loop
         let fired = Locked(0)
         await loop.run {
@@ -49,7 +49,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `a closure can be cancelled from another thread, and releases its captures`() async throws {
+    func `another thread can cancel a scheduled closure, which releases its captures`() async throws {
         final class Held: Sendable {}
         var held: Held? = Held()
         weak let observer = held
@@ -62,12 +62,12 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `cancelling a timer that has fired does nothing`() async throws {
+    func `cancelling a timer that has fired does not affect a later timer`() async throws {
         let loop = self.loop
         let fired = Journal<Int>()
         let first = loop.schedule(at: .now) { fired.add(1) }
         try await loop.clock.sleep(for: .milliseconds(3))
-        // The second one gets the first one's slot.
+        // The second timer gets the slot of the first one.
         loop.schedule(at: .now + .milliseconds(3)) { fired.add(2) }
         first.cancel()
         try await loop.clock.sleep(for: .milliseconds(6))
@@ -75,7 +75,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `closures that schedule closures do not keep the loop from anything else`() async throws {
+    func `closures that schedule closures do not starve other jobs and timers`() async throws {
         let loop = self.loop
         let stop = Atomic(false)
         @Sendable func again() {
@@ -88,7 +88,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `10,000 timers that are cancelled leave nothing behind`() async {
+    func `10,000 cancelled timers leave nothing behind`() async {
         let loop = self.loop
         await loop.run {
             let timers = (0..<10_000).map { index in
@@ -100,7 +100,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `a closure that must not be forgotten is told whether its time has come or the loop goes`() async {
+    func `a closure scheduled orAtShutDown receives whether it is due or the loop shuts down`() async {
         let told = Journal<ScheduledTimer.Event>()
         let far = ContinuousClock.now + .seconds(600)
         let loop = self.loop

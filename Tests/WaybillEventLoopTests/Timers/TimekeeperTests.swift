@@ -6,7 +6,7 @@ import WaybillTestSupport
 struct TimekeeperTests {
     let keeper = Timekeeper(name: "timekeeper")
 
-    @Test func `deadlines come in their order, whatever order they were set in`() async {
+    @Test func `deadlines fire in the order of their times, whatever order they were set in`() async {
         let came = Journal<Int>()
         let start = ContinuousClock.now + .milliseconds(20)
         for index in [5, 1, 4, 2, 3] {
@@ -17,7 +17,7 @@ struct TimekeeperTests {
         #expect(ContinuousClock.now >= start + .milliseconds(5))
     }
 
-    @Test func `a deadline that was cancelled does not come, and its closure goes`() async {
+    @Test func `a cancelled deadline does not fire, and its closure is released`() async {
         let came = Journal<Int>()
         let soon = Deadline(.now + .milliseconds(5))
         weak var object: Canary?
@@ -36,7 +36,7 @@ struct TimekeeperTests {
         #expect(await eventually { came.entries == [2] })
     }
 
-    @Test func `a passed deadline fires at once, and a closure may set the next`() async {
+    @Test func `a passed deadline fires at once, and its closure can set another one`() async {
         let came = Journal<Int>()
         let keeper = self.keeper
         keeper.schedule(at: Deadline(nanoseconds: 0)) {
@@ -46,7 +46,7 @@ struct TimekeeperTests {
         #expect(await eventually { came.entries == [1, 2] })
     }
 
-    @Test func `many threads set and cancel`() async {
+    @Test func `deadlines that many threads set fire, and cancelled ones do not`() async {
         let (came, late) = (Tally(), Tally())
         let keeper = self.keeper
         await withTaskGroup(of: Void.self) { group in

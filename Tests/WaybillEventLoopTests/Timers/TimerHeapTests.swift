@@ -11,7 +11,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `timers come out by deadline, equal ones in the order of insertion`() {
+    func `timers are returned by deadline, equal ones in the order of insertion`() {
         var heap = TimerHeap<Int>()
         for (payload, deadline) in [30, 10, 20, 10, 30, 10].enumerated() {
             _ = heap.insert(payload, at: Int64(deadline))
@@ -22,7 +22,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `nothing comes out before its time`() {
+    func `no timer is returned before its time`() {
         var heap = TimerHeap<Int>()
         _ = heap.insert(1, at: 10)
         let early = heap.popDue(at: 9)
@@ -33,7 +33,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `a key is good for one removal`() {
+    func `a timer's key removes it once`() {
         var heap = TimerHeap<Int>()
         let first = heap.insert(1, at: 10)
         let removed = [heap.remove(first), heap.remove(first)]
@@ -47,7 +47,7 @@ struct TimerHeapTests {
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `random insertions and removals agree with a sorted list`(seed: UInt64) {
+    func `random insertions into a timer heap and removals agree with a sorted list`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = TimerHeap<Int>()
         var model: [(deadline: Int64, payload: Int, key: TimerHeap<Int>.Key)] = []
@@ -62,7 +62,7 @@ struct TimerHeapTests {
                 #expect(removed == victim.payload)
             default:
                 let now = Int64.random(in: 0..<50, using: &generator)
-                // A stable sort: equal deadlines stay in the order of insertion.
+                // The sort is stable, so equal deadlines stay in the order of insertion.
                 let due = model.filter { $0.deadline <= now }.enumerated()
                     .sorted { ($0.element.deadline, $0.offset) < ($1.element.deadline, $1.offset) }
                 let payloads = self.drain(&heap, at: now)
@@ -75,7 +75,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `all timers come out at once, earliest first`() {
+    func `removeAll returns the timers, earliest first`() {
         var heap = TimerHeap<Int>()
         for payload in 0..<100 { _ = heap.insert(payload, at: Int64(100 - payload)) }
         let payloads = heap.removeAll()
@@ -84,7 +84,7 @@ struct TimerHeapTests {
     }
 
     @Test
-    func `keys of an emptied heap mean nothing to it afterwards`() {
+    func `a timer key from before the heap was emptied removes nothing`() {
         var heap = TimerHeap<Int>()
         let key = heap.insert(1, at: 1)
         _ = heap.removeAll()

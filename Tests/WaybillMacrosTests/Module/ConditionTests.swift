@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct ConditionTests {
     @Test
-    func `conditions around routes are kept`() {
+    func `conditional compilation around routes is kept in the expansion`() {
         expectExpansion(
             of: #"""
                 @Module("app://a")

@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct ModuleMisuseTests {
     @Test(arguments: ["class", "struct"])
-    func `a module is an actor`(keyword: String) {
+    func `@Module on a class or a structure is an error with a fix`(keyword: String) {
         expectMisuse(
             of: "@Module(\"app://a\")\n\(keyword) A {\n    @Route func x() {}\n}",
             [
@@ -22,7 +22,7 @@ struct ModuleMisuseTests {
     }
 
     @Test
-    func `an enumeration cannot become an actor`() {
+    func `@Module on an enumeration is an error`() {
         expectMisuse(
             of: "@Module(\"app://a\")\nenum A {}",
             [DiagnosticSpec(message: "`@Module` can be attached only to an actor", line: 1, column: 1)]
@@ -30,7 +30,7 @@ struct ModuleMisuseTests {
     }
 
     @Test
-    func `a module has a URL`() {
+    func `@Module without a URL is an error with a fix`() {
         expectMisuse(
             of: "@Module\nactor UserModule {}",
             [
@@ -60,7 +60,10 @@ struct ModuleMisuseTests {
         (#""""#, "an empty text is not a pattern"),
         (#""app://<foo:x>""#, "`foo` is not a type; the types are string, int, double, bool, uuid and path"),
     ])
-    func `the URL is a literal and a pattern`(argument: String, message: String) {
+    func `a URL of @Module that is not a literal or not a pattern is an error`(
+        argument: String,
+        message: String
+    ) {
         expectMisuse(
             of: "@Module(\(argument))\nactor A {}",
             [DiagnosticSpec(message: message, line: 1, column: 9)]
@@ -68,7 +71,7 @@ struct ModuleMisuseTests {
     }
 
     @Test
-    func `a module is not generic, and inside of nothing generic`() {
+    func `a module that is generic, or inside of a generic type or function, is an error`() {
         expectMisuse(
             of: "@Module(\"app://a\")\nactor A<T> {}",
             [DiagnosticSpec(message: "a module cannot be generic: \(Sentence.again)", line: 2, column: 8)]
@@ -87,7 +90,7 @@ struct ModuleMisuseTests {
     }
 
     @Test
-    func `a module is not distributed`() {
+    func `a distributed module is an error`() {
         expectMisuse(
             of: "@Module(\"app://a\")\ndistributed actor A {}",
             [
@@ -104,8 +107,7 @@ struct ModuleMisuseTests {
         ("func urls() {}", "urls", 6), ("var urls = 1", "urls", 5), ("enum urls {}", "urls", 6),
         ("static let url = 1", "url", 12), ("static var routes = 1", "routes", 12),
     ])
-    func `generated names do not collide with names of the program`(member: String, name: String, column: Int)
-    {
+    func `a member with the name of a generated one is an error`(member: String, name: String, column: Int) {
         expectMisuse(
             ofMember: member,
             [
@@ -119,7 +121,7 @@ struct ModuleMisuseTests {
     }
 
     @Test
-    func `routes that match the same URLs are told, unless no program has both`() {
+    func `two routes that match the same URLs are an error, unless no program has both`() {
         expectMisuse(
             ofMember: """
                 @Route("/a/:x") func one(x: Int) {}
@@ -142,7 +144,7 @@ struct ModuleMisuseTests {
     }
 
     @Test
-    func `methods that differ in their messages only have one typed URL`() {
+    func `two methods that differ only in a message parameter are an error, as their typed URL is one`() {
         expectMisuse(
             ofMember: "@Route(\"/b\") func one(_ message: Message) {}\n@Route(\"/c\") func one() {}",
             [

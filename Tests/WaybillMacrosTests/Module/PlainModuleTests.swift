@@ -9,7 +9,7 @@ struct PlainModuleTests {
         ("nonisolated let context: Waybill.ModuleContext", false), ("var context: [String: Any] = [:]", true),
         ("let context = 5", true),
     ])
-    func `a property context that is something else leaves that name to the actor`(
+    func `the actor keeps its property context if that has another type`(
         property: String,
         isElse: Bool
     ) {
@@ -51,7 +51,7 @@ struct PlainModuleTests {
     }
 
     @Test
-    func `a module gets its place, its URL, its routes, their builders and its conformance`() {
+    func `@Module generates the context, the URL, the routes, their builders and the conformance`() {
         expectExpansion(
             of: #"""
                 @Module("app://user")
@@ -115,7 +115,7 @@ struct PlainModuleTests {
     }
 
     @Test
-    func `a public module with its own executor has public members`() {
+    func `a public module with its own context gets public members`() {
         expectExpansion(
             of: #"""
                 @available(macOS 26, *)

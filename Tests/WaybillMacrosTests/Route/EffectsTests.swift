@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct EffectsTests {
     @Test
-    func `an effect is written where there is one`() {
+    func `the generated code has try and await only where the method needs them`() {
         expectExpansion(
             of: #"""
                 @Module("app://a")
@@ -106,7 +106,7 @@ struct EffectsTests {
     }
 
     @Test
-    func `a route declares the type of its typed errors, unless no module can declare it`() {
+    func `a route declares the type of its typed errors, unless it is any Error`() {
         expectExpansion(
             of: #"""
                 @Module("app://a")

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct ParameterTests {
     @Test
-    func `labels, aliases of Optional and closures are read correctly`() {
+    func `labels, aliases of Optional and closures are read correctly from parameters`() {
         expectExpansion(
             of: #"""
                 @Module("app://a")
@@ -83,7 +83,7 @@ struct ParameterTests {
     }
 
     @Test
-    func `the typed URL has parameters of the path that only the message reads`() {
+    func `a typed URL has the path parameters that only the message reads`() {
         expectExpansion(
             of: #"""
                 @Module("app://a")

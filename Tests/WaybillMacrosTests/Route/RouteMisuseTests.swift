@@ -23,7 +23,7 @@ struct RouteMisuseTests {
             "`@Route` can be attached only to a method"
         ),
     ])
-    func `a route stands on a method of a module`(
+    func `@Route outside of a module's methods is an error with a fix`(
         source: String,
         line: Int,
         column: Int,
@@ -45,7 +45,7 @@ struct RouteMisuseTests {
     }
 
     @Test(arguments: ["private", "fileprivate"])
-    func `a route that a URL reaches is not private`(modifier: String) {
+    func `a private route is an error with a fix`(modifier: String) {
         expectMisuse(
             ofMember: "@Route \(modifier) func x() {}",
             [
@@ -106,7 +106,11 @@ struct RouteMisuseTests {
                 + "write in the documentation comment that the route is deprecated"
         ),
     ])
-    func `a method that no message can call is reported`(member: String, column: Int, message: String) {
+    func `a route on a method that no message can call is an error`(
+        member: String,
+        column: Int,
+        message: String
+    ) {
         let hasFix = message.hasPrefix("the path has the parameter")
         expectMisuse(
             ofMember: member,
@@ -172,7 +176,7 @@ struct RouteMisuseTests {
             "add a parameter `n`"
         ),
     ])
-    func `a retry repairs a passing failure`(_ mistake: Fixed) {
+    func `each mistake in a route's method has a fix`(_ mistake: Fixed) {
         expectMisuse(
             ofMember: mistake.member,
             [

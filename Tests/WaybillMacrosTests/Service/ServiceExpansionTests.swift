@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct ServiceExpansionTests {
     @Test
-    func `a service gets a proxy, and the routes of its provider`() {
+    func `@Service generates a proxy, and the routes of the provider`() {
         expectExpansion(
             of: #"""
                 @Service("app://time/")
@@ -103,7 +103,7 @@ struct ServiceExpansionTests {
     }
 
     @Test
-    func `the declarations for a private protocol are private`() {
+    func `the declarations generated for a private protocol are private`() {
         expectExpansion(
             of: #"""
                 @Service("app://nothing")
@@ -154,7 +154,7 @@ struct ServiceExpansionTests {
     }
 
     @Test
-    func `methods without async are recorded for the services of a module`() {
+    func `a module's methods without async are recorded for its services`() {
         expectExpansion(
             of: #"""
                 @Module("app://clock")
@@ -253,7 +253,7 @@ struct ServiceExpansionTests {
     }
 
     @Test
-    func `a module asks for the routes of each type behind its colon`() {
+    func `a module includes the service routes of each type in its inheritance clause`() {
         expectExpansion(
             of: #"""
                 @Module("app://clock")

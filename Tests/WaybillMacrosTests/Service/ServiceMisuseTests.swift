@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct ServiceMisuseTests {
     @Test(arguments: ["struct", "actor", "class", "enum"])
-    func `a service is a protocol`(kind: String) {
+    func `@Service on anything but a protocol is an error`(kind: String) {
         expectMisuse(
             of: "@Service(\"app://a\")\n\(kind) A {\n}",
             [DiagnosticSpec(message: "`@Service` can be attached only to a protocol", line: 1, column: 1)]
@@ -18,7 +18,7 @@ struct ServiceMisuseTests {
         ("TimeService", "time"), ("PriceListService", "price-list"), ("Service", "service"),
         ("Clock", "clock"),
     ])
-    func `a service without a URL gets one suggested`(name: String, path: String) {
+    func `@Service without a URL suggests one`(name: String, path: String) {
         let written = "@Service(\"app://\(path)\")"
         expectMisuse(
             of: "@Service\npublic protocol \(name): Sendable {\n}",
@@ -35,7 +35,7 @@ struct ServiceMisuseTests {
     }
 
     @Test
-    func `a service is Sendable`() {
+    func `a service that is not Sendable is an error with a fix`() {
         expectMisuse(
             of: "@Service(\"app://a\")\nprotocol A {\n}",
             [
@@ -51,7 +51,7 @@ struct ServiceMisuseTests {
     }
 
     @Test(arguments: ["", "private ", "fileprivate ", "internal "])
-    func `a service that the optimizer sees whole is warned of`(access: String) {
+    func `a service with less than package access has a warning about the optimizer`(access: String) {
         expectMisuse(
             of: "@Service(\"app://a\")\n\(access)protocol A: Sendable {\n}",
             [
@@ -68,7 +68,7 @@ struct ServiceMisuseTests {
     }
 
     @Test
-    func `a service inherits nothing that the macro cannot see`() {
+    func `a service that inherits from another protocol is an error`() {
         expectMisuse(
             of: "@Service(\"app://a\")\nprotocol A: Sendable, B {\n}",
             [
@@ -83,7 +83,7 @@ struct ServiceMisuseTests {
     }
 
     @Test
-    func `a service stands at file level`() {
+    func `a service that is not at file level is an error`() {
         expectMisuse(
             of: "enum Outer {\n@Service(\"app://a\")\nprotocol A: Sendable {\n}\n}",
             [
@@ -112,7 +112,7 @@ struct ServiceMisuseTests {
             "the URL must be a string literal without interpolation, because the compiler checks the routes"
         ),
     ])
-    func `the URL of an example can be called`(url: String, message: String) {
+    func `an example's URL that no message can call is an error`(url: String, message: String) {
         expectMisuse(
             of: "@Service(\(url))\nprotocol A: Sendable {\n}",
             [DiagnosticSpec(message: message, line: 1, column: 10)]
@@ -125,7 +125,7 @@ struct ServiceMisuseTests {
         ("func a() async -> Int", "func a() async throws -> Int"),
         ("func a() throws -> Int", "func a() async throws -> Int"),
     ])
-    func `methods are async and may throw`(method: String, fixed: String) {
+    func `a service's method that is not async throws is an error with a fix`(method: String, fixed: String) {
         self.expectRefusal(
             ofRequirement: method,
             "a service's methods must be `async throws`: each call is a message, which takes time and may fail",
@@ -135,7 +135,7 @@ struct ServiceMisuseTests {
     }
 
     @Test
-    func `methods may throw more than their own type of error`() {
+    func `a service's method with a typed throw is an error with a fix`() {
         self.expectRefusal(
             ofRequirement: "func a() async throws(Oops) -> Int",
             "a service's methods must be `async throws` without a type: a call may also throw a `RoutingError`",
@@ -171,7 +171,11 @@ struct ServiceMisuseTests {
             13
         ),
     ])
-    func `a method that no message can call is rejected`(member: String, message: String, column: Int) {
+    func `a service's method that no message can call is an error`(
+        member: String,
+        message: String,
+        column: Int
+    ) {
         let fixes = member.contains("inout") ? [FixItSpec(message: "remove `inout`")] : []
         expectMisuse(
             of: "@Service(\"app://a\")\nprotocol A: Sendable {\n\(member)\n}",
@@ -183,7 +187,7 @@ struct ServiceMisuseTests {
         ("static", "a message calls an instance, so the method cannot be static"),
         ("mutating", "a proxy does not change when it sends a message, so the method cannot be mutating"),
     ])
-    func `methods are those of an instance that stays as it is`(word: String, message: String) {
+    func `a mutating or static method of a service is an error with a fix`(word: String, message: String) {
         self.expectRefusal(
             ofRequirement: "\(word) func a() async throws",
             message,
@@ -193,7 +197,7 @@ struct ServiceMisuseTests {
     }
 
     @Test
-    func `closures outlive the call's beginning, and cross to the provider`() {
+    func `a closure parameter that is not escaping or not Sendable is an error with a fix`() {
         self.expectRefusal(
             ofRequirement: "func a(b: @Sendable () -> Void) async throws",
             "a closure that is passed in a message must be `@escaping`",
@@ -209,7 +213,7 @@ struct ServiceMisuseTests {
     }
 
     @Test
-    func `methods have a name each`() {
+    func `two methods of a service with the same name are an error`() {
         expectMisuse(
             of: """
                 @Service("app://a")

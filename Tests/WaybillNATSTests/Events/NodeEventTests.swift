@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Events of CloudEvents between nodes, and from clients that are none.
+/// CloudEvents between nodes, and from clients outside of the cluster.
 @Suite(.timeLimit(.minutes(1)))
 struct NodeEventTests {
     private static let formats: [ClusterNode.PublicationFormat] = [.structuredEvents, .binaryEvents]
@@ -30,7 +30,7 @@ struct NodeEventTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases, Self.formats)
-    func `publications travel as events, and an arrived event stays unchanged`(
+    func `a node sends publications as events, and an arriving event stays unchanged`(
         kind: TestCluster.Kind,
         format: ClusterNode.PublicationFormat
     ) async throws {
@@ -57,7 +57,7 @@ struct NodeEventTests {
             #expect(first.headers["ce-datacontenttype"] == "application/json")
             #expect(first.headers["ce-expirytime"] != nil)
             #expect(first.headers["traceparent"] == "00-1-2-01")
-            // An event that has arrived through another transport.
+            // Publish an event that has arrived through another transport.
             let attributes = [
                 "ce-id": "7", "ce-source": "/till", "ce-type": "sold", "ce-tenant": "a % b",
                 "ce-datacontenttype": "text/plain",
@@ -79,7 +79,7 @@ struct NodeEventTests {
         }
     }
 
-    @Test func `a client calls with an event in either mode, and gets one`() async throws {
+    @Test func `a client that calls a node with an event receives an event`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far") { bus in
                 try bus.share("app://far/**", for: .all)
@@ -153,7 +153,7 @@ struct NodeEventTests {
         ("app.far.news", "app://far/news"), ("app.a%2Eb.%.x%20y", "app://a.b//x%20y"), ("app", "app://"),
         ("app.item.%:", nil), ("app.item.%%", nil), ("%.abcdef", nil), ("app.%FF", nil),
     ])
-    func `a subject of a URL is decoded to the URL`(tail: String, url: String?) {
+    func `the subject of a URL is decoded to the URL`(tail: String, url: String?) {
         let subjects = Subjects(realm: "test")
         for kind in ["pub", "call"] { #expect(subjects.url(in: "waybill.test.\(kind).\(tail)") == url) }
         #expect(subjects.url(in: "waybill.other.pub.\(tail)") == nil)

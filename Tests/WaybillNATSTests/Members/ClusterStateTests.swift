@@ -24,7 +24,7 @@ struct ClusterStateTests {
         return announcement
     }
 
-    @Test func `a node that is new gets the state, and its routes are known`() {
+    @Test func `a new node receives the state, and its routes are known`() {
         var state = Self.state()
         let node = NodeID.random()
         let hello = Self.announcement(.hello, node, epoch: 1, routes: ["app://user/:id"])
@@ -35,7 +35,7 @@ struct ClusterStateTests {
         #expect(state.suggestions(for: "app://usr/7") == ["app://user/:id"])
     }
 
-    @Test func `a node that has missed a change asks, and does not ask about old news`() {
+    @Test func `a missed change is followed by a request for the node's state, and an old change is not`() {
         var state = Self.state()
         let node = NodeID.random()
         _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: .now)
@@ -47,13 +47,13 @@ struct ClusterStateTests {
         #expect(state.receive(next, at: .now) == [.learned(node)])
         #expect(state.shape(for: "app://a") == nil)
         #expect(state.shape(for: "app://b") != nil)
-        // Replayed, they change nothing.
+        // Replayed announcements change nothing.
         #expect(state.receive(next, at: .now) == [])
         #expect(state.receive(Self.announcement(.state, node, epoch: 1), at: .now) == [])
         #expect(state.shape(for: "app://b") != nil)
     }
 
-    @Test func `a node that has left does not come back with late messages`() {
+    @Test func `late messages of a node that has left do not add it again`() {
         var state = Self.state()
         let node = NodeID.random()
         _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: .now)
@@ -78,7 +78,7 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(9)).gone.isEmpty)
     }
 
-    @Test func `a silent node is dropped, and asked and greeted when it returns`() {
+    @Test func `a silent node is dropped, and asked for its state when it returns`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -91,7 +91,7 @@ struct ClusterStateTests {
         #expect(state.receive(beat, at: start) == [.ask(node)])
     }
 
-    @Test func `an epoch after which there is none is not believed`() throws {
+    @Test func `an announcement with the last possible epoch is ignored`() throws {
         var state = Self.state()
         let node = NodeID.random()
         func announcement(_ kind: String, _ epoch: Int) -> Announcement? {
@@ -120,7 +120,7 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://b") != nil)
     }
 
-    @Test func `a node with an epoch before the known one is asked, and believed`() {
+    @Test func `a node that announces an epoch before the known one is asked, and believed`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -135,7 +135,7 @@ struct ClusterStateTests {
         #expect(state.receive(Self.announcement(.beat, node, epoch: 3), at: start) == [])
     }
 
-    @Test func `an epoch before the first one does not make an impossible epoch acceptable`() {
+    @Test func `a forged early epoch does not make an impossible epoch acceptable`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -151,7 +151,7 @@ struct ClusterStateTests {
         }
     }
 
-    @Test func `a node whose first epoch was forged is believed when nothing confirms that epoch`() {
+    @Test func `a node whose first epoch was forged is believed when nothing confirms the forged epoch`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -177,7 +177,7 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(3)).lost.map(\.id) == [node])
     }
 
-    @Test func `a node that has not left after all is a member again`() {
+    @Test func `a node that announces itself after a forged leave is a member again`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -190,7 +190,7 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(1)).gone.isEmpty)
     }
 
-    @Test func `topics of one shape are one topic`() {
+    @Test func `a topic is kept until the last pattern of its shape is removed`() {
         var state = Self.state()
         let node = NodeID.random()
         var announcement = Self.announcement(.state, node, epoch: 1)
@@ -210,7 +210,7 @@ struct ClusterStateTests {
         #expect(!isTaken)
     }
 
-    @Test func `patterns of one shape share, and of patterns in conflict one waits for the other to go`() {
+    @Test func `nodes with patterns of the same shape share requests, also after one of them leaves`() {
         var state = Self.state()
         let (first, second, third) = (NodeID.random(), NodeID.random(), NodeID.random())
         _ = state.receive(Self.announcement(.state, first, epoch: 1, routes: ["app://user/:id"]), at: .now)
@@ -223,7 +223,7 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://user/1") == nil)
     }
 
-    @Test func `own messages and unreadable messages change nothing`() {
+    @Test func `a node's own messages are ignored, and so are unreadable patterns`() {
         let own = NodeID.random()
         var state = Self.state(own: own)
         #expect(state.receive(Self.announcement(.hello, own, epoch: 1, routes: ["app://a"]), at: .now) == [])
@@ -237,7 +237,7 @@ struct ClusterStateTests {
     ///
     /// When a node answers the requests for its state, the state must be equal to a plain model.
     @Test(arguments: 0..<20)
-    func `whatever is lost, the next beat mends it`(seed: UInt64) {
+    func `the state agrees with a model after lost, doubled and reordered announcements`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed + 1)
         let own = NodeID.random()
         var state = Self.state(own: own)
@@ -288,17 +288,17 @@ struct ClusterStateTests {
             #expect((found == nil) == (wanted == nil), "\(url)")
             if let found { #expect(!state.nodes(sharing: found).isEmpty) }
         }
-        // All of them leave, and nothing is left.
+        // When all nodes have left, no route is known.
         for node in nodes { _ = state.drop(node.id) }
         #expect(urls.allSatisfy { state.shape(for: $0) == nil })
     }
 }
 
 struct AnnouncementTests {
-    /// Combining marks, which take quadratic time as the key of a dictionary.
+    /// Combining marks, whose hashing as the key of a dictionary takes quadratic time.
     private static let marks = String(repeating: "\u{301}\u{316}", count: 16)
 
-    @Test func `an announcement is read as it was written`() throws {
+    @Test func `an announcement is unchanged after writing and reading`() throws {
         var announcement = Announcement(.change, of: .random())
         announcement.name = "a \"name\""
         announcement.epoch = 7
@@ -316,7 +316,7 @@ struct AnnouncementTests {
         ##"{"kind":"state","node":"abc","epoch":1,"routes":["app://e\##(Self.marks)"]}"##,
         ##"{"kind":"state","node":"abc","epoch":1,"name":"e\##(Self.marks)"}"##,
     ])
-    func `messages other than announcements are dropped`(text: String) {
+    func `messages other than announcements are not parsed`(text: String) {
         #expect(Announcement(Array(text.utf8)) == nil)
     }
 }

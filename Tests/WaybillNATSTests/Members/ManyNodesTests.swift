@@ -10,13 +10,13 @@ import WaybillTestSupport
 /// Many nodes, each of which knows the patterns of all others, and many changes.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct ManyNodesTests {
-    /// Some work grows with the square of the nodes, and is slow without optimization.
+    /// The work grows with the square of the number of nodes, and is slow without optimization.
     ///
-    /// The tests use fewer patterns then.
+    /// Builds without optimization use fewer patterns.
     private static let patterns = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == nil ? 5 : 200
     private static let count = Scale.of(50)
 
-    @Test func `fifty nodes know each other soon, and in little memory`() async throws {
+    @Test func `fifty nodes know each other's routes in bounded time and memory`() async throws {
         let (count, patterns) = (Self.count, Self.patterns)
         try await withCluster(.memory) { cluster in
             let before = memoryInUse()
@@ -47,8 +47,8 @@ struct ManyNodesTests {
             #expect(isComplete)
             let time = ContinuousClock.now - start
             print("\(count) nodes with \(patterns) patterns each know each other after \(time)")
-            // Ten times as long as one thread needs without optimization, for each pattern that a node
-            // learns.
+            // For each pattern that a node learns, the limit is ten times the time of one thread without
+            // optimization.
             #expect(time < .seconds(10) + .microseconds(640) * (count * count * patterns) / 2)
             if let before, let after = memoryInUse() {
                 print("\((after - before) / count / 1024) KiB a node")
@@ -59,7 +59,7 @@ struct ManyNodesTests {
         }
     }
 
-    @Test func `routes that come and go for days`() async throws {
+    @Test func `a node knows a route after 20,000 others came and went`() async throws {
         try await withCluster(.memory) { cluster in
             let shop = try await cluster.node("shop") { try $0.share("app://shop/**") }
             let near = try await cluster.node("near")

@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// How much of a node clients may use that are not nodes.
+/// The limits of a node for clients that are not nodes.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientLimitTests {
     private static let subjects = Subjects(realm: "test")
@@ -21,7 +21,7 @@ struct ClientLimitTests {
         return Array(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(url)","params":{"text":"\#(text)"}}"#.utf8)
     }
 
-    /// Runs a node with a handler that waits, and lists the answers to `client.*` and to made-up nodes.
+    /// Runs a node with a handler that waits, and collects the answers to `client.*` and to made-up nodes.
     private static func withNode(
         _ body: (TestCluster, TestCluster.Node, Gate, Journal<String>) async throws -> Void
     ) async throws {
@@ -50,7 +50,7 @@ struct ClientLimitTests {
     }
 
     @Test(arguments: ["client.", "waybill.test.inbox.forged"])
-    func `requests with distinct reply subjects have one limit`(prefix: String) async throws {
+    func `clients' requests with distinct reply subjects share one limit`(prefix: String) async throws {
         try await Self.withNode { cluster, node, gate, answers in
             let subject = try Self.call("app://far/wait")
             for number in 0..<1000 {
@@ -74,7 +74,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `requests of clients have a limit in bytes`() async throws {
+    func `clients' requests have a limit in bytes`() async throws {
         try await Self.withNode { cluster, node, _, answers in
             let subject = try Self.call("app://far/wait")
             for number in 0..<80 {
@@ -87,7 +87,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `requests of nodes that a client has announced have one limit`() async throws {
+    func `requests of nodes that a client has forged share one limit`() async throws {
         try await Self.withNode { cluster, node, gate, answers in
             let subject = try Self.call("app://far/wait")
             // A node without a subscription counts as gone when it is asked for its state.
@@ -110,7 +110,7 @@ struct ClientLimitTests {
                 }
             }
             #expect(await eventually { node.node.core.budget.count(of: .nodes) == 300 })
-            // Answers to one node arrive joined, so that they cannot be counted here.
+            // Answers to one node arrive joined, so they cannot be counted here.
             #expect(await eventually { answers.entries.contains { $0.contains("mailboxFull") } })
             #expect(node.node.core.budget.count(of: .nodes) == 300)
             gate.open()
@@ -119,7 +119,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `a request beyond the limit of all nodes fails at its caller`() async throws {
+    func `a request beyond the limit of all nodes fails for its caller`() async throws {
         try await withCluster(.memory) { cluster in
             let gate = Gate()
             _ = try await cluster.node("far", requestsOfNodes: 2) { bus in
@@ -151,7 +151,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `publications of clients have one limit, whatever nodes they name`() async throws {
+    func `clients' publications share one limit, whatever nodes they name`() async throws {
         try await withCluster(.memory) { cluster in
             let gate = Gate()
             let node = try await cluster.node("far", requestsOfClients: 200) { bus in
@@ -167,7 +167,8 @@ struct ClientLimitTests {
                 let reply = "waybill.test.inbox.forged\(number).1"
                 let subject = Self.subjects.publication(address)
                 cluster.memory.publish(subject, reply, publication, from: 0)
-                // Clients cannot publish with a request, whose number they could not exceed.
+                // A request of a client is not accepted as a publication, because that would circumvent the
+                // limit.
                 cluster.memory.publish(request, reply, publication, from: 0)
             }
             #expect(await eventually { node.bus.statistics.sent >= 200 })
@@ -179,7 +180,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `texts that take quadratic time to compare do not stop a node`() async throws {
+    func `texts that take quadratic time to compare do not block a node`() async throws {
         try await Self.withNode { cluster, _, _, answers in
             let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
             // A server takes subjects of some 4 KB.
@@ -207,7 +208,7 @@ struct ClientLimitTests {
     }
 
     @Test
-    func `an answer to a batch that is too large for the server is an error`() async throws {
+    func `a batch answer that is too large for the server is replaced by an error`() async throws {
         try await Self.withNode { cluster, _, _, answers in
             let requests = (0..<4).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"app://far/large"}"# }
             let batch = Array("[\(requests.joined(separator: ","))]".utf8)
@@ -246,7 +247,7 @@ struct ForgedAnnouncementTests {
     }
 
     @Test(arguments: [Announcement.Kind.hello, .state, .bye])
-    func `an epoch that is far ahead changes nothing`(kind: Announcement.Kind) async throws {
+    func `a forged epoch that is far ahead does not disturb calls`(kind: Announcement.Kind) async throws {
         try await Self.withNodes { cluster, near, far in
             for _ in 0..<100 {
                 cluster.memory.publish(
@@ -262,7 +263,7 @@ struct ForgedAnnouncementTests {
     }
 
     @Test
-    func `an epoch that is far ahead changes nothing after a forged heartbeat either`() async throws {
+    func `a forged epoch that is far ahead does not disturb calls after a forged heartbeat`() async throws {
         try await Self.withNodes { cluster, near, far in
             for _ in 0..<100 {
                 for (kind, epoch) in [(Announcement.Kind.beat, 0), (.hello, 1 << 52)] {
@@ -276,12 +277,13 @@ struct ForgedAnnouncementTests {
     }
 
     @Test(arguments: [Announcement.Kind.hello, .state, .bye], [true, false])
-    func `a node whose name is forged announces its patterns again`(
+    func `a node whose announcements are forged announces its patterns again`(
         kind: Announcement.Kind,
         isSaidToAll: Bool
     ) async throws {
         try await Self.withNodes { cluster, near, far in
-            // A node that has left is not listened to, so only the node itself can say that it has not.
+            // Messages of a node that has left are ignored, so only the node itself can announce that it is
+            // still there.
             if kind == .bye, !isSaidToAll { return }
             let subject = isSaidToAll ? Self.subjects.nodes : Self.subjects.members(near.node.core.id)
             cluster.memory.publish(subject, nil, Self.forged(kind, far, epoch: 100), from: 0)
@@ -295,6 +297,6 @@ struct ForgedAnnouncementTests {
 }
 
 extension TestCluster.Node {
-    /// How many conversations with clients and nodes there are.
+    /// The number of sessions with clients and nodes.
     fileprivate var sessionCount: Int { get async { await self.node.core.sessions.count } }
 }

@@ -7,10 +7,10 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Dying nodes, stopped servers, and malformed messages.
+/// Nodes that die, servers that stop, and malformed messages.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterFaultTests {
-    @Test func `a node is ready while it is connected, and is not asked after it has left`() async throws {
+    @Test func `a node is ready while it is connected, and the check ends when it leaves`() async throws {
         try await withCluster(.memory) { cluster in
             let node = try await cluster.node("near")
             #expect(await node.bus.readiness().isReady)
@@ -41,7 +41,7 @@ struct ClusterFaultTests {
             let near = try await cluster.node("near")
             #expect(await near.knows("app://far/stuck"))
             let letters = Journal<String>()
-            // The sequence begins here: the task may begin after the message has failed.
+            // Create the sequence here, because the task may begin after the message has failed.
             let failed = near.bus.deadLetters
             let watch = Task {
                 for await letter in failed {
@@ -69,7 +69,8 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `requests to a node from before it lost its connection are lost`() async throws {
+    @Test func `a request to a node that lost its connection meanwhile fails with unreachable`() async throws
+    {
         try await withCluster(.memory) { cluster in
             let (started, ended) = (Gate(), Gate())
             let far = try await cluster.node("far") { bus in
@@ -90,7 +91,7 @@ struct ClusterFaultTests {
             cluster.memory.silence(transport.client, true)
             ended.reach()
             #expect(await eventually { far.bus.statistics.inFlight == 0 })
-            // It is back before another node has noticed that it was away.
+            // The node is back before the other node has noticed its absence.
             cluster.memory.silence(transport.client, false)
             transport.take(.connected)
             let error = await #expect(throws: RoutingError.self) { try await call.value }
@@ -102,7 +103,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a request without an answer is lost with its node, and no caller waits`() async throws {
+    @Test func `a request whose node leaves without an answer fails`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
             let far = try await cluster.node("far", drainLimit: .milliseconds(10)) { bus in
@@ -125,7 +126,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a request that no node claims is lost with the node that may have had it`() async throws {
+    @Test func `a request that no node confirms fails with unreachable`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far") { bus in
                 try bus.share("app://far")
@@ -138,7 +139,7 @@ struct ClusterFaultTests {
             cluster.memory.silence(transport.client, true)
             let error = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far") }
             #expect(error?.code == .unreachable)
-            // A partition that heals: the routes are back without a restart.
+            // The partition ends, and the routes are known again without a restart.
             cluster.memory.silence(transport.client, false)
             #expect(await near.knows("app://far"))
             #expect(try await near.bus.route("app://far", as: Int.self) == 1)
@@ -146,7 +147,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `a table that is out of date costs two round trips, and never a timeout`() async throws {
+    @Test func `a call by an outdated table fails after two messages, and not at its timeout`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
                 try bus.share("app://far/**")
@@ -159,7 +160,7 @@ struct ClusterFaultTests {
             let before = cluster.memory.published
             let error = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far/one") }
             #expect(error?.code == .noRoute)
-            // The request, and the question whether the node is there.
+            // The two messages are the request, and the question whether the node still exists.
             #expect(cluster.memory.published - before == 2)
             #expect(near.node.members.isEmpty)
             for number in 0..<1000 {
@@ -172,7 +173,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `malformed, forged and replayed messages are counted and dropped`() async throws {
+    @Test func `malformed, forged and replayed messages to a node are counted and dropped`() async throws {
         try await withCluster(.memory) { cluster in
             let heard = Tally()
             let far = try await cluster.node("far") { bus in
@@ -231,7 +232,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `publications that come as one let the loop poll, and are all handled, in their order`()
+    @Test func `publications joined into one message let the loop poll, and are all handled in order`()
         async throws
     {
         try await withCluster(.memory) { cluster in
@@ -259,14 +260,14 @@ struct ClusterFaultTests {
                 }
             }
             #expect(!isDone && first == 1)
-            // A busy machine may need several turns for the rest.
+            // A busy machine may need several turns for the rest of the messages.
             while !(await loop.run { core.assumeOnLoop { $0.receive(.remainder) } }) {}
             #expect(heard.entries == Array(0..<20))
             #expect(await far.balances())
         }
     }
 
-    @Test func `a client outside of the cluster is answered at its reply subject`() async throws {
+    @Test func `a client outside of the cluster receives the answer at its reply subject`() async throws {
         try await withCluster(.memory) { cluster in
             _ = try await cluster.node("far") { bus in
                 try bus.share("app://far/**")
@@ -288,7 +289,7 @@ struct ClusterFaultTests {
     }
 
     #if NATS
-    @Test func `a server that stands still is noticed, and used again when it goes on`() async throws {
+    @Test func `a server that hangs is noticed, and used again when it continues`() async throws {
         try await withCluster(.nats) { cluster in
             let started = Gate()
             _ = try await cluster.node("far", heartbeat: .seconds(1)) { bus in
@@ -319,7 +320,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test func `the client sends its user, and an unreachable server is an error`() async throws {
+    @Test func `a wrong user and an unreachable server are errors`() async throws {
         let server = try await NATSServer(arguments: ["--user", "shop", "--pass", "secret"])
         defer { server.stop() }
         for (password, isRight) in [("secret", true), ("wrong", false)] {

@@ -20,10 +20,12 @@ struct ClusterProcessTests {
 
     private static let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
 
-    /// No loop may stand still for as long as this on a machine that others use as well; on a quiet one it is 5 ms.
+    /// The longest permitted gap of a loop, on a machine that other programs use too.
+    ///
+    /// On a quiet machine the gap is 5 ms.
     private static let longestGap = Duration.seconds(5)
 
-    /// Runs code with a node of this process, and others.
+    /// Runs code with a node of this process and nodes in other processes.
     private static func withProcesses(
         _ names: [String],
         _ body: (TestCluster.Node, inout [NodeProcess], NATSServer) async throws -> Void
@@ -42,7 +44,7 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `a module of another process is called as one of this`() async throws {
+    @Test func `a route of another process is called like a local one`() async throws {
         try await Self.withProcesses(["far"]) { caller, _, _ in
             let bus = caller.bus
             #expect(try await bus.route("app://work/item/7", as: Item.self) == Item(id: 7, node: "far"))
@@ -64,13 +66,13 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `deadlines, cancellation and publications reach another process`() async throws {
+    @Test func `deadlines, cancellation and publications reach a node in another process`() async throws {
         try await Self.withProcesses(["far"]) { caller, _, _ in
             let bus = caller.bus
             let notes = Journal<String>()
             try bus.share("app://caller/**")
             try bus.register("app://caller/note") { message in notes.add(try message.argument("text")) }
-            // The other process learns a moment later that there are notes.
+            // The other process learns a moment later that this node receives notes.
             let isHeard = await eventually {
                 _ = try? await bus.publish("app://work/news?text=one")
                 return notes.entries.contains("news one")
@@ -91,7 +93,7 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `when one of three instances is killed under load, only its own requests are lost`()
+    @Test func `when one of three processes is killed under load, only requests to it are lost`()
         async throws
     {
         try await Self.withProcesses(["a", "b", "c"]) { caller, processes, _ in
@@ -108,7 +110,7 @@ struct ClusterProcessTests {
         }
     }
 
-    @Test func `three instances are restarted one after the other under load, and no call fails`()
+    @Test func `restarting three processes in turn under load makes no call fail`()
         async throws
     {
         try await Self.withProcesses(["a", "b", "c"]) { caller, processes, server in

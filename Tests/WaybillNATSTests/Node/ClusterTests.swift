@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// The promises of a bus about its routes, with the handlers on other nodes.
+/// The promises of a bus about its routes, when the handlers are on other nodes.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterTests {
     struct Invoice: Codable, Sendable, Equatable {
@@ -14,11 +14,11 @@ struct ClusterTests {
         var total = 0.5
     }
 
-    /// A value that cannot cross.
+    /// A value that cannot be sent to another node.
     struct Secret: Sendable {}
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a route of another node is called as one of this bus`(kind: TestCluster.Kind) async throws {
+    func `a route of another node is called like a local one`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             let billing = try await cluster.node("billing") { bus in
                 try bus.share("app://billing/**")
@@ -56,7 +56,7 @@ struct ClusterTests {
     }
 
     @Test
-    func `an error that a module declares crosses to another node`() async throws {
+    func `an error that a module declares keeps its type across nodes`() async throws {
         try await withCluster(.memory) { cluster in
             _ = try await cluster.node("orders") { bus in
                 try bus.share("app://orders/**")
@@ -75,7 +75,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a route of this bus comes first, and of two nodes each has its share`(
+    func `a local route takes precedence, and two remote nodes share the calls`(
         kind: TestCluster.Kind
     ) async throws {
         try await withCluster(kind) { cluster in
@@ -100,7 +100,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `the more specific pattern of two nodes wins`(kind: TestCluster.Kind) async throws {
+    func `the more specific of two nodes' patterns is called`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             _ = try await cluster.node("users") { bus in
                 try bus.share("app://user/**")
@@ -121,8 +121,9 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a failure has its code, its sentence, its route and its cause`(kind: TestCluster.Kind) async throws
-    {
+    func `a failure from another node has its code, its message, its route and its cause`(
+        kind: TestCluster.Kind
+    ) async throws {
         try await withCluster(kind) { cluster in
             struct Broken: Error, CustomStringConvertible { let description = "the disk is full" }
             _ = try await cluster.node("far") { bus in
@@ -162,7 +163,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `progress replies and their answers cross, and the handler waits for each`(
+    func `progress replies and their answers pass between nodes, and the handler waits for each`(
         kind: TestCluster.Kind
     ) async throws {
         try await withCluster(kind) { cluster in
@@ -189,7 +190,9 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `the remaining time and the cancellation reach the other node`(kind: TestCluster.Kind) async throws {
+    func `the remaining time and the cancellation reach the other node's handler`(
+        kind: TestCluster.Kind
+    ) async throws {
         try await withCluster(kind) { cluster in
             let started = Gate()
             let cancelled = Gate()
@@ -223,7 +226,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a value goes to a return URL from the node that answers straight to the node that takes it`(
+    func `a value for a return URL goes directly to the node that handles the return URL`(
         kind: TestCluster.Kind
     ) async throws {
         try await withCluster(kind) { cluster in
@@ -255,12 +258,12 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a publication reaches the subscribers of all nodes once each`(kind: TestCluster.Kind) async throws {
+    func `a publication reaches the subscribers of each node once`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             let journal = Journal<String>()
             for name in ["a", "b"] {
                 _ = try await cluster.node(name) { bus in
-                    // Both match the subject, and the node gets each publication once all the same.
+                    // Both patterns match the subject, but the node receives each publication once.
                     try bus.share("app://news/**", for: .publishing)
                     try bus.share("app://news/*/today", for: .publishing)
                     try bus.subscribe("app://news/**/today") { message in
@@ -290,7 +293,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `later registrations and shares are known soon, and withdrawn ones are removed`(
+    func `later registrations and shares become known, and withdrawn ones are removed`(
         kind: TestCluster.Kind
     ) async throws {
         try await withCluster(kind) { cluster in
@@ -314,7 +317,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `realms do not see each other`(kind: TestCluster.Kind) async throws {
+    func `nodes of different realms do not know each other`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             for realm in ["one", "two"] {
                 _ = try await cluster.node("far-\(realm)", realm: realm) { bus in
@@ -330,7 +333,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a node that leaves loses nothing that others have asked for`(kind: TestCluster.Kind) async throws {
+    func `a node that leaves loses no request of other nodes`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             var instances: [TestCluster.Node] = []
             func add(_ number: Int) async throws {
@@ -376,7 +379,7 @@ struct ClusterTests {
     }
 
     @Test(arguments: TestCluster.Kind.allCases)
-    func `a message that is too large fails on the side that sends it`(kind: TestCluster.Kind) async throws {
+    func `a message that is too large fails at its sender`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
             _ = try await cluster.node("far", heartbeat: .seconds(1)) { bus in
                 try bus.share("app://large/**")
@@ -396,7 +399,7 @@ struct ClusterTests {
         }
     }
 
-    @Test func `a shared route whose values cannot cross is named before the first message`() throws {
+    @Test func `validate finds a shared route whose values cannot be sent to other nodes`() throws {
         let bus = MessageBus(configuration: .quiet)
         try bus.share("app://shared/**")
         try bus.register("app://shared/invoice") { _ in Invoice(id: 1) }

@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// A node whose part a test plays, message by message.
+/// A node that the test plays, message by message.
 private struct PlayedNode {
     let id = NodeID.random()
     let subjects = Subjects(realm: "test")
@@ -54,7 +54,7 @@ private struct PlayedNode {
         )
     }
 
-    /// The text of the latest message to it.
+    /// The text of the latest message to the node.
     var last: String { String(decoding: self.heard.entries.last?.payload ?? [], as: UTF8.self) }
 
     func leave() async { await self.transport.close() }
@@ -83,7 +83,7 @@ private struct StuckHandler {
 /// Callers and handlers when a message between them is lost.
 @Suite(.timeLimit(.minutes(1)))
 struct LostMessagesTests {
-    /// Two nodes, of which the far one has a handler for `app://far/stuck`.
+    /// Runs a closure with two nodes, of which the far one has a handler for `app://far/stuck`.
     private static func withStuckHandler(
         _ body: (
             _ near: TestCluster.Node, _ far: TestCluster.Node, StuckHandler, TestCluster
@@ -102,12 +102,12 @@ struct LostMessagesTests {
     }
 
     @Test
-    func `a node that confirms a request late learns that the caller has left`() async throws {
+    func `a node that confirms a request late is told that the caller has left`() async throws {
         try await withCluster(.memory) { cluster in
             let near = try await cluster.node("near")
             let (loop, core) = (near.bus.eventLoop, near.node.core)
             let far = try await PlayedNode(in: cluster, sharing: "app://far/one", knownTo: near)
-            // Each time as another step of the loop after the caller has left, and beside it.
+            // In each round the confirmation arrives at another time after the caller has left.
             for round in 0..<Scale.of(400) {
                 let caller = Task {
                     try await Probe(eventLoop: loop).run { try await near.bus.route("app://far/one") }
@@ -160,7 +160,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that stood still learns that its requests are lost`() async throws {
+    @Test func `a node that hung learns that its requests are lost`() async throws {
         try await withCluster(.memory) { cluster in
             let stuck = StuckHandler()
             let near = try await cluster.node("near") { bus in
@@ -181,7 +181,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a handler ends with the caller that has lost its answers`() async throws {
+    @Test func `a handler is cancelled when its caller's node has lost answers`() async throws {
         try await Self.withStuckHandler { near, far, stuck, _ in
             let call = Task { await failure { try await near.bus.route("app://far/stuck") } }
             #expect(await eventually { stuck.started.count == 1 })
@@ -192,7 +192,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `requests at a node that is too slow are answered, to nodes and to other clients`()
+    @Test func `requests at a node that has lost messages fail, for nodes and for other clients`()
         async throws
     {
         try await Self.withStuckHandler { near, far, stuck, cluster in
@@ -215,10 +215,10 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that is too slow for its requests tells their senders`() async throws {
+    @Test func `a node that has lost requests tells their senders`() async throws {
         try await withCluster(.memory) { cluster in
             let near = try await cluster.node("near", heartbeat: .seconds(10))
-            // It gets the request, and loses it.
+            // The node receives the request, and loses it.
             let played = try await PlayedNode(in: cluster, sharing: "app://far/one", knownTo: near)
             let call = Task { await failure { try await near.bus.route("app://far/one") } }
             #expect(await eventually { played.heard.count == 1 })
@@ -227,7 +227,7 @@ struct LostMessagesTests {
             cluster.memory.publish(played.subjects.nodes, nil, hello.bytes, from: 0)
             #expect(await call.value?.code == .unreachable)
             await played.leave()
-            // The messages of a node that is too slow.
+            // Observe the announcements of a node that has lost messages.
             let said = Journal<String>()
             let far = try await cluster.node("far", heartbeat: .seconds(10))
             cluster.memory.observe { subject, _, payload in
@@ -240,7 +240,7 @@ struct LostMessagesTests {
         }
     }
 
-    @Test func `a node that leaves gets no requests, whatever its program registers meanwhile`() async throws
+    @Test func `a leaving node receives no requests, whatever its program registers meanwhile`() async throws
     {
         try await withCluster(.memory) { cluster in
             let (started, end) = (Gate(), Gate())

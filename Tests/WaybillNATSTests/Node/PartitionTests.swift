@@ -9,7 +9,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// A failing network: no bytes arrive, and no end of a connection is notified.
+/// A failing network: no bytes arrive, and no end of a connection is signalled.
 ///
 /// `WAYBILL_SOAK` sets the duration of the failure. In a separate network namespace the tests also remove the
 /// network:
@@ -21,7 +21,7 @@ import WaybillTestSupport
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PartitionTests {
     enum Cut: CaseIterable, CustomTestStringConvertible {
-        /// One node is apart, and connections stay open.
+        /// One node is cut off, and connections stay open.
         case node
         /// The network is down.
         case network
@@ -47,10 +47,10 @@ struct PartitionTests {
 
     private static let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
 
-    /// The tolerance of a time on a machine that other programs use as well.
+    /// The tolerance of a duration on a machine that other programs use too.
     private static let slack = Scale.whileQuick / 2
 
-    /// Runs code with a node behind a partition, and one in another process that is not.
+    /// Runs code with a node behind a partition, and a node in another process that is not.
     private static func withPartition(
         _ body: (MessageBus, ClusterNode, Partition, LoopGap) async throws -> Void
     ) async throws {
@@ -79,8 +79,9 @@ struct PartitionTests {
     }
 
     @Test(arguments: Cut.possible)
-    func `nodes notice a partition, and their routes are complete again when it heals`(cut: Cut) async throws
-    {
+    func `a partitioned node loses its calls, and its routes are complete after the partition`(
+        cut: Cut
+    ) async throws {
         try await Self.withPartition { bus, node, partition, gap in
             let stuck = Task {
                 let error = await failure { try await bus.route("app://work/stuck") }
@@ -108,7 +109,7 @@ struct PartitionTests {
         }
     }
 
-    @Test func `a server that accepts and never answers is unreachable in time, and another one is used`()
+    @Test func `a server that accepts and never answers is unreachable, and another server is used`()
         async throws
     {
         let server = try await NATSServer()
@@ -132,7 +133,7 @@ struct PartitionTests {
         await hole.end()
     }
 
-    @Test func `a node that does not read is cut off by the server, and comes back`() async throws {
+    @Test func `the server disconnects a node that does not read, and the node reconnects`() async throws {
         // The server gives a client that does not read half a second, and a megabyte.
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-slow-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -164,7 +165,7 @@ struct PartitionTests {
         partition.cut()
         let text = String(repeating: "x", count: 100_000)
         for _ in 0..<200 { try await quick.publish("app://slow/news", parameters: ["text": text]) }
-        // The quick node has lost nothing, and learns that the other is away.
+        // The fast node has lost nothing, and learns that the other node is gone.
         let error = await failure { try await quick.route("app://slow/one") }
         #expect(error?.code == .unreachable || error?.code == .noRoute)
         partition.heal()

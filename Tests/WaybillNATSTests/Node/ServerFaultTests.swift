@@ -30,11 +30,11 @@ struct ServerFaultTests {
 
     private static let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
 
-    /// How long a caller may wait for a peer that is dead, on a machine that others use as well.
+    /// The longest wait of a caller for a dead peer, on a machine that other programs use too.
     private static let patience = Duration.seconds(3) + Scale.whileQuick / 2
 
     @Test(arguments: Fault.allCases)
-    func `calls to another process fail while the server is away, and reach it when it is back`(
+    func `calls to another process fail while the server is away, and succeed when it is back`(
         fault: Fault
     ) async throws {
         try await withCluster(.nats) { cluster in
@@ -82,7 +82,7 @@ struct ServerFaultTests {
         }
     }
 
-    @Test func `a node leaves although its server is gone`() async throws {
+    @Test func `a node can leave although its server is gone`() async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let far = try await NodeProcess("far", at: server.url)

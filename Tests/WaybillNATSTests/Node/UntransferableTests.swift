@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// A value that cannot cross between nodes is reported to its receiver.
+/// A value that cannot be sent between nodes is reported to the code that awaits it.
 @Suite(.timeLimit(.minutes(1)))
 struct UntransferableTests {
     /// Arrays in arrays.
@@ -76,7 +76,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a message nested deeper than nodes read is not sent`() async throws {
+    @Test func `a message nested deeper than nodes can read is not sent`() async throws {
         try await Self.withNodes { near, _, _ in
             for depth in [61, 62, 63, 100, 2000] {
                 let error = await failure {
@@ -85,7 +85,7 @@ struct UntransferableTests {
                 #expect(error?.code == (depth < 63 ? nil : .notTransferable), "\(depth)")
             }
             let letters = Journal<String>()
-            // The sequence begins here: the task may begin after the message has failed.
+            // Create the sequence here, because the task may begin after the message has failed.
             let failed = near.bus.deadLetters
             let watch = Task {
                 for await letter in failed { letters.add("\(letter.error.code)") }
@@ -110,7 +110,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a value for a return URL that does not arrive fails the call`() async throws {
+    @Test func `a call whose value cannot reach the return URL fails`() async throws {
         try await Self.withNodes { near, _, _ in
             let heard = Tally()
             try near.bus.register("app://own/take") { _ in heard.add() }
@@ -121,7 +121,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a long error is shortened`() async throws {
+    @Test func `a long error from another node is shortened`() async throws {
         try await Self.withNodes { near, _, _ in
             let error = await failure { try await near.bus.route("app://far/fail") }
             #expect(error?.code == .handlerFailed)
@@ -130,7 +130,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a declared error that is too large for the server fails as such`() async throws {
+    @Test func `a declared error that is too large for the server fails with notTransferable`() async throws {
         try await Self.withNodes { near, _, _ in
             let error = await failure {
                 try await near.bus.route("app://far/declare", timeout: .seconds(10))
@@ -139,7 +139,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `an answer to a progress reply that does not arrive fails the reply`() async throws {
+    @Test func `an answer that cannot be sent fails the handler's progress reply`() async throws {
         try await Self.withNodes { near, far, _ in
             try far.bus.register("app://far/ask") { message -> String in
                 let error = await failure { try await message.reply(with: 1, expecting: String.self) }
@@ -151,7 +151,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `an answer behind too many others fails, and small answers are sent`() async throws {
+    @Test func `an answer to a slow connection fails, and small answers are sent`() async throws {
         try await Self.withNodes { near, far, cluster in
             let (started, end) = (Gate(), Gate())
             try far.bus.register("app://far/slow") { _ -> String in
@@ -166,7 +166,7 @@ struct UntransferableTests {
             cluster.memory.fill(client, true)
             end.open()
             #expect(await call.value?.code == .mailboxFull)
-            // So does a progress reply, and with it what its handler makes of that.
+            // A progress reply fails in the same way, and the handler receives the error.
             try far.bus.register("app://far/report") { message -> String in
                 let text = String(repeating: "x", count: 100_000)
                 return Self.codes(
@@ -176,7 +176,7 @@ struct UntransferableTests {
             #expect(await near.knows("app://far/report"))
             let codes: String = try await near.bus.route("app://far/report") { (_: String) in 1 }
             #expect(codes == "refused, since mailboxFull")
-            // And a value for a return URL, whose handler is cancelled with the call.
+            // A value for a return URL fails too, and its handler is cancelled with the call.
             try near.bus.register("app://own") { _ in }
             let over = Gate()
             try far.bus.register("app://far/return") { message in
@@ -195,7 +195,7 @@ struct UntransferableTests {
         }
     }
 
-    @Test func `a client outside of the cluster cannot subscribe with a request`() async throws {
+    @Test func `a client outside of the cluster cannot subscribe by a request`() async throws {
         try await Self.withNodes { _, far, cluster in
             let answers = Journal<String>()
             cluster.memory.observe { subject, _, payload in
@@ -206,7 +206,7 @@ struct UntransferableTests {
             let subject = Subjects(realm: "test").node(far.node.core.id)
             cluster.memory.publish(subject, "_INBOX.1", Array(request.utf8), from: 0)
             #expect(await eventually { answers.entries.first?.contains("refused") == true })
-            // It answers progress replies, and does not say for how long.
+            // The client answers progress replies, and gives no time limit.
             let told =
                 #"{"jsonrpc":"2.0","id":2,"method":"app://far/tell/small","params":{"#
                 + #""$waybill":{"progress":true,"answers":true}}}"#

@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Nodes as other programs find them: by the services API of NATS (ADR-32).
+/// Nodes as other programs find them, by the services API of NATS (ADR-32).
 @Suite(.timeLimit(.minutes(1)))
 struct ServiceTests {
     private struct Response: Decodable {
@@ -46,7 +46,7 @@ struct ServiceTests {
         return try answers.entries.map { try decoder.decode(Response.self, from: $0) }
     }
 
-    @Test func `a node answers service requests to all, to its name, and to its ID`() async throws {
+    @Test func `a node answers service requests sent to all, to its name, and to its ID`() async throws {
         try await withCluster(.memory) { cluster in
             let first = try await cluster.node("the shop") { bus in
                 try bus.share("app://far/**")
@@ -95,7 +95,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `a node that has left, or is configured not to, does not answer service requests`()
+    @Test func `a node that has left, or is configured to be silent, answers no service requests`()
         async throws
     {
         try await withCluster(.memory) { cluster in
@@ -123,7 +123,7 @@ struct ServiceTests {
         ("$SRV.PING", "PING"), ("$SRV.STATS.a.b", "STATS"), ("$SRV.OTHER", nil), ("$SRV", nil),
         ("a.$SRV.PING", nil),
     ])
-    func `the second part of a subject has the request`(subject: String, verb: String?) {
+    func `a service request is parsed from the second part of its subject`(subject: String, verb: String?) {
         #expect(ServiceDescription.verb(in: subject)?.rawValue == verb)
     }
 }

@@ -10,7 +10,7 @@ struct SubjectsTests {
         ("plain", "plain"), ("", "%"), ("a.b", "a%2Eb"), ("*", "%2A"), (">", "%3E"), ("%", "%25"),
         ("a b", "a%20b"), ("ü", "%C3%BC"), ("\n", "%0A"), ("~:@!$&'()+,;=", "~:@!$&'()+,;="),
     ])
-    func `special characters of subjects are encoded`(text: String, token: String) {
+    func `special characters are encoded in a subject's token`(text: String, token: String) {
         #expect(Subjects.token(text) == token)
     }
 
@@ -20,12 +20,13 @@ struct SubjectsTests {
         ("app://user/:id", "app://user/%3A", false), ("app://files/**", "app://files/*", false),
         ("app://user/:id", "web://user/:id", false), ("app://files/**", "app://files/{*path}", false),
     ])
-    func `patterns of one shape have one subject`(first: String, second: String, isOne: Bool) throws {
+    func `patterns of the same shape have the same subject`(first: String, second: String, isOne: Bool) throws
+    {
         let subjects = try [first, second].map { self.subjects.call(PatternShape(try RoutePattern($0))) }
         #expect((subjects[0] == subjects[1]) == isOne)
     }
 
-    @Test func `a long pattern has a short subject, and long URLs have one for all`() throws {
+    @Test func `a long pattern has a short subject, and all long URLs share one`() throws {
         let long = "app://" + (0..<60).map { "segment-\($0)" }.joined(separator: "/")
         let subject = self.subjects.call(PatternShape(try RoutePattern(long)))
         #expect(subject.utf8.count < 100)
@@ -37,7 +38,7 @@ struct SubjectsTests {
         ("app://a/:b", ["app.a.*"]), ("app://a/**", ["app.a.>"]), ("app://a/**/z", ["app.a.>"]),
         ("app://a/v<int:n>.json", ["app.a.*"]), ("app://a/b.c", ["app.a.b%2Ec"]),
     ])
-    func `publications are subscribed to as widely as the pattern needs`(
+    func `a pattern's subscriptions cover each URL that it matches`(
         pattern: String,
         wanted: [String]
     ) throws {
@@ -45,7 +46,7 @@ struct SubjectsTests {
         #expect(subjects == wanted.map { "waybill.shop.pub.\($0)" } + [self.subjects.longPublications])
     }
 
-    @Test func `an inbox tells its node and its request, and nothing else does`() throws {
+    @Test func `an inbox subject contains its node and its request, and other subjects do not`() throws {
         let node = NodeID.random()
         let found = try #require(self.subjects.request(in: self.subjects.inbox(node, 42)))
         #expect(found == (node, 42))
@@ -61,7 +62,7 @@ struct SubjectsTests {
         }
     }
 
-    @Test func `a realm is one token, whatever it is called`() {
+    @Test func `a realm is one token of a subject, whatever its name`() {
         #expect(Subjects(realm: "a.b.>").nodes == "waybill.a%2Eb%2E%3E.nodes")
     }
 }

@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// Publishes as quickly as a loop can.
+/// A publisher that publishes as quickly as its loop can.
 private actor Publisher: LoopBound {
     nonisolated let eventLoop: EventLoop
 
@@ -20,7 +20,7 @@ private actor Publisher: LoopBound {
 }
 
 extension Publisher {
-    /// Publishes, and calls routes of both kinds, without waiting for answers in between.
+    /// Publishes, and calls routes of both kinds, without awaiting the answers.
     func send(_ count: Int, on bus: MessageBus) async throws {
         var calls: [Task<Void, any Error>] = []
         for number in 0..<count {
@@ -36,10 +36,10 @@ extension Publisher {
     private func call(_ url: String, _ bus: MessageBus) async throws { try await bus.route(url) }
 }
 
-/// Messages that wait for a connection, and go out as one.
+/// Waiting messages that a connection joins into one.
 @Suite(.timeLimit(.minutes(1)))
 struct JoinedMessagesTests {
-    /// A message that waits, as a node sends it.
+    /// A waiting message, as a node sends it.
     private struct Sent {
         var text: String
         var subject = "a"
@@ -60,7 +60,7 @@ struct JoinedMessagesTests {
         }
     }
 
-    @Test func `joined publications are one envelope, with the reply of the last one`() {
+    @Test func `joined publications are one envelope, with the reply subject of the last one`() {
         let envelope = MessageEnvelope(start: Array("{".utf8), end: Array("}!".utf8))
         let texts = [#"{"a":"]"}"#, "[1,2]", #""\",""#, "7", "null"]
         for (envelope, ends) in [(MessageEnvelope.array, ("[", "]")), (envelope, ("{", "}!"))] {
@@ -76,7 +76,7 @@ struct JoinedMessagesTests {
         }
     }
 
-    @Test func `only neighbours to one subject go out as one, and not too many or too large`() {
+    @Test func `only adjacent messages with one subject are joined, up to a limit of number and size`() {
         let (a, b) = (Sent(text: "1"), Sent(text: "2", subject: "b"))
         #expect(self.joined([a, a, b, a, a]).map(\.subject) == ["a", "b", "a"])
         let alone = Sent(text: "1", envelope: nil)
@@ -93,14 +93,14 @@ struct JoinedMessagesTests {
         for message in self.joined(many) { #expect(message.payload.count <= OutgoingMessage.byteLimit) }
     }
 
-    @Test func `few that go as one take no memory for many`() {
+    @Test func `joining a few messages does not reserve memory for many`() {
         for count in 2...4 {
             #expect(self.joined([Sent](repeating: Sent(text: "1"), count: count))[0].payload.capacity < 1024)
         }
         #expect(self.joined([Sent](repeating: Sent(text: "1"), count: 6))[0].payload.capacity > 1024)
     }
 
-    @Test func `memory that is in use is not written to`() {
+    @Test func `a spare buffer that is still in use is not overwritten`() {
         let spares = SpareBuffers()
         let kept = [UInt8](repeating: 7, count: 1 << 13)
         spares.give(kept)
@@ -108,13 +108,13 @@ struct JoinedMessagesTests {
         #expect(taken.isEmpty && taken.capacity >= 1 << 13)
         taken.append(1)
         #expect(kept.allSatisfy { $0 == 7 })
-        // Small buffers are not kept, and the number of kept buffers is limited.
+        // The pool does not keep small buffers, and keeps only a limited number of others.
         spares.give([1, 2, 3])
         #expect(spares.take(1 << 14).isEmpty)
         #expect(spares.take(3).isEmpty)
     }
 
-    @Test func `an element joins only the last waiting element`() {
+    @Test func `an element is joined only to the last waiting element of the ring`() {
         let ring = MessageRing<[Int]>(countLimit: 2, byteLimit: 100)
         func add(_ number: Int) -> MessageRing<[Int]>.Admission {
             ring.append([number], size: 10) { last in
@@ -125,7 +125,7 @@ struct JoinedMessagesTests {
         }
         #expect(add(1) == .needsWakeUp)
         for number in 2...3 { #expect(add(number) == .queued) }
-        // It is full by its elements, whatever they hold.
+        // The limit counts elements, whatever they contain.
         #expect(add(4) == .full)
         #expect(ring.takeAll() == [[1, 2], [3]])
         // An element that has been taken is not joined with later ones.
@@ -134,7 +134,7 @@ struct JoinedMessagesTests {
     }
 
     #if NATS
-    @Test func `publications that wait reach each subscriber once and in order`() async throws {
+    @Test func `waiting publications reach each subscriber once and in order`() async throws {
         try await withCluster(.nats) { cluster in
             let (all, some) = (Journal<Int>(), Journal<Int>())
             // Two subscriptions of the node match the subject.
@@ -159,7 +159,7 @@ struct JoinedMessagesTests {
         }
     }
 
-    @Test func `publications of one node, and its requests, are handled in their order`() async throws {
+    @Test func `a node's publications and requests are handled in their order`() async throws {
         try await withCluster(.nats) { cluster in
             let heard = Journal<Int>()
             _ = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
@@ -177,7 +177,8 @@ struct JoinedMessagesTests {
             let count = Scale.of(3_000)
             try await Publisher(eventLoop: near.bus.eventLoop).send(count, on: near.bus)
             #expect(await eventually { heard.entries.count == count })
-            // A publication is sent at once, and a request by a task of the node.
+            // Publications and requests are compared separately, because a publication is sent at once and a
+            // request by a task.
             for isPublication in [true, false] {
                 let wanted = (0..<count).filter { ($0 % 3 == 0) == isPublication }
                 let isInOrder = heard.entries.filter { ($0 % 3 == 0) == isPublication } == wanted

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WaybillNATS
 
-/// How a server that is silent is told from one that has nothing to say.
+/// The difference between a dead server and a server that sends no messages.
 struct LivenessTests {
     /// Returns whether the connection is considered dead at each time, given in intervals.
     private func answers(_ checks: [(time: Double, hasMoved: Bool)]) -> [Bool] {
@@ -13,18 +13,18 @@ struct LivenessTests {
         }
     }
 
-    @Test func `a server that answers once in each interval is not silent`() {
+    @Test func `a NATS server that answers once in each interval is not silent`() {
         let checks = (1...5).flatMap { [(Double($0) - 0.1, true), (Double($0), false)] }
         #expect(!self.answers(checks).contains(true))
     }
 
-    @Test func `one is silent that has not answered in the interval after the one in which it was asked`() {
+    @Test func `a NATS server that does not answer until the next interval has ended is silent`() {
         #expect(
             self.answers([(1, false), (2, false), (2.9, false), (3, false)]) == [false, false, false, true]
         )
     }
 
-    @Test func `a process that stood still has asked nothing`() {
+    @Test func `a process that hung does not count its server as silent`() {
         #expect(
             self.answers([(1, false), (2, false), (100, false), (101, false), (102, false)])
                 == [false, false, false, false, true]

@@ -11,7 +11,7 @@ import WaybillTestSupport
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NATSConnectionTests {
     @Test(arguments: [IdlePolicy.park, .spin(for: .microseconds(100)), .spin(for: .seconds(3600))])
-    func `the thread may sleep or look for more`(policy: IdlePolicy) async throws {
+    func `calls succeed whether the connection's thread sleeps or spins`(policy: IdlePolicy) async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
@@ -22,13 +22,14 @@ struct NATSConnectionTests {
         #expect(await eventually { near.canRoute("app://far/1") })
         for number in 0..<100 {
             #expect(try await near.route("app://far/\(number)", as: Int.self) == number)
-            // Longer than it looks.
+            // The pause is longer than the time for which the thread spins.
             if number % 10 == 0 { try await Task.sleep(for: .milliseconds(1)) }
         }
         for run in runs { try await run.end() }
     }
 
-    @Test func `a node that loses its server connects to a server that the first has named`() async throws {
+    @Test func `a node that loses its server connects to another one that the server has named`() async throws
+    {
         let first = try await NATSServer(arguments: ["--cluster", "nats://127.0.0.1:-1"])
         defer { first.stop() }
         let route = try #require(first.clusterURL)
@@ -50,7 +51,7 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `a request without a server fails, and is not sent later`() async throws {
+    @Test func `a request while the NATS server is away fails, and is not sent later`() async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
@@ -66,7 +67,7 @@ struct NATSConnectionTests {
         let runs = [try await Self.run(near, transport()), try await Self.run(far, transport())]
         #expect(await eventually { (try? await near.route("app://far/1", as: Int.self)) == 1 })
         server.kill()
-        // Some of them before the node has noticed.
+        // The first of these calls begin before the node has noticed the end of the server.
         for _ in 0..<100 {
             #expect(await failure { try await near.route("app://far/2") } != nil)
             try await near.publish("app://news/today")
@@ -78,7 +79,7 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
-    @Test func `an encrypted connection carries messages larger than its records`() async throws {
+    @Test func `an encrypted connection to NATS carries messages larger than its records`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-tls-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -132,7 +133,7 @@ struct NATSConnectionTests {
         let bus: MessageBus
         let task: Task<Void, any Error>
 
-        /// Has it leave.
+        /// Makes the node leave.
         func end() async throws {
             self.task.cancel()
             try await self.task.value

@@ -9,7 +9,7 @@ import WaybillTestSupport
 @testable import WaybillNATS
 
 struct MessageRingTests {
-    @Test func `a ring is limited by number and by size, and accepts urgent messages beyond`() {
+    @Test func `a message ring is limited by number and size, and accepts urgent messages beyond`() {
         let ring = MessageRing<Int>(countLimit: 2, byteLimit: 100)
         #expect(ring.append(1, size: 10) == .needsWakeUp)
         #expect(ring.append(2, size: 10) == .queued)
@@ -25,8 +25,7 @@ struct MessageRingTests {
         #expect(ring.append(5, size: 90) == .queued)
         #expect(ring.append(6, size: 90) == .full)
         #expect(ring.takeAll() == [5])
-        // The reader has seen an empty ring and must be woken again. An element that is too large is taken
-        // alone.
+        // The ring was empty, so its reader must be woken again. An element that is too large is taken alone.
         #expect(ring.takeAll() == [])
         #expect(ring.append(7, size: 1000) == .needsWakeUp)
         #expect(ring.close() == [7])
@@ -37,7 +36,7 @@ struct MessageRingTests {
 /// A node whose connection is slower than its messages.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
-    @Test func `a request that does not fit into the ring buffer fails immediately with the reason`()
+    @Test func `a request that does not fit into the ring fails immediately with the reason`()
         async throws
     {
         try await withCluster(.memory) { cluster in
@@ -58,7 +57,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `a publication that is lost is a dead letter, with the reason`() async throws {
+    @Test func `a publication that cannot be sent is a dead letter with the reason`() async throws {
         try await withCluster(.memory) { cluster in
             let heard = Tally()
             _ = try await cluster.node("far") { bus in
@@ -68,7 +67,7 @@ struct OverflowTests {
             let near = try await cluster.node("near", heartbeat: .seconds(10))
             #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
             let letters = Journal<String>()
-            // The sequence begins here: the task may begin after the message has failed.
+            // Create the sequence here, because the task may begin after the message has failed.
             let failed = near.bus.deadLetters
             let watch = Task {
                 for await letter in failed { letters.add("\(letter.error.code) \(letter.url)") }
@@ -84,11 +83,11 @@ struct OverflowTests {
             let large = String(repeating: "x", count: cluster.memory.payloadLimit)
             try await near.bus.publish("app://far/news?n=2", parameters: ["text": large])
             #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2" })
-            // It would say where the message goes.
+            // The reserved parameter would change the destination of the message.
             let forged = ["$waybill": ["url": "app://far/admin"]]
             try await near.bus.publish("app://far/news?n=2b", parameters: forged)
             #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2b" })
-            // A message that the transport accepted and could not send.
+            // The transport accepted this message, and then could not send it.
             let payload = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news?n=3"}}"#
             let reply = Subjects(realm: "test").inbox(near.node.core.id, 1)
             let unsent = TransportMessage(subject: "", reply: reply, payload: Array(payload.utf8))
@@ -115,7 +114,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `a node that is too slow for its answers fails their callers, and goes on`() async throws {
+    @Test func `a node that has lost answers fails their callers, and continues`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
             _ = try await cluster.node("far") { bus in
@@ -140,7 +139,9 @@ struct OverflowTests {
     }
 
     #if NATS
-    @Test func `messages faster than a loop are bounded, and the loss is reported`() async throws {
+    @Test func `messages that arrive faster than the loop handles them are dropped and reported`()
+        async throws
+    {
         let loop = EventLoop(name: "slow")
         let counts = Locked<(messages: Int, overflows: Int)>((0, 0))
         let events = NATSEvents(on: loop, of: Subjects(realm: "test"), countLimit: 10) { event in
@@ -166,7 +167,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `publications leave room for awaited messages`() async throws {
+    @Test func `publications leave room in the ring for awaited messages`() async throws {
         let loop = EventLoop(name: "slow")
         let heard = Journal<String>()
         let subjects = Subjects(realm: "test")
@@ -194,7 +195,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `the rest of a message is handled after the loop has polled, before later ones`()
+    @Test func `the rest of a joined message is handled after the loop has polled, before later messages`()
         async throws
     {
         let loop = EventLoop(name: "busy")
@@ -221,7 +222,7 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
-    @Test func `a loop does its other work while many messages arrive`() async throws {
+    @Test func `a loop does other work while many messages arrive`() async throws {
         let loop = EventLoop(name: "busy")
         let received = Locked<[String]>([])
         let between = Locked<[Int]>([])
@@ -249,7 +250,7 @@ struct OverflowTests {
         #expect(received.withLock { $0 } == (0..<count).map(String.init))
         let counts = between.withLock { $0 }
         #expect(counts.count == 2 && counts[0] < count && counts[1] == count)
-        // Code that waits for the handling of all messages is resumed, even if some were lost.
+        // Code that awaits the handling of all messages is resumed, even if some were lost.
         let closed = Gate()
         events.close()
         events.drain { closed.reach() }

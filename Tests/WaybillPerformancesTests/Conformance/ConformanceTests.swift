@@ -1,17 +1,17 @@
 import Testing
 import WaybillTestSupport
 
-/// The recorded behaviour of ZIKRouter, which makes what is asked for by protocol.
+/// The recorded behaviour of ZIKRouter, which creates the destinations of a protocol.
 @Suite(.timeLimit(.minutes(1)))
 struct ConformanceTests {
-    @Test func `performing and removing go as was recorded`() async throws {
+    @Test func `performing and removing behave as recorded`() async throws {
         let report = try await RecordedRouter.perform.report()
         print(report)
         let failures = report.failures.map { "  \($0)" }.joined(separator: "\n")
         if RecordedCases.areOwn {
             #expect(report.failures.isEmpty, "\(failures)")
             #expect(report.comparisons == RecordedRouter.perform.comparisons)
-            // Of ten cases one may be excused.
+            // At most one of ten cases may be excused.
             #expect(report.excused * 10 <= report.total)
         } else {
             print(failures)

@@ -2,7 +2,7 @@ import Waybill
 import WaybillPerformances
 import WaybillTestSupport
 
-/// Plays the recorded cases with the words that they were recorded in.
+/// Performs the recorded cases, and describes the results in the words of the recording.
 struct PerformStage: Sendable {
     private let bus = MessageBus(configuration: .quiet)
     private let journal = Journal<String>()
@@ -65,7 +65,7 @@ struct PerformStage: Sendable {
     func performOnce(hasDestination: Bool) async throws -> RecordedPerform.Outcome {
         self.destinations.add(hasDestination)
         let performance = try self.performance()
-        // That the configuration is asked for is not recorded where nothing comes of it.
+        // The recording has no event for the configuration when the router creates no destination.
         let count = hasDestination ? 0 : self.journal.count
         do throws(RoutingError) {
             let player = try await self.perform(performance)
@@ -120,7 +120,7 @@ struct PerformStage: Sendable {
         var again: (any Player)?
         let error = await failure { again = try await self.perform(performance) }
         var outcome = self.outcome(after: count, performance, error)
-        // That it is performed again is one event of the record: all of its steps.
+        // The recording has one event for the whole second performance.
         if again != nil, outcome.events.last == "performerSuccessHandler" {
             outcome.events = ["performs again"]
         }
@@ -155,7 +155,9 @@ struct PerformStage: Sendable {
         return outcome
     }
 
-    /// Performs by a URL, whose handler reads the URL before the performance and acts on it afterwards.
+    /// Performs by a URL.
+    ///
+    /// The handler of the URL reads its values before the performance, and uses them afterwards.
     func performByURL(_ url: String) async throws -> RecordedPerform.Outcome {
         let (journal, bus) = (self.journal, self.bus)
         let info = Journal<[String: String]>()

@@ -19,7 +19,9 @@ struct RecordedPerform {
 
     init(_ recorded: RecordedCase) { self.config = recorded.config }
 
-    /// The recorded columns: events without what only explains them, and of a fact that it is one.
+    /// Returns the recorded columns.
+    ///
+    /// Explanations are removed from the events, and a recorded fact is true.
     static func expected(_ recorded: RecordedCase) -> [String: JSON] {
         var columns = recorded.expect
         let isRule = columns["userInfo"] != nil
@@ -28,7 +30,7 @@ struct RecordedPerform {
         columns["errorName"] = columns["errorName"] ?? .null
         if columns["fact"] != nil { columns["fact"] = .bool(true) }
         if columns["userInfo"] != nil {
-            // In ZIKRouter the URL is one of the values.
+            // ZIKRouter has the URL among the values.
             var info = columns["userInfo"]?.object ?? [:]
             info["origin-url"] = recorded.config["url"]
             columns["userInfo"] = .object(info)
@@ -36,7 +38,7 @@ struct RecordedPerform {
         return columns
     }
 
-    /// An event without what only explains it.
+    /// Returns an event without the words that only explain it.
     private static func plain(_ event: String) -> String {
         switch event {
         case "state back to unrouted": "state routing->unrouted"
@@ -52,11 +54,11 @@ struct RecordedPerform {
         var code: RoutingError.Code?
         var state: PerformState?
         var result: Bool?
-        /// Whether what is recorded as a fact, and not as events, is so.
+        /// Whether a fact is true that the recording describes in words and not as events.
         var fact: Bool?
         var info: [String: String]?
 
-        /// The codes of the bus that say what the recorded names and numbers say.
+        /// The error codes of the bus for the recorded names and numbers.
         private static let codes: [(code: RoutingError.Code, name: String, number: Double)] = [
             (.noRoute, "invalidConfiguration", 1), (.noHandler, "destinationUnavailable", 2),
             (.actionFailed, "actionFailed", 3), (.overRoute, "overRoute", 4),
@@ -78,7 +80,7 @@ struct RecordedPerform {
         }
     }
 
-    /// Returns the result of the bus, which is empty for a case that the bus does not have.
+    /// Returns the result of the bus, which is empty for a case that does not exist on a bus.
     func outcome() async throws -> Outcome {
         let mustBeRemovedFirst = self.config["shouldRemoveBeforePerform"]?.bool == true
         let stage = try PerformStage(mustBeRemovedFirst: mustBeRemovedFirst)

@@ -3,7 +3,7 @@ import WaybillRouting
 import WaybillTestSupport
 
 @Suite struct AddressTests {
-    @Test func `an address knows its parts`() throws {
+    @Test func `an address has the parts of its URL`() throws {
         let address = try Address("APP://user/Lili%20S//x?a=1&b&=3&c=%E5%80%BC&a=2#home/receipt?z=%20")
         #expect(address.scheme == "app")
         #expect(address.hasScheme)
@@ -15,7 +15,7 @@ import WaybillTestSupport
     }
 
     @Test(arguments: ["", "app://a/%FF", "?a=%C3", "a/%E5%80"])
-    func `an invalid URL is refused`(text: String) throws {
+    func `an invalid URL is rejected`(text: String) throws {
         let error = #expect(throws: RoutingError.self) { try Address(text) }
         #expect(error?.code == .invalidURL)
     }

@@ -34,7 +34,7 @@ struct AddressTransitionTests {
     ]
 
     @Test(arguments: Self.cases)
-    func `the first segment behind a host is the transition, if the conventions know the word`(
+    func `the first segment behind a host is the transition if it is a verb of the conventions`(
         expected: Case
     ) throws {
         var conventions = RoutingConventions()

@@ -17,7 +17,7 @@ import WaybillTestSupport
             "0000000000000000000007", "'", "!", "%", "%61", "#", "?", "/", "value-of-some-length",
         ]
 
-    @Test func `looking up one value agrees with reading all`() throws {
+    @Test func `looking up one query item agrees with reading all of them`() throws {
         var random = SeededGenerator(seed: 11)
         let conventions: [RoutingConventions] = [.waybill, .waybill, .yfRouter, .ftRouter, .cocRouter]
         for round in 0..<Rounds.count("WAYBILL_QUERY_ROUNDS", default: 2_000) {
@@ -39,7 +39,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `query and fragment end at the same characters as in a split text`() throws {
+    @Test func `query and fragment of an address are those of a plain split`() throws {
         var random = SeededGenerator(seed: 12)
         let atoms = ["?", "#", "x", "'!", "abcdefgh", "/", "é"]
         for _ in 0..<Rounds.count("WAYBILL_QUERY_ROUNDS", default: 2_000) {

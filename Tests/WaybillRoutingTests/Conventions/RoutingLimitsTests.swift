@@ -15,7 +15,7 @@ import WaybillRouting
         (String(repeating: "a", count: 65), "`urlLength`"), ("/a/b/c/d/e", "`segments`"),
         ("/a?b=1&c=2&d=3", "`queryItems`"),
     ])
-    func `a URL beyond a limit names the limit`(url: String, name: String) throws {
+    func `a URL beyond a limit fails with the name of the limit`(url: String, name: String) throws {
         let error = #expect(throws: RoutingError.self) { try Address(url, limits: Self.limits) }
         #expect(error?.code == .invalidURL)
         #expect(error?.message.contains(name) == true)
@@ -25,13 +25,13 @@ import WaybillRouting
         ("/" + String(repeating: "a", count: 40), "`patternLength`"), ("/a/b/c/d/e", "`segments`"),
         ("/:a/:b/:c", "`parameters`"),
     ])
-    func `a pattern beyond a limit names the limit`(pattern: String, name: String) throws {
+    func `a pattern beyond a limit fails with the name of the limit`(pattern: String, name: String) throws {
         let error = #expect(throws: RoutingError.self) { try RoutePattern(pattern, limits: Self.limits) }
         #expect(error?.code == .invalidPattern)
         #expect(error?.message.contains(name) == true)
     }
 
-    @Test func `a full table names the limit`() throws {
+    @Test func `a full route table fails with the name of the limit`() throws {
         var table = RouteTable<Int>(limits: Self.limits)
         try table.insert("/a", 1)
         try table.insert("/b", 2)
@@ -46,7 +46,7 @@ import WaybillRouting
         #expect(address.segments.count == 4)
     }
 
-    @Test func `the default limits hold`() throws {
+    @Test func `the default limits accept 8,192 bytes and 128 segments, and no more`() throws {
         #expect(throws: RoutingError.self) { try Address(String(repeating: "a", count: 8_193)) }
         #expect(try Address(String(repeating: "a", count: 8_192)).segments.count == 1)
         #expect(try Address(String(repeating: "a/", count: 128)).segments.count == 128)

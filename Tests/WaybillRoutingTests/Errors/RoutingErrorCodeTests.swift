@@ -3,14 +3,14 @@ import Testing
 import WaybillRouting
 
 @Suite struct RoutingErrorCodeTests {
-    @Test func `no code is missing from the list`() throws {
+    @Test func `the list of error codes is complete`() throws {
         let source = try Self.text(at: "WaybillRouting/Errors/RoutingError+Code.swift")
         let declared = source.matches(of: #/public static let \w+ = Self\("(\w+)"\)/#).map { String($0.1) }
         #expect(declared.count > 10)
         #expect(declared == RoutingError.Code.all.map(\.description))
     }
 
-    @Test func `the documentation has a row for each code`() throws {
+    @Test func `the documentation has a row for each error code`() throws {
         let rows = try Self.text(at: "Waybill/Waybill.docc/Errors.md").split(separator: "\n")
             .filter { $0.hasPrefix("| `") }
             .map { row in row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
@@ -20,7 +20,7 @@ import WaybillRouting
         }
     }
 
-    @Test func `a host in C has a status for each code`() throws {
+    @Test func `the C host API has a status for each error code`() throws {
         let header = try Self.text(at: "CWaybill/include/waybill.h")
         let statuses = try Self.text(at: "WaybillC/HostStatus.swift")
         for code in RoutingError.Code.all {

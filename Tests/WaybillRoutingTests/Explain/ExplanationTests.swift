@@ -8,7 +8,7 @@ import WaybillRouting
         return table
     }
 
-    @Test func `a match is explained by its steps`() throws {
+    @Test func `an explanation shows the steps of a match`() throws {
         let explanation = try self.table("/user/:id", "/user/me").explain("/user/me?x=1")
         #expect(explanation.route?.pattern.text == "/user/me")
         #expect(explanation.parameters?["x"] == "1")
@@ -16,7 +16,7 @@ import WaybillRouting
         #expect(explanation.trace.last?.contains("matches /user/me") == true)
     }
 
-    @Test func `a value of the wrong type is named`() throws {
+    @Test func `an explanation names a value of the wrong type`() throws {
         let table = try self.table("/user/<int:uid>", "/settings")
         let explanation = table.explain("/user/abc")
         #expect(explanation.failure?.message == "`uid` is not an int: abc")
@@ -31,13 +31,13 @@ import WaybillRouting
         ("ap://user/detail", "app://user/detail"), ("/settngs/7/x", "/settings/:id/x"),
         ("/user/detail/more", "app://user/detail"),
     ])
-    func `a miss names the nearest route`(url: String, nearest: String) throws {
+    func `a URL without a route gets the nearest route suggested`(url: String, nearest: String) throws {
         let table = try self.table("app://user/detail", "/settings/:id/x", "/entirely/different")
         #expect(table.explain(url).nearest.first == nearest)
         #expect(table.noRoute(for: url).message.contains(nearest))
     }
 
-    @Test func `the nearest of many routes is suggested`() throws {
+    @Test func `the explanation of a URL suggests the nearest of many routes`() throws {
         let words = [
             "account", "basket", "customer", "delivery", "export", "forecast", "gift", "history", "invoice",
             "journal", "keyword", "language", "message", "notice", "order", "payment", "quota", "region",
@@ -64,7 +64,7 @@ import WaybillRouting
         }
     }
 
-    @Test func `dissimilar routes are not suggested`() throws {
+    @Test func `the explanation of a URL does not suggest dissimilar routes`() throws {
         let explanation = try self.table("app://user/detail").explain("/zzzz/qqqqq")
         #expect(explanation.nearest.isEmpty)
         #expect(explanation.stoppedAt == 0)
@@ -74,14 +74,17 @@ import WaybillRouting
         ("app://abc", "app://xyz"), ("app://a", "app://b"), ("app://nobody/home", "app://cart/show"),
         ("app://cart/add", "app://user/list"),
     ])
-    func `routes with only the scheme in common are not suggested`(url: String, pattern: String) throws {
+    func `the explanation of a URL does not suggest routes with only the scheme in common`(
+        url: String,
+        pattern: String
+    ) throws {
         let table = try self.table(pattern)
         #expect(table.explain(url).nearest.isEmpty)
         #expect(table.noRoute(for: url).message == "no pattern matches")
     }
 
     @Test(arguments: ["scheme", "segment", "path"])
-    func `a long URL makes a short message`(place: String) throws {
+    func `a long URL has a short explanation`(place: String) throws {
         let long = String(repeating: "s", count: 8_000)
         let url =
             switch place {
@@ -97,7 +100,7 @@ import WaybillRouting
         if place == "segment" { #expect(error.message.contains("`uid` is not an int: sss")) }
     }
 
-    @Test func `an invalid URL is explained by its error`() throws {
+    @Test func `the explanation of an invalid URL is its error`() throws {
         #expect(try self.table("/a").explain("").error?.code == .invalidURL)
     }
 }

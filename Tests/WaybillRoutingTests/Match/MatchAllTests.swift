@@ -40,7 +40,7 @@ import WaybillTestSupport
         #expect(found.count == matches.count, "\(url) in \(table.routes.map(\.pattern.text))")
     }
 
-    @Test func `insertBeside refuses a second pattern of one shape`() throws {
+    @Test func `insertBeside rejects a second pattern of the same shape`() throws {
         var table = RouteTable<Int>()
         #expect(try table.insertBeside(RoutePattern("app://a/:b"), 1) != nil)
         #expect(try table.insertBeside(RoutePattern("app://a/:c"), 2) == nil)
@@ -62,7 +62,7 @@ import WaybillTestSupport
         #expect(matches.count == 2)
     }
 
-    @Test func `a table without backtracking takes one pattern`() throws {
+    @Test func `insertBeside accepts one pattern under conventions without backtracking`() throws {
         var conventions = RoutingConventions.waybill
         conventions.bestMatch = .literalWithoutBacktracking
         var table = RouteTable<Int>(conventions: conventions)
@@ -71,7 +71,7 @@ import WaybillTestSupport
         #expect(try table.matchAll("app://a").count == 1)
     }
 
-    @Test func `matchAll with many rests is not exponential`() throws {
+    @Test func `matchAll with many rests takes polynomial time`() throws {
         var table = RouteTable<Int>()
         _ = try table.insertBeside(RoutePattern("app://**/a/**/a/**/a/**/a/**/end"), 1)
         _ = try table.insertBeside(RoutePattern("app://**/a/**"), 2)

@@ -1,7 +1,8 @@
 @testable import WaybillRouting
 
-/// The route language implemented naively: generates every match of every pattern and takes the most specific
-/// one.
+/// A naive implementation of the route language.
+///
+/// The matcher generates each match of each pattern, and returns the most specific one.
 struct ReferenceMatcher {
     /// One match of a pattern.
     struct Candidate {
@@ -11,7 +12,9 @@ struct ReferenceMatcher {
         var handler = 0
     }
 
-    /// The rank of one segment of a pattern; the lesser is more specific.
+    /// The rank of one segment of a pattern.
+    ///
+    /// A smaller rank is more specific.
     struct Step: Comparable {
         var kind: Int
         var literalLength = 0
@@ -32,7 +35,7 @@ struct ReferenceMatcher {
 
     private(set) var patterns: [(pattern: RoutePattern, handler: Int)] = []
 
-    /// Adds a pattern unless one of the same shape is there.
+    /// Adds a pattern unless a pattern of the same shape exists.
     mutating func insert(_ pattern: RoutePattern, _ handler: Int) -> Bool {
         let shapes = Set(pattern.variants.map { Self.shape($0, pattern.scheme) })
         let rivals = self.patterns.flatMap { rival in
@@ -45,7 +48,7 @@ struct ReferenceMatcher {
 
     mutating func remove(_ handler: Int) { self.patterns.removeAll { $0.handler == handler } }
 
-    /// The handler and the values of the best match.
+    /// Returns the handler and the values of the best match.
     func match(_ address: Address) -> (handler: Int, values: [String: String])? {
         var best: Candidate?
         for (pattern, handler) in self.patterns where pattern.scheme == address.scheme {
@@ -54,7 +57,7 @@ struct ReferenceMatcher {
                 self.candidates(variant[...], address.segments[...], Candidate(), &candidates)
                 for var candidate in candidates {
                     candidate.handler = handler
-                    // Of matches of equal rank the first one wins, whose values are shorter.
+                    // The first of several matches of equal rank is used, because its values are shorter.
                     if let rival = best, !Self.precedes(candidate, rival) { continue }
                     best = candidate
                 }
@@ -142,7 +145,7 @@ struct ReferenceMatcher {
         }
     }
 
-    /// The values of a segment, each as short as possible, from left to right.
+    /// Returns the values of a segment, each as short as possible, from left to right.
     private func split(
         _ text: Substring,
         _ pieces: ArraySlice<PatternPiece>

@@ -4,8 +4,8 @@ import WaybillTestSupport
 @testable import WaybillRouting
 
 @Suite struct ReferenceTests {
-    /// Many small tables with few URLs each, because failures depend on the patterns.
-    @Test func `the trie agrees with the reference matcher`() throws {
+    /// The tests use many small tables with few URLs each, because failures depend on the patterns.
+    @Test func `the trie matches as the reference matcher does`() throws {
         let rounds = Rounds.count("WAYBILL_REFERENCE_ROUNDS", default: 6_000)
         var routes = RandomRoutes(seed: UInt64(Rounds.count("WAYBILL_SEED", default: 1)))
         var tried = 0
@@ -25,7 +25,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a table after insertions and removals equals a fresh one`() throws {
+    @Test func `a table after insertions and removals equals a new table`() throws {
         let rounds = Rounds.count("WAYBILL_REFERENCE_ROUNDS", default: 6_000) / 40
         var routes = RandomRoutes(seed: 2)
         for _ in 0..<rounds {
@@ -60,7 +60,7 @@ import WaybillTestSupport
         }
     }
 
-    /// The number of used entries of a trie: removals must leave nothing behind.
+    /// The number of used entries of a trie, which shows whether removals leave entries behind.
     private func size(_ trie: RouteTrie) -> [Int] {
         [
             trie.nodes.count - trie.freeNodes.count, trie.edges.count,

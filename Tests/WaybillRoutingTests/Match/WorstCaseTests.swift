@@ -3,12 +3,13 @@ import Testing
 @testable import WaybillRouting
 
 @Suite struct WorstCaseTests {
-    /// `**/a/**/a/...` against `a/a/a/...`: the number of possible matches is exponential, the work must not
-    /// be.
-    @Test func `backtracking grows with segments times nodes`() throws {
+    /// Matches `**/a/**/a/...` against `a/a/a/...`.
+    ///
+    /// The number of possible matches is exponential, but the work must not be.
+    @Test func `matching takes steps proportional to segments times nodes`() throws {
         for count in [8, 16, 32, 64, 127] {
             var table = RouteTable<Int>()
-            // More rests than literals, and a last segment that never matches.
+            // The pattern has more rests than literals, and a last segment that never matches.
             try table.insert(String(repeating: "/**/a", count: count / 2) + "/end", 1)
             let url = String(repeating: "/a", count: count) + "/b"
             #expect(try table.match(url) == nil)
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `each of many alternatives per segment is tried once`() throws {
+    @Test func `a match is found among two alternatives for each segment`() throws {
         var table = RouteTable<Int>()
         for ways in 0..<64 {
             var pattern = ""
@@ -32,7 +33,7 @@ import Testing
         #expect(try table.match("/a/a/a/a/a/a/a") == nil)
     }
 
-    @Test func `more than eight captures and choice points are kept`() throws {
+    @Test func `a match keeps more than eight captures and choice points`() throws {
         var table = RouteTable<Int>()
         let names = (0..<20).map { "p\($0)" }
         try table.insert(names.map { "/:\($0)" }.joined(), 1)

@@ -8,7 +8,7 @@ import WaybillRouting
         return try #require(try table.match(url)).parameters
     }
 
-    @Test func `call wins over path and path over query`() throws {
+    @Test func `a passed value takes precedence over the path, and the path over the query`() throws {
         var parameters = try self.parameters("/users/:id", "/users/1?id=2&name=Lili&name=Anna")
         #expect(parameters["id"] == "1")
         #expect(parameters["name"] == "Anna")
@@ -21,7 +21,7 @@ import WaybillRouting
         #expect(parameters.all == ["id": "3", "name": "Anna"])
     }
 
-    @Test func `an error names the parameter that is missing or has the wrong type`() throws {
+    @Test func `the error names the parameter that is missing or has the wrong type`() throws {
         let parameters = try self.parameters("/user", "/user?uid=abc&on=1")
         #expect(try parameters.require("on") == true)
         #expect(try parameters.value("none", as: Int.self) == nil)
@@ -34,7 +34,7 @@ import WaybillRouting
         #expect(missing?.message == "expected Int, but there is no parameter `id`")
     }
 
-    @Test func `a passed value that is not text is not converted by its description`() throws {
+    @Test func `a passed value that is not text is not converted to text by its description`() throws {
         let parameters = try self.parameters("/user", "/user?v=1").merging(call: [
             "number": 5, "list": [5], "part": "x5".dropFirst(), "negative": -1,
         ])
@@ -65,7 +65,7 @@ import WaybillRouting
         )
     }
 
-    @Test func `a passed nil is a missing parameter`() throws {
+    @Test func `a nil passed as a parameter is a missing parameter`() throws {
         let none: Int? = nil
         let some: Int? = 7
         let parameters = try Parameters(

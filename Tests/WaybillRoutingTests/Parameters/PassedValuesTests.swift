@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct PassedValuesTests {
     @Test
-    func `the newest value of a name counts, whatever it was passed as`() {
+    func `the newest passed value of a name is used, whatever its type`() {
         var values = PassedValues.make(["a": 1, "b": "x"])
         values = PassedValues("a", number: 2, over: values)
         values = PassedValues("c", "y", over: values)
@@ -19,7 +19,7 @@ struct PassedValuesTests {
     }
 
     @Test
-    func `a number that is hidden by another value is not read as one`() {
+    func `a number that a later value replaces is not read`() {
         let number = PassedValues("a", number: 1, over: nil)
         #expect(number.reading("a") == .number(1))
         #expect(number.reading("b") == nil)
@@ -29,7 +29,7 @@ struct PassedValuesTests {
     }
 
     @Test
-    func `nothing passed is nothing`() {
+    func `passing an empty dictionary adds no values`() {
         #expect(PassedValues.make([:]) == nil)
         let number = PassedValues("a", number: 1, over: nil)
         #expect(PassedValues.make([:], over: number) === number)

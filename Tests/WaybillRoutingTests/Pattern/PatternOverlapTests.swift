@@ -16,7 +16,7 @@ struct PatternOverlapTests {
         ("app://a/*", "app://*/b", true),
         ("app://a-:x", "app://a-b", true),
     ])
-    func `patterns overlap when some URL may match both`(left: String, right: String, overlap: Bool) throws {
+    func `patterns overlap when some URL can match both`(left: String, right: String, overlap: Bool) throws {
         let (left, right) = (try RoutePattern(left), try RoutePattern(right))
         #expect(left.mayOverlap(with: right) == overlap)
         #expect(right.mayOverlap(with: left) == overlap)

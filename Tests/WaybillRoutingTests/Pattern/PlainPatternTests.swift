@@ -18,7 +18,7 @@ struct PlainPatternTests {
     ]
 
     @Test(arguments: patterns)
-    func `a URL printed directly is equal to a URL from the parsed pattern`(pattern: String) throws {
+    func `a URL printed by the plain form equals a URL of the parsed pattern`(pattern: String) throws {
         for uid in Self.values {
             for other in Self.values where !other.isEmpty {
                 let values = [
@@ -32,14 +32,14 @@ struct PlainPatternTests {
     }
 
     @Test
-    func `most patterns are plain`() {
+    func `a pattern with only literals and names is plain`() {
         #expect(Self.patterns.prefix(6).map(PlainPattern.isURL) == [true, false, false, false, true, true])
         #expect(PlainPattern.url("app://user/:uid", [("uid", "a/b"), ("x", "1")]) == "app://user/a%2Fb?x=1")
         #expect(Self.patterns.dropFirst(6).allSatisfy { !PlainPattern.isURL($0) })
     }
 
-    /// Returns the URL of the general printer: the values of the pattern, and a query with the others in
-    /// their order.
+    /// Returns the URL of the general printer: the values of the pattern, and a query with the other values
+    /// in their order.
     private static func general(
         _ text: String,
         _ values: [(name: String, text: String)]

@@ -12,7 +12,7 @@ import WaybillTestSupport
         ("/user", ["q": "1&2", "p": ""], "app://user?p=&q=1%262"),
         ("/", [:], "app://"),
     ])
-    func `values become a URL`(pattern: String, values: [String: String], url: String) throws {
+    func `a pattern prints values as a URL`(pattern: String, values: [String: String], url: String) throws {
         #expect(try RoutePattern(pattern).url(with: values) == url)
     }
 
@@ -24,7 +24,7 @@ import WaybillTestSupport
         ("/d/**rest", ["rest": "x//y"], .invalidParameter, "empty segment"),
         ("/d/*", [:], .missingParameter, "no name"),
     ])
-    func `values that cannot be printed are refused with a reason`(
+    func `values that cannot be printed are rejected with a reason`(
         pattern: String,
         values: [String: String],
         code: RoutingError.Code,
@@ -41,7 +41,7 @@ import WaybillTestSupport
         "123e4567-e89b-12d3-a456-426614174000", "(/", "",
     ]
 
-    @Test func `a printed URL is read back as the same values`() throws {
+    @Test func `the values of a printed URL are read unchanged`() throws {
         let rounds = Rounds.count("WAYBILL_PRINT_ROUNDS", default: 4_000)
         var routes = RandomRoutes(seed: 5)
         var printed = 0

@@ -12,7 +12,7 @@ import WaybillRouting
         ("/*.jpg/*/a*", []),
         ("/:id(a/b)/x", ["id regex"]),
     ])
-    func `a pattern names its parameters and their types`(text: String, expected: [String]) throws {
+    func `a pattern lists its parameters and their types`(text: String, expected: [String]) throws {
         #expect(try RoutePattern(text).parameters.map { "\($0.name) \($0.type)" } == expected)
     }
 
@@ -26,7 +26,7 @@ import WaybillRouting
         ("/:id(^)", "empty text"), ("/%FF", "not UTF-8"),
         ("/a(/b)(/b)(/b)(/b)(/b)(/b)(/b)", "more than 6 optional groups"),
     ])
-    func `an invalid pattern is refused with a reason`(text: String, message: String) throws {
+    func `an invalid pattern is rejected with a reason`(text: String, message: String) throws {
         if message == "a/b" {
             // A bracket that is never closed is text.
             #expect(try RoutePattern(text).parameters.map(\.name) == ["id"])
@@ -43,7 +43,7 @@ import WaybillRouting
         ("/a/:x(\\d+)", "/a/:y(^\\d+$)"), ("/a(/b)", "/a/b"), ("/a b", "/a%20b"), ("/é", "/%C3%A9"),
         ("/a//b/", "/a/b"),
     ])
-    func `patterns of one shape conflict`(first: String, second: String) throws {
+    func `patterns of the same shape conflict`(first: String, second: String) throws {
         var table = RouteTable<Int>()
         try table.insert(first, 1)
         let error = #expect(throws: RoutingError.self) { try table.insert(second, 2) }

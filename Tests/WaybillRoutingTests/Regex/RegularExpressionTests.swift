@@ -25,21 +25,25 @@ import WaybillTestSupport
         ("\\S+", ["a-b"], ["a b"]),
         ("x{2}y{0}z{1,}", ["xxz", "xxzzz"], ["xxyz", "xz"]), ("(a*)*b", ["b", "aab"], ["a"]),
     ])
-    func `an expression matches whole values`(expression: String, yes: [String], no: [String]) throws {
+    func `a regular expression must match the whole value`(
+        expression: String,
+        yes: [String],
+        no: [String]
+    ) throws {
         for text in yes { #expect(try self.matches(expression, text), "\(text)") }
         for text in no { #expect(try !self.matches(expression, text), "\(text)") }
     }
 
     /// Expressions that take exponential time in backtracking engines.
     @Test(arguments: ["(a*)*b", "(a|a)*b", "(a|aa)+$", "(.*a){12}", "([a-z]+)*\\d"])
-    func `no expression hangs`(expression: String) throws {
+    func `no regular expression takes unbounded time`(expression: String) throws {
         let text = String(repeating: "a", count: 2_000) + "!"
         let clock = ContinuousClock()
         let duration = try clock.measure { _ = try self.matches(expression, text) }
         #expect(duration < .seconds(30))
     }
 
-    @Test func `groups may be nested 32 deep`() throws {
+    @Test func `groups of a regular expression can be nested 32 deep`() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
         }
@@ -47,12 +51,12 @@ import WaybillTestSupport
         #expect(throws: (any Error).self) { try self.matches(nested(33), "a") }
     }
 
-    /// Repetitions of nothing have no states, so only the work itself can be limited.
+    /// A repetition of an empty group has no states, so only its work can be limited.
     @Test(arguments: [
         "((((((((){512}){512}){512}){512}){512}){512})|a)", "(((((^{512}){512}){512}){512}){512}a)",
         "((((a?){512}){512}){512})", "((((|){512}|){512}|){512}|b)", "(((a|b){200}){200}){200}",
     ])
-    func `an expression that asks for too much work is rejected at once`(expression: String) {
+    func `a regular expression that needs too much work is rejected at once`(expression: String) {
         let clock = ContinuousClock()
         let duration = clock.measure {
             #expect(throws: RoutingError.self) { try RoutePattern("app://news/:x(\(expression))") }
@@ -61,7 +65,7 @@ import WaybillTestSupport
     }
 
     @Test
-    func `an expression of a peer is rejected unless it is allowed, and has a smaller budget`() throws {
+    func `a peer's regular expression is rejected unless allowed, and has a smaller budget`() throws {
         let text = "app://news/:x([a-z]{40})"
         var table = RouteTable<Void>()
         #expect(throws: Never.self) { try table.pattern(text) }
@@ -78,7 +82,7 @@ import WaybillTestSupport
     }
 
     @Test
-    func `all expressions of a pattern share one budget`() throws {
+    func `all regular expressions of a pattern share one budget`() throws {
         let table = RouteTable<Void>(limits: RoutingLimits(allowsExpressionsOfPeers: true))
         let expensive = ":x(((){60}){40}a)"
         #expect(throws: Never.self) { try table.pattern("app://\(expensive)", from: .peer) }
@@ -88,7 +92,7 @@ import WaybillTestSupport
     }
 
     @Test
-    func `a pattern of a peer has at most two optional groups`() throws {
+    func `a peer's pattern can have at most two optional groups`() throws {
         let table = RouteTable<Void>()
         #expect(throws: Never.self) { try table.pattern("app://a(/b)(/c)", from: .peer) }
         #expect(throws: Never.self) { try table.pattern("app://a(/b)(/c)(/d)", from: .node) }

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct PoolTests {
     @Test
-    func `removed routes leave no names, matchers or texts behind`() throws {
+    func `removed routes leave no names, matchers or texts in the table`() throws {
         var table = RouteTable<Int>()
         for number in 0..<5_000 {
             let id = try table.insert("app://a/:name\(number)/x\(number)-:y", number)
@@ -18,7 +18,7 @@ struct PoolTests {
     }
 
     @Test
-    func `routes match as before when the pools were rebuilt`() throws {
+    func `routes match as before after the pools are rebuilt`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://keep/:id/z-:part", 7)
         for number in 0..<2_000 {

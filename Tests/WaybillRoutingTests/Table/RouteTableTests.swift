@@ -6,7 +6,7 @@ import WaybillRouting
         "app://feed/detail", "app:///feed/detail/", "app:/feed/detail", "APP://feed//detail", "feed/detail",
         "/feed/detail?a=1", "app://feed/detail#next", "app://f%65ed/detail",
     ])
-    func `spellings of one address lead to one route`(url: String) throws {
+    func `different spellings of an address match the same route`(url: String) throws {
         var table = RouteTable<Int>()
         let id = try table.insert("app://feed/detail", 1)
         #expect(try table.match(url)?.route == id)
@@ -19,7 +19,7 @@ import WaybillRouting
         ("/users/me/posts/9", 3, ["id": "me", "post": "9"]), ("/users/me/posts", 4, [:]),
         ("/organizations/something-long/members", 5, ["name": "something-long"]),
     ])
-    func `the most specific pattern wins and gives its values`(
+    func `the most specific pattern matches, and returns its values`(
         url: String,
         handler: Int,
         values: [String: String]
@@ -38,7 +38,7 @@ import WaybillRouting
         #expect(match.parameters.path == values)
     }
 
-    @Test func `a conflict names the rival and where both were registered`() throws {
+    @Test func `a conflict names the rival pattern and both places`() throws {
         var table = RouteTable<Int>()
         try table.insert("/users/:id", 1, fileID: "App/Users.swift", line: 7)
         let error = #expect(throws: RoutingError.self) {
@@ -51,7 +51,7 @@ import WaybillRouting
         #expect(table.count == 1)
     }
 
-    @Test func `removing a route keeps the routes above and below`() throws {
+    @Test func `removing a route from a table keeps the routes above and below it`() throws {
         var table = RouteTable<Int>()
         let id = try table.insert("/a", 1)
         try table.insert("/a/b", 2)
@@ -66,7 +66,7 @@ import WaybillRouting
         #expect(table.isEmpty)
     }
 
-    @Test func `an emptied table has no routes and only the default scheme`() throws {
+    @Test func `an emptied route table has no routes and only the default scheme`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://a", 1)
         try table.insert("other://a", 2)
@@ -74,7 +74,7 @@ import WaybillRouting
         #expect(table.isEmpty && table.schemes == ["app"])
     }
 
-    @Test func `a miss names the nearest route`() throws {
+    @Test func `the noRoute error of a table suggests the nearest route`() throws {
         var table = RouteTable<Int>()
         try table.insert("app://user/detail", 1)
         try table.insert("app://settings", 2)

@@ -15,7 +15,10 @@ struct CombiningMarksTests {
         (String(repeating: "\u{301}", count: 30) + "a" + String(repeating: "\u{301}", count: 30), true),
         (String(repeating: "x", count: 500) + String(repeating: "\u{5B0}\u{5B1}", count: 16), false),
     ])
-    func `a text is accepted unless it has more than 30 marks in a row`(text: String, isAccepted: Bool) {
+    func `a text is accepted unless it has more than 30 combining marks in a row`(
+        text: String,
+        isAccepted: Bool
+    ) {
         #expect(CombiningMarks.areFew(in: text) == isAccepted)
     }
 }
@@ -23,7 +26,7 @@ struct CombiningMarksTests {
 @Suite
 struct ExactTextTests {
     @Test
-    func `texts are equal when their bytes are`() {
+    func `texts are equal only when their bytes are equal`() {
         let composed = ExactText("\u{E9}")
         let decomposed = ExactText("e\u{301}")
         #expect(composed.text == decomposed.text)

@@ -10,7 +10,7 @@ import WaybillRouting
         ("", "", 0), ("detail", "detail", 0), ("detail", "detial", 1), ("detail", "detal", 1), ("a", "b", 1),
         ("kitten", "sitting", 3), ("ab", "ba", 1), ("", "abc", 3), ("abcd", "badc", 2),
     ])
-    func `counts insertions, removals, replacements and swaps, up to the limit`(
+    func `the edit distance counts insertions, removals, replacements and swaps, up to a limit`(
         left: String,
         right: String,
         count: Int
@@ -22,7 +22,7 @@ import WaybillRouting
     }
 
     @Test(arguments: [(100_000, 100_000), (100_000, 99_990), (100_000, 3)])
-    func `long texts are not compared whole`(left: Int, right: Int) {
+    func `texts of very different length or content are not compared completely`(left: Int, right: Int) {
         let texts = ([UInt8](repeating: 97, count: left), [UInt8](repeating: 98, count: right))
         #expect(EditDistance.between(texts.0, texts.1, limit: 12) == nil)
     }

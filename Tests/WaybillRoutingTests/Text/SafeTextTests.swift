@@ -12,7 +12,7 @@ import WaybillRouting
         ("\u{200e}\u{200f}\u{61c}", #"\u{200E}\u{200F}\u{061C}"#), ("é\u{a0}\u{200d}", "é\u{a0}\u{200d}"),
         ("", ""),
     ])
-    func `characters that break a line or control a terminal are escaped, and no others`(
+    func `only characters that break a line or control a terminal are escaped`(
         text: String,
         safe: String
     ) {
@@ -26,18 +26,18 @@ import WaybillRouting
         (3, 0, "(3 bytes)"),
         (3, -1, "(3 bytes)"),
     ])
-    func `long text is shortened, with its length`(count: Int, limit: Int, end: String) {
+    func `a long text is shortened, and its length is appended`(count: Int, limit: Int, end: String) {
         let text = SafeText.line(String(repeating: "x", count: count), limit: limit)
         #expect(text == String(repeating: "x", count: max(0, limit)) + "… " + end)
     }
 
-    @Test func `text within the limit is whole, by characters and not by bytes`() {
+    @Test func `the limit of a text counts characters, and not bytes`() {
         let text = String(repeating: "茶", count: 10)
         #expect(SafeText.line(text, limit: 10) == text)
         #expect(SafeText.line(text, limit: 9) == String(repeating: "茶", count: 9) + "… (30 bytes)")
     }
 
-    @Test func `a letter with a thousand accents is long text`() {
+    @Test func `a letter with a thousand accents is shortened like a long text`() {
         let text = "e" + String(repeating: "\u{301}", count: 1_000)
         #expect(SafeText.line(text, limit: 30).unicodeScalars.count < 60)
     }

@@ -11,7 +11,7 @@ import WaybillTestSupport
     ]
 
     @Test(arguments: rests)
-    func `a URL that equals a pattern gives the same match as a search`(
+    func `a URL that equals a pattern has the same match as by search`(
         rest: LongText
     ) throws {
         var written = RouteTable<Int>()
@@ -38,7 +38,7 @@ import WaybillTestSupport
     }
 
     @Test(arguments: 8...40, ["", "?", "?page=1", "?page=1&sort=updated&direction=descending"])
-    func `a URL that begins as a pattern is read to its end, and others to their first 16 bytes`(
+    func `the scanner reads a URL to its end only if its first bytes begin a pattern`(
         length: Int,
         query: String
     ) throws {
@@ -55,13 +55,13 @@ import WaybillTestSupport
     }
 
     @Test(arguments: ["app://feed/:id", "app://feed/*", "app://feed(/detail)", "app://feed/caf%C3%A9", "a:b"])
-    func `a pattern that has another meaning as a URL is searched for`(pattern: String) throws {
+    func `a pattern that is not its own URL is not in the literal paths`(pattern: String) throws {
         var table = RouteTable<Int>()
         try table.insert(pattern, 1)
         #expect(table.trie.paths.isEmpty)
     }
 
-    @Test func `a table whose literal segments do not win over others searches for every URL`() throws {
+    @Test func `a table whose literals do not take precedence searches for each URL`() throws {
         var conventions = RoutingConventions.waybill
         conventions.bestMatch = .firstRegistered
         var table = RouteTable<Int>(conventions: conventions)
@@ -72,7 +72,7 @@ import WaybillTestSupport
         #expect(table[match] == 1)
     }
 
-    @Test func `of many routes each is found until it is removed`() throws {
+    @Test func `each of many literal routes is found until it is removed`() throws {
         var table = RouteTable<Int>()
         var ids: [RouteID] = []
         for number in 0..<3_000 {
@@ -88,7 +88,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a pattern that replaces another takes its URLs`() throws {
+    @Test func `a pattern that replaces another also matches its URLs`() throws {
         var conventions = RoutingConventions.waybill
         conventions.sameShape = .replaces
         var table = RouteTable<Int>(conventions: conventions)

@@ -7,10 +7,10 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// The promises of a bus about its routes, with the handler behind a connector in another bus.
+/// The promises of a bus about its routes, when the handler is in another bus behind a connector.
 ///
-/// The differences from a handler in the same process are: values are equal but not identical, a failure has
-/// its code and its message but not its cause, and a parameter that is not text must be `Encodable`.
+/// There are three differences from a handler in the same process. Values are equal but not identical. A
+/// failure has its code and its message but not its cause. A parameter that is not text must be `Encodable`.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectorTests {
     struct User: Codable, Sendable, Equatable {
@@ -18,7 +18,7 @@ struct ConnectorTests {
         var name = "Lili"
     }
 
-    /// Runs a closure with a bus whose scheme `far` is served by another one.
+    /// Runs a closure with a bus whose scheme `far` is served by another bus.
     private func withConnector(
         _ body: (_ near: MessageBus, _ far: Served) async throws -> Void
     ) async throws {
@@ -35,7 +35,9 @@ struct ConnectorTests {
     }
 
     @Test
-    func `an error that a module declares crosses with its type, its code and its sentence`() async throws {
+    func `an error that a module declares keeps its type, its code and its message across a socket`()
+        async throws
+    {
         try await self.withConnector { near, far in
             try far.bus.register("far://orders/:id") { message -> Int in
                 throw OrderError.unknown(id: try message.argument("id"))
@@ -47,7 +49,7 @@ struct ConnectorTests {
             await #expect(throws: OrderError.closed) {
                 let _: Int = try await near.route("far://shop", throwing: OrderError.self)
             }
-            // A third process sees the message that the second received from the first.
+            // The second process passes the message of the first one on to a third process.
             let lines = try await far.ask(#"{"jsonrpc":"2.0","id":1,"method":"far://orders/5"}"#)
             #expect(
                 lines == [
@@ -60,7 +62,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `values of every kind go there and come back`() async throws {
+    func `values of every kind pass through a connector and back`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://user/:uid") { message -> User in
                 User(uid: try message.argument("uid"), name: message.parameters["name"] ?? "")
@@ -91,7 +93,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `a value that cannot be encoded fails before a byte is sent`() async throws {
+    func `a call with a value that cannot be encoded fails before a byte is sent`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://a") { _ in 1 }
             let error = await failure {
@@ -106,7 +108,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `failures keep their codes and name the caller's URL`() async throws {
+    func `a failure behind a connector keeps its code, and names the caller's URL`() async throws {
         struct Broken: Error {}
         try await self.withConnector { near, far in
             try far.bus.register("far://fail") { _ -> Int in throw Broken() }
@@ -126,7 +128,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `deadline, headers and hops travel`() async throws {
+    func `deadline, headers and hops pass through a connector`() async throws {
         try await self.withConnector { near, far in
             let seen = Journal<Message>()
             try far.bus.register("far://a") { seen.add($0) }
@@ -150,7 +152,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `cancelling the caller cancels the handler`() async throws {
+    func `cancelling the caller cancels the handler behind a connector`() async throws {
         try await self.withConnector { near, far in
             let ended = Tally()
             let gate = Gate()
@@ -168,7 +170,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `progress replies and their answers travel`() async throws {
+    func `progress replies and their answers pass through a connector`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://steps") { message -> [Bool] in
                 var answers: [Bool] = []
@@ -200,7 +202,9 @@ struct ConnectorTests {
     }
 
     @Test
-    func `a return URL crosses back, unless the handler declines it`() async throws {
+    func `a value for a return URL returns through the connector, unless the handler declines it`()
+        async throws
+    {
         try await self.withConnector { near, far in
             try far.bus.register("far://pay") { _ in User(uid: 1) }
             try far.bus.register("far://early") { message -> Int in
@@ -233,7 +237,7 @@ struct ConnectorTests {
     }
 
     @Test
-    func `many requests share one connection, and each gets its own reply`() async throws {
+    func `concurrent requests share one connection, and each receives its own reply`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://now/:n") { message -> Int in try message.argument("n") }
             try far.bus.register("far://later/:n") { message -> Int in

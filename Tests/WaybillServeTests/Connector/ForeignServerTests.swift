@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// The Python that `.ci/clients` makes, with packages from PyPI.
+/// The Python environment that `.ci/clients` creates, with packages from PyPI.
 private enum ForeignPython {
     static let root = #filePath.components(separatedBy: "/Tests/")[0]
     static let path = root + "/.build/clients/bin/python"
@@ -21,15 +21,16 @@ private enum ForeignPython {
     }
 }
 
-/// A server that was written elsewhere, with jsonrpcserver for Python, behind a connector.
-// Without sanitizers: Foundation loses a few objects with each child process that is killed.
+/// A server that is independent of this project, written with jsonrpcserver for Python, behind a connector.
+// The test does not run with sanitizers, because Foundation leaks a few objects with each killed child
+// process.
 @Suite(
     .timeLimit(.minutes(1)),
     .enabled(if: ForeignPython.isInstalled && !Scale.isSanitized, "`.ci/clients` installs it")
 )
 struct ForeignServerTests {
     @Test
-    func `its methods are called by their URLs, and its failures are the bus's`() async throws {
+    func `a connector calls the methods of a Python server, whose errors are a bus's errors`() async throws {
         try await withFolder { folder in
             let process = Process()
             process.executableURL = URL(filePath: ForeignPython.path)
@@ -43,7 +44,7 @@ struct ForeignServerTests {
             defer { kill(process.processIdentifier, SIGKILL) }
             let bus = MessageBus(configuration: .quiet)
             try bus.connect("py", to: RPCConnector(.unix(folder + "/socket"), configuration: .quiet))
-            // The first attempts may be made before it listens.
+            // The first attempts may be made before the server listens.
             let isThere = await eventually { (try? await bus.route("py://ping", as: String.self)) == "pong" }
             #expect(isThere)
             #expect(try await bus.route("py://sum", parameters: ["a": 40, "b": 2], as: Int.self) == 42)

@@ -51,7 +51,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func `a process that is killed in mid-call fails its callers`() async throws {
+    func `callers fail when the server's process is killed during a call`() async throws {
         try await withFolder { folder in
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -78,7 +78,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func `a token is sent first, and a wrong one is refused`() async throws {
+    func `a token is sent first, and a wrong token is rejected`() async throws {
         var configuration = RPCServer.Configuration.quiet
         configuration.token = "secret"
         try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { far in
@@ -95,7 +95,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func `a silent server is pinged, and then considered dead`() async throws {
+    func `a connector pings a silent server, and then closes the connection`() async throws {
         let loop = EventLoop(name: "silent")
         let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
         let received = Journal<String>()
@@ -118,7 +118,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func `pauses double, up to a limit, and end with success`() {
+    func `the pauses between connection attempts double, up to a limit, until one succeeds`() {
         let now = ContinuousClock.now
         var backoff = Backoff(first: .milliseconds(10), limit: .milliseconds(50))
         #expect(backoff.delay(at: now) == nil)

@@ -15,7 +15,7 @@ struct SubscriptionTests {
         return configuration
     }
 
-    @Test func `a subscription delivers messages, and goes on after the server has been started again`()
+    @Test func `a subscription delivers messages, also after the server has restarted`()
         async throws
     {
         try await withFolder { folder in
@@ -58,7 +58,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a pattern that is not exposed ends a subscription with the server's error`() async throws {
+    @Test func `subscribing to a pattern that is not exposed fails with the server's error`() async throws {
         try await withServer { served in
             let subscription = RPCSubscription("app://hidden/*", at: served.address)
             let error = await #expect(throws: RoutingError.self) {
@@ -68,7 +68,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `a connector asks for the fingerprint of the exposed routes`() async throws {
+    @Test func `the fingerprint of a server's routes changes when a route is exposed`() async throws {
         try await withServer { served in
             let connector = RPCConnector(served.address)
             let before = try await connector.fingerprint()

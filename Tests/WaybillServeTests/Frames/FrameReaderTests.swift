@@ -27,7 +27,7 @@ struct FrameReaderTests {
         "Content-Length: 7\r\n\r\n{\"a\":1}content-length:3\r\nContent-Type: x\r\n\r\n[2]Content-Length: 9\r\n\r\n{"
 
     @Test(arguments: [1, 2, 3, 7, 1000])
-    func `lines and headers are cut in whatever pieces they come`(size: Int) {
+    func `the frame reader cuts lines and headers, however the bytes are split`(size: Int) {
         for (text, expected) in [
             (Self.lines, ["{\"a\":1}", "[2]\r", "{\"c\":"]), (Self.headers, ["{\"a\":1}", "[2]"]),
         ] {
@@ -41,7 +41,7 @@ struct FrameReaderTests {
     }
 
     @Test(arguments: ["GET / HTTP/1.1\r\n", "\u{16}\u{3}\u{1}", "POST", "x", "\"text\"\n", "7\n"])
-    func `bytes of another protocol are not searched for messages`(text: String) {
+    func `the frame reader rejects bytes of another protocol`(text: String) {
         #expect(self.read([Array(text.utf8)]).error == .notRPC)
     }
 
@@ -52,12 +52,12 @@ struct FrameReaderTests {
     ]
 
     @Test(arguments: malformed)
-    func `a header that does not tell the length ends the stream`(header: LongText) {
+    func `a header without a valid length ends the stream`(header: LongText) {
         #expect(self.read([Array(header.text.utf8)]).error == .malformedHeader)
     }
 
     @Test
-    func `a frame, complete or not, is not longer than the limit`() {
+    func `a frame beyond the size limit is rejected, complete or not`() {
         let long = [UInt8](repeating: UInt8(ascii: "["), count: 101)
         #expect(self.read([long]).error == .tooLarge(limit: 100))
         #expect(self.read([Array(long[1...]), [10]]).frames.count == 1)
@@ -66,7 +66,7 @@ struct FrameReaderTests {
     }
 
     @Test
-    func `adds up how long the rest of a partial frame was awaited`() throws {
+    func `the frame reader adds up how long the rest of a partial frame was awaited`() throws {
         var reader = FrameReader(limit: 100, at: 1)
         #expect(reader.lastReceived == 1 && reader.partialFrameWait == nil)
         reader.append(Array("{".utf8), at: 20, after: 19)
@@ -86,7 +86,7 @@ struct FrameReaderTests {
     }
 
     @Test
-    func `random bytes end in frames or a typed error, never in a trap`() {
+    func `random bytes end in frames or a typed error, and never trap`() {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array("{}[]\"\\:,\r\n Content-Length: 0123456789".utf8) + [0, 0x80, 0xFF]
         for _ in 0..<Scale.of(20_000) {

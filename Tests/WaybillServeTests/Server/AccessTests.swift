@@ -10,7 +10,7 @@ import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct AccessTests {
     @Test
-    func `a server on TCP needs a token, or has to be told that loopback does without`() async throws {
+    func `a server on TCP requires a token, unless loopback is admitted without one`() async throws {
         let bus = MessageBus(configuration: .quiet)
         for address in [StreamAddress.tcp("127.0.0.1", port: 0), .tcp("0.0.0.0", port: 0)] {
             let server = RPCServer(bus, listening: address, configuration: .quiet)
@@ -29,7 +29,7 @@ struct AccessTests {
     }
 
     @Test
-    func `the token comes first, and any other message closes the connection`() async throws {
+    func `the token must be the first message, and any other message closes the connection`() async throws {
         var configuration = RPCServer.Configuration.quiet
         configuration.token = "correct horse"
         try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { served in
@@ -63,7 +63,7 @@ struct AccessTests {
             let client = try await served.client()
             try await client.send(token)
             #expect(try await client.line() == #"{"jsonrpc":"2.0","id":2,"result":true}"#)
-            // The small limit holds only until the token has come.
+            // The small limit applies only until the token has arrived.
             let text = String(repeating: "x", count: 100_000)
             try await client.send(
                 #"{"jsonrpc":"2.0","id":3,"method":"app://a","params":{"text":"\#(text)"}}"#
@@ -83,7 +83,7 @@ struct AccessTests {
     }
 
     @Test
-    func `a Unix socket is its owner's alone, and another user is told so`() async throws {
+    func `only its owner can use a Unix socket, and another user receives an error`() async throws {
         try await withServer { served in
             guard case .unix(let path) = served.address else { return }
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -100,7 +100,8 @@ struct AccessTests {
     }
 
     @Test(arguments: [("abc", "abc", true), ("abc", "abd", false), ("abc", "abcabc", false), ("", "", false)])
-    func `tokens are compared whole`(token: String, candidate: String, matches: Bool) {
+    func `a token matches only when the whole text is equal`(token: String, candidate: String, matches: Bool)
+    {
         #expect(BearerToken(token).matches(candidate) == matches)
     }
 }

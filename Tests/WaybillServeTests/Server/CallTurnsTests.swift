@@ -7,7 +7,7 @@ import WaybillTestSupport
 @Suite
 struct CallTurnsTests {
     @Test
-    func `a connection always runs its guaranteed calls`() {
+    func `a connection can always run its guaranteed calls`() {
         var turns = CallTurns<Int>(guaranteed: 2, shared: 1)
         let first = (1...5).map { _ in turns.ask(1) }
         let second = (1...3).map { _ in turns.ask(2) }
@@ -17,11 +17,12 @@ struct CallTurnsTests {
     }
 
     @Test
-    func `connections take turns, however many calls each has waiting`() {
+    func `connections take turns, however many calls of each wait`() {
         var turns = CallTurns<Int>(guaranteed: 1, shared: 1)
         for _ in 0..<10 { _ = turns.ask(1) }
         for _ in 0..<3 { _ = turns.ask(2) }
-        // Connection 1 runs two calls, and connection 2 one: the shared place goes round.
+        // Connection 1 runs two calls, and connection 2 runs one. The connections take turns at the shared
+        // place.
         var order: [Int] = []
         var last = 1
         for _ in 0..<6 {
@@ -34,7 +35,7 @@ struct CallTurnsTests {
     }
 
     @Test
-    func `a connection that leaves frees its places`() {
+    func `a connection that leaves frees the places of its calls`() {
         var turns = CallTurns<Int>(guaranteed: 1, shared: 2)
         for _ in 0..<5 { _ = turns.ask(1) }
         let asked = (1...3).map { _ in turns.ask(2) }
@@ -44,7 +45,7 @@ struct CallTurnsTests {
     }
 
     @Test
-    func `a call that is withdrawn never starts`() {
+    func `a withdrawn call never starts`() {
         var turns = CallTurns<Int>(guaranteed: 1, shared: 0)
         let asked = (1...3).map { _ in turns.ask(1) }
         #expect(asked == [true, false, false])
@@ -55,9 +56,9 @@ struct CallTurnsTests {
         #expect(isRun)
     }
 
-    /// Compares random runs with counts that are kept apart.
+    /// Compares random runs with counts that the test keeps itself.
     @Test(arguments: 0..<UInt64(40))
-    func `random calls run within their limits, and none waits while there is room`(seed: UInt64) {
+    func `random calls run within their limits, and no call waits while there is room`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let (guaranteed, shared) = (1 + generator.number(below: 3), generator.number(below: 4))
         var turns = CallTurns<Int>(guaranteed: guaranteed, shared: shared)

@@ -6,13 +6,13 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// Clients in another language: the sample in Python.
+/// Clients in another language: the Python sample.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientTests {
     private static let client =
         #filePath.components(separatedBy: "/Tests/")[0] + "/Samples/clients/waybill.py"
 
-    /// Runs Python with the client's module at hand, and returns what it prints.
+    /// Runs Python with access to the client's module, and returns its output.
     private func python(_ arguments: [String]) async throws -> (output: String, status: Int32) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -30,7 +30,7 @@ struct ClientTests {
     }
 
     @Test
-    func `waybill.py is short, and calls a URL from the shell`() async throws {
+    func `waybill.py has at most 60 lines, and calls a URL from the shell`() async throws {
         let lines = try String(contentsOfFile: Self.client, encoding: .utf8).split(
             separator: "\n",
             omittingEmptySubsequences: false

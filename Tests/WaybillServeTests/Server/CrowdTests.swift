@@ -12,8 +12,9 @@ import Darwin
 import Glibc
 #endif
 
-/// More connections than there are descriptors, and as many as the server admits: each in a process of its
-/// own, since descriptors are the process's.
+/// More connections than free descriptors, and as many connections as the server admits.
+///
+/// Each test runs in a separate process, because descriptors belong to the process.
 @Suite(.timeLimit(.minutes(3)))
 struct CrowdTests {
     @Test(
@@ -22,7 +23,7 @@ struct CrowdTests {
             "the system allows too few descriptors, or a sanitizer sees what a test process leaves behind"
         )
     )
-    func `a server without free descriptors serves its connections, and others later`() async {
+    func `a server without free descriptors serves its connections, and new ones later`() async {
         await #expect(processExitsWith: .success) {
             try await withServer { served in
                 try served.bus.register("app://one") { _ in 1 }
@@ -50,11 +51,11 @@ struct CrowdTests {
             "the system allows too few descriptors, or a sanitizer sees what a test process leaves behind"
         )
     )
-    func `ten thousand connections at once are served, and their memory is bounded`() async {
+    func `ten thousand connections at once are served in bounded memory`() async {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 12_000)
             var configuration = RPCServer.Configuration.quiet
-            // The last of them may be a while.
+            // The last connections may send their message late.
             configuration.limits.messageTime = .seconds(120)
             try await withServer(configuration: configuration) { served in
                 try served.bus.register("app://one") { _ in 1 }
@@ -71,7 +72,7 @@ struct CrowdTests {
                     """
                 ) {
                     precondition(served.server.statistics.openConnections == Scale.of(10_000))
-                    // 16 KiB for each connection, and half a megabyte for shared state.
+                    // The limit is 16 KiB for each connection, and half a megabyte for shared state.
                     let limit = 10_000 * 16_384 + (1 << 19)
                     precondition(residentMemory() - before < limit || Scale.isSanitized)
                 }
@@ -83,10 +84,10 @@ struct CrowdTests {
     }
 }
 
-/// How many descriptors the clients may have.
+/// The number of descriptors that the clients may have.
 private let clientDescriptors = 12_000
 
-/// How many descriptors a process may have at most.
+/// The maximum number of descriptors of a process.
 private var hardDescriptorLimit: UInt64 {
     var limit = rlimit()
     // SAFETY: the call fills the structure it is given, and keeps no pointer to it.
@@ -100,7 +101,7 @@ private let descriptorLimit = RLIMIT_NOFILE
 private let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 #endif
 
-/// Sets how many descriptors this process may have.
+/// Sets the number of descriptors that this process may have.
 private func limitDescriptors(to count: Int) throws {
     var limit = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(hardDescriptorLimit))
     // SAFETY: the call reads the structure it is given, and keeps no pointer to it.
@@ -111,8 +112,8 @@ private func limitDescriptors(to count: Int) throws {
 private func leaveDescriptors(_ count: Int) throws {
     let inUse = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
     let highest = inUse.compactMap { Int32($0) }.max() ?? 2
-    // The limit applies to descriptor numbers, and a test process may have inherited a high number. The free
-    // numbers below it are therefore occupied, and stay so.
+    // The limit applies to descriptor numbers, and a test process may have inherited a high number. The
+    // function therefore occupies the free numbers below it, and does not release them.
     var taken: Int32 = 0
     while taken < highest {
         taken = dup(STDIN_FILENO)
@@ -121,7 +122,7 @@ private func leaveDescriptors(_ count: Int) throws {
     try limitDescriptors(to: Int(taken) + 1 + count)
 }
 
-/// Bytes that the process has resident.
+/// The number of resident bytes of the process.
 private func residentMemory() -> Int {
     let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
     return (pages.flatMap { Int($0[1]) } ?? 0) * 4096

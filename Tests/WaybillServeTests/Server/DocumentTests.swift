@@ -5,10 +5,10 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// `$/document`, which writes a text and decodes nothing.
+/// The method `$/document`, whose text is prepared without decoding types again.
 @Suite(.timeLimit(.minutes(1)))
 struct DocumentTests {
-    /// Counts how often it is decoded.
+    /// A type that counts how often it is decoded.
     struct Counted: Codable, Sendable {
         static let count = Atomic(0)
 
@@ -27,7 +27,7 @@ struct DocumentTests {
     private let request = #"{"jsonrpc":"2.0","id":1,"method":"$/document"}"#
 
     @Test
-    func `a peer that asks for the document decodes no type, and the program's changes are in it`()
+    func `a server's document decodes each type once, and follows changes of the routes`()
         async throws
     {
         try await withServer { served in

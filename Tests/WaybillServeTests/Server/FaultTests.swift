@@ -6,8 +6,9 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-/// Peers that are broken, slow, hostile or dead: each ends in an error or a closed connection, and the server
-/// goes on.
+/// Peers that are broken, slow, hostile or dead.
+///
+/// Each of them ends in an error or a closed connection, and the server continues.
 @Suite(.timeLimit(.minutes(2)))
 struct FaultTests {
     private func withFaults(_ body: (Served) async throws -> Void) async throws {
@@ -24,7 +25,7 @@ struct FaultTests {
     }
 
     @Test
-    func `a client that is killed in mid-call has its handler cancelled`() async throws {
+    func `a client that is killed during a call has its handler cancelled`() async throws {
         try await self.withFaults { served in
             guard case .unix(let path) = served.address else { return }
             let process = Process()
@@ -49,7 +50,7 @@ struct FaultTests {
     }
 
     @Test
-    func `one byte at a time is slow, and works`() async throws {
+    func `a request that arrives byte by byte is answered`() async throws {
         try await self.withFaults { served in
             let client = try await served.client()
             for byte in Array(#"{"jsonrpc":"2.0","id":1,"method":"app://echo","params":{"text":"é😀"}}"#.utf8)
@@ -65,7 +66,7 @@ struct FaultTests {
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"app://echo\"}\n",
         "\u{16}\u{3}\u{1}\u{0}", "Content-Length: x\r\n\r\n", "nonsense\n",
     ])
-    func `another protocol gets one error and is closed`(text: String) async throws {
+    func `bytes of another protocol get one error, and the connection is closed`(text: String) async throws {
         try await self.withFaults { served in
             let client = try await served.client()
             try await client.connection.write(Array(text.utf8))
@@ -77,7 +78,7 @@ struct FaultTests {
     }
 
     @Test
-    func `random lines get errors or nothing`() async throws {
+    func `random lines get errors or no answer`() async throws {
         try await self.withFaults { served in
             var generator = SystemRandomNumberGenerator()
             let alphabet = Array("{}[]\":,0123456789eE+-.truefalsn \\u".utf8) + [0x80, 0xFF, 0]
@@ -97,7 +98,7 @@ struct FaultTests {
     }
 
     @Test
-    func `a client that never reads is not read from any more, and memory is bounded`() async throws {
+    func `the server stops reading from a client that never reads, and memory is bounded`() async throws {
         try await self.withFaults { served in
             let client = try await served.client()
             let text = String(repeating: "x", count: 4000)
@@ -105,7 +106,8 @@ struct FaultTests {
                 (#"{"jsonrpc":"2.0","id":1,"method":"app://echo","params":{"text":""# + text + "\"}}\n").utf8
             )
             let writer = Task { while !Task.isCancelled { try await client.connection.write(line) } }
-            // When the client's socket, the server's and its buffer are full, nothing moves.
+            // When the client's socket, the server's socket and its buffer are full, the count no longer
+            // changes.
             var before = -1
             var still = 0
             #expect(
@@ -117,7 +119,7 @@ struct FaultTests {
                 }
             )
             #expect(before < 1000)
-            // Others are served meanwhile.
+            // Other clients are served meanwhile.
             #expect(try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#).count == 1)
             writer.cancel()
             client.connection.abort()
@@ -132,12 +134,12 @@ struct FaultTests {
             let client = try await served.client()
             try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#)
             #expect(await eventually { served.server.statistics.answers == 1 })
-            // The end of the closure cancels the server, and waits for it.
+            // Leaving the closure cancels the server, and waits for its end.
         }
     }
 
     @Test
-    func `many clients at once`() async throws {
+    func `a server answers hundreds of concurrent clients`() async throws {
         try await self.withFaults { served in
             let count = Scale.of(400)
             let clients = try await withThrowingTaskGroup(of: RawClient.self) { group in
@@ -149,13 +151,13 @@ struct FaultTests {
             }
             for client in clients { #expect(try await client.line()?.contains(#""result":"a""#) == true) }
             #expect(served.server.statistics.openConnections == count)
-            // Optimized code releases them after their last use, which closes them.
+            // Optimized code releases the clients after their last use, which closes them.
             withExtendedLifetime(clients) {}
         }
     }
 
     @Test
-    func `a stale socket file is replaced, and a second server is not admitted`() async throws {
+    func `a stale socket file is replaced, and a second server is rejected`() async throws {
         try await withFolder { folder in
             let bus = MessageBus(configuration: .quiet)
             let address = StreamAddress.unix(folder + "/socket")
@@ -181,7 +183,7 @@ struct FaultTests {
     }
 
     @Test
-    func `a bus that is shut down answers so`() async throws {
+    func `a call to a bus that is shut down gets the error of a shutdown`() async throws {
         try await withServer { served in
             try served.bus.register("app://a") { _ in 1 }
             try served.bus.expose("app://a")

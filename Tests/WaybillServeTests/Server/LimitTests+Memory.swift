@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 @testable import WaybillServe
 
-// The bytes that the messages of all connections may have together.
+// Limits of the bytes that the messages of all connections may have together.
 extension LimitTests {
     private static func call(_ url: String, id: Int? = 1, size: Int = 6_000) -> String {
         let text = String(repeating: "x", count: size)
@@ -44,7 +44,7 @@ extension LimitTests {
     }
 
     @Test
-    func `the bytes of requests in flight, of all connections`() async throws {
+    func `bytes of requests in flight have a limit for all connections`() async throws {
         try await self.withFewBytes { served in
             let full = try await served.client()
             try await full.send(Self.call("app://wait"))
@@ -54,7 +54,7 @@ extension LimitTests {
     }
 
     @Test
-    func `the bytes of notifications that wait, of all connections`() async throws {
+    func `bytes of waiting notifications have a limit for all connections`() async throws {
         try await self.withFewBytes {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
@@ -69,7 +69,7 @@ extension LimitTests {
     }
 
     @Test
-    func `the bytes of publications that wait, of all connections`() async throws {
+    func `bytes of waiting publications have a limit for all connections`() async throws {
         try await self.withFewBytes { served in
             let gate = Gate()
             let subscription = try served.bus.subscribe("app://news") { _ async in await gate.wait() }
@@ -93,7 +93,7 @@ extension LimitTests {
     }
 
     @Test
-    func `the bytes of partial messages, of all connections`() async throws {
+    func `bytes of partial messages have a limit for all connections`() async throws {
         try await self.withFewBytes { served in
             let text = Self.call("app://now")
             let (full, cut) = (try await served.client(), try await served.client())
@@ -115,7 +115,7 @@ extension LimitTests {
     }
 
     @Test
-    func `an element of an array of parameters does not keep the bytes around its message`() throws {
+    func `an element of an array of parameters does not retain the bytes around its message`() throws {
         let call = #"{"jsonrpc":"2.0","id":1,"method":"app://keep","params":[[7]]}"#
         let bytes = Array((call + String(repeating: " ", count: 30_000)).utf8)
         let frame = RPCFrame(JSONText(bytes: bytes, range: 0..<call.utf8.count), depth: 8)

@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 extension LimitTests {
     @Test
-    func `subscriptions`() async throws {
+    func `subscriptions of a connection have a limit`() async throws {
         try await self.withLimits {
             $0.subscriptions = 1
         } _: { served in
@@ -18,7 +18,7 @@ extension LimitTests {
     }
 
     @Test
-    func `subscriptions of all connections have a limit, and ended ones are given back`() async throws {
+    func `subscriptions of all connections have a limit, and ended ones make room`() async throws {
         try await self.withLimits {
             $0.subscriptionsOfAll = 2
         } _: { served in
@@ -45,7 +45,7 @@ extension LimitTests {
     }
 
     @Test
-    func `the messages that wait for a subscriber that does not read`() async throws {
+    func `messages for a subscriber that does not read have a limit`() async throws {
         try await self.withLimits {
             $0.messagesPerSubscription = 3
         } _: { served in
@@ -69,7 +69,7 @@ extension LimitTests {
     }
 
     @Test
-    func `a pattern that nothing exposes is rejected`() async throws {
+    func `subscribing to a pattern that no exposure covers is rejected`() async throws {
         try await withServer { served in
             try served.bus.expose("app://news/**", for: .all)
             let lines = try await served.ask(

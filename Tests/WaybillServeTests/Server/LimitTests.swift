@@ -22,7 +22,7 @@ struct LimitTests {
     }
 
     @Test
-    func `requests in flight`() async throws {
+    func `requests in flight have a limit, and a batch counts each of its requests`() async throws {
         try await self.withLimits {
             $0.requestsInFlight = 2
         } _: { served in
@@ -45,7 +45,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the messages of a batch, and the bytes of its answers`() async throws {
+    func `messages of a batch and the bytes of its answers have a limit`() async throws {
         try await self.withLimits {
             $0.messagesPerBatch = 4
             $0.batchAnswerBytes = 2_500
@@ -65,7 +65,7 @@ struct LimitTests {
     }
 
     @Test
-    func `each message of a batch counts against the messages per second`() async throws {
+    func `each message of a batch counts against the connection's messages per second`() async throws {
         try await self.withLimits {
             $0.requestsPerSecond = 50
         } _: { served in
@@ -79,7 +79,9 @@ struct LimitTests {
     }
 
     @Test(arguments: [#""id":1,"#, ""])
-    func `each message of a publication counts against the messages per second`(id: String) async throws {
+    func `each message of a publication counts against the connection's messages per second`(
+        id: String
+    ) async throws {
         try await self.withLimits {
             $0.requestsPerSecond = 50
         } _: { served in
@@ -96,7 +98,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the bytes of requests in flight`() async throws {
+    func `bytes of requests in flight have a limit for each connection`() async throws {
         try await self.withLimits {
             $0.requestBytesInFlight = 10_000
         } _: { served in
@@ -115,7 +117,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the server handles no more requests of a peer that does not read`() async throws {
+    func `the server stops handling requests of a peer that does not read`() async throws {
         try await self.withLimits {
             $0.unreadBytes = 100_000
         } _: { served in
@@ -129,7 +131,7 @@ struct LimitTests {
             #expect(await eventually { served.server.statistics.requests > 0 })
             // Another connection is served meanwhile.
             for _ in 0..<20 { _ = try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#) }
-            // The number of messages in the system's buffers, and some more.
+            // The system's buffers hold some of the messages, so the count exceeds the limit by their number.
             #expect(served.server.statistics.requests < 200)
             #expect(try await client.lines(2_000).count == 2_000)
             try await calls.value
@@ -137,7 +139,7 @@ struct LimitTests {
     }
 
     @Test
-    func `the connection that leaves the most unread is closed when all leave too much`() async throws {
+    func `the connection with the most unread bytes is closed when all exceed the limit`() async throws {
         try await self.withLimits {
             $0.unreadBytesOfAll = 1 << 20
         } _: { served in
@@ -160,7 +162,7 @@ struct LimitTests {
     }
 
     @Test(arguments: [true, false])
-    func `progress replies count as unread, and the connection that leaves the most is closed`(
+    func `progress replies count as unread bytes, and the connection with the most is closed`(
         isAnswered: Bool
     ) async throws {
         try await self.withLimits {
@@ -188,7 +190,7 @@ struct LimitTests {
     }
 
     @Test
-    func `an answer of more than half of the unread bytes is an error`() async throws {
+    func `an answer of more than half of the limit of unread bytes is an error`() async throws {
         try await self.withLimits {
             $0.unreadBytesOfAll = 1 << 20
         } _: { served in
@@ -202,7 +204,7 @@ struct LimitTests {
     }
 
     @Test
-    func `calls that wait, of all connections`() async throws {
+    func `waiting calls of all connections have a limit`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
@@ -214,7 +216,7 @@ struct LimitTests {
             try await busy.send(#"{"jsonrpc":"2.0","id":5,"method":"app://wait"}"#)
             let line = try await busy.line()
             #expect(code(line) == -32005 && line?.contains(#""id":5"#) == true)
-            // The own place of another connection is free.
+            // The guaranteed place of another connection is free.
             try await other.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now"}"#)
             #expect(try await other.line()?.contains("now") == true)
             busy.connection.close()
@@ -223,7 +225,7 @@ struct LimitTests {
     }
 
     @Test
-    func `a waiting call that ends when its place is free leaves the place to others`() async throws {
+    func `a waiting call that ends when its place becomes free leaves the place to others`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
@@ -238,7 +240,8 @@ struct LimitTests {
             }
             for round in 0..<50 {
                 let (running, waiting) = (round * 2, round * 2 + 1)
-                // In one write, so that the second is cancelled before the job that begins it has run.
+                // The lines are sent in one write, so that the second call is cancelled before the job that
+                // begins it has run.
                 let lines = [
                     call(running, "app://wait"), call(waiting, "app://now"), cancel(running), cancel(waiting),
                 ]
@@ -251,7 +254,7 @@ struct LimitTests {
     }
 
     @Test
-    func `calls and messages of a connection keep their order when they wait`() async throws {
+    func `waiting calls and messages of a connection keep their order`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 2
             $0.sharedCalls = 1
@@ -265,7 +268,7 @@ struct LimitTests {
                 let id = isCall ? #""id":\#(number),"# : ""
                 lines.append(#"{"jsonrpc":"2.0",\#(id)"method":"app://note","params":{"n":\#(number)}}"#)
             }
-            // Three calls that take a while come first, so that the others wait.
+            // Three slow calls come first, so that the others wait.
             for number in 900..<903 {
                 try await client.send(#"{"jsonrpc":"2.0","id":\#(number),"method":"app://wait"}"#)
             }
@@ -281,7 +284,7 @@ struct LimitTests {
     }
 
     @Test
-    func `messages that wait are handled although their sender has closed the connection`() async throws {
+    func `waiting messages are handled although their sender has closed the connection`() async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
@@ -303,7 +306,7 @@ struct LimitTests {
     }
 
     @Test
-    func `calls beyond the places of a connection wait, and can be cancelled or run out of time`()
+    func `calls beyond a connection's places wait, and can be cancelled or exceed their deadline`()
         async throws
     {
         try await self.withLimits {
@@ -342,7 +345,7 @@ struct LimitTests {
     }
 
     @Test
-    func `connections`() async throws {
+    func `connections of a server have a limit, and a closed one makes room`() async throws {
         try await self.withLimits {
             $0.connections = 2
         } _: { served in
@@ -358,13 +361,13 @@ struct LimitTests {
             clients[0].connection.close()
             #expect(await eventually { served.server.statistics.openConnections == 1 })
             #expect(try await served.ask(ping).first?.contains("pong") == true)
-            // Optimized code releases them after their last use, which closes them.
+            // Optimized code releases the clients after their last use, which closes them.
             withExtendedLifetime(clients) {}
         }
     }
 
     @Test
-    func `the size of a message, and how deep it is nested`() async throws {
+    func `the size of a message and the depth of its nesting have a limit`() async throws {
         try await self.withLimits {
             $0.frameSize = 1000
             $0.depth = 4
@@ -372,7 +375,7 @@ struct LimitTests {
             let deep = String(repeating: "[", count: 400)
             #expect(code(try await served.ask(deep).first) == -32700)
             let client = try await served.client()
-            // Never ends, and is told off long before.
+            // The message never ends, and is rejected long before.
             Task {
                 for _ in 0..<1000 { try await client.connection.write([UInt8](repeating: 0x5B, count: 4096)) }
             }

@@ -15,7 +15,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a document of exposed routes is one line, and has no other routes`() async throws {
+    func `the document of the exposed routes is one line, and omits the other routes`() async throws {
         try await withServer { served in
             try served.bus.register("app://user/:id") { _ in 1 }
             try served.bus.register("app://user/:id/secret") { _ in 2 }
@@ -24,7 +24,7 @@ struct ServerTests {
                 #"{"jsonrpc":"2.0","id":1,"method":"$/document"}"#,
                 #"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#
             )
-            // The document may have to be made first, so its answer may be the second one.
+            // The server may have to generate the document first, so its answer may be the second one.
             let document = try #require(lines.first { $0.contains(#""id":1"#) })
             #expect(document.contains(#""pattern":"app://user/:id""#) && !document.contains("secret"))
             #expect(lines.contains { $0.contains("pong") })
@@ -32,7 +32,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a URL that is not exposed answers like a URL that does not exist`() async throws {
+    func `a peer's call of a URL that is not exposed fails like a URL that does not exist`() async throws {
         try await withServer { served in
             try served.bus.register("app://user/:id") { _ in 1 }
             try served.bus.register("app://user/:id/secret") { _ in 2 }
@@ -53,7 +53,8 @@ struct ServerTests {
     }
 
     @Test
-    func `parameters, headers, hops, deadline and origin reach the handler`() async throws {
+    func `parameters, headers, hops, deadline and origin reach the handler of a peer's request`() async throws
+    {
         try await withServer { served in
             let seen = Journal<Message>()
             try served.bus.register("app://user/:id") { message -> User in
@@ -82,7 +83,7 @@ struct ServerTests {
     }
 
     @Test
-    func `errors say nothing of the inside, and the log has the cause`() async throws {
+    func `an error for a peer does not reveal internals, and the log has the cause`() async throws {
         struct Secret: Error { let password = "s3cret" }
         let log = Journal<String>()
         var configuration = RPCServer.Configuration()
@@ -107,7 +108,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a deadline ends a request, and so does its cancellation`() async throws {
+    func `a deadline or a cancellation by the peer ends its request`() async throws {
         try await withServer { served in
             let cancelled = Journal<String>()
             try served.bus.register("app://wait") { message in
@@ -124,7 +125,7 @@ struct ServerTests {
             #expect(code(try await client.line()) == -32004)
             try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://wait?n=3"}"#)
             try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://wait"}"#)
-            // The second one has an ID that is in flight.
+            // The second request has an ID that is in flight.
             #expect(code(try await client.line()) == -32600)
             client.connection.close()
             for number in ["1", "2", "3"] { #expect(await cancelled.comes(to: number)) }
@@ -134,7 +135,8 @@ struct ServerTests {
     }
 
     @Test
-    func `progress replies come while the handler runs, and their answers go back to it`() async throws {
+    func `progress replies arrive while the handler runs, and their answers reach the handler`() async throws
+    {
         try await withServer { served in
             try served.bus.register("app://steps") { message -> [Bool] in
                 var answers: [Bool] = []
@@ -163,7 +165,8 @@ struct ServerTests {
                 )
             }
             #expect(try await client.line() == #"{"jsonrpc":"2.0","id":7,"result":[true,false]}"#)
-            // Without answers the handler goes on; without progress it is not heard.
+            // A handler continues when the client does not answer. Without `progress`, the client does not
+            // receive its replies.
             try await client.send(
                 #"{"jsonrpc":"2.0","id":8,"method":"app://tell","params":{"$waybill":{"progress":true}}}"#
             )
@@ -172,7 +175,7 @@ struct ServerTests {
             #expect(try await client.line()?.contains(#""result":1"#) == true)
             try await client.send(#"{"jsonrpc":"2.0","id":9,"method":"app://tell"}"#)
             #expect(try await client.line()?.contains(#""result":1"#) == true)
-            // An answer that is a failure is thrown to the handler.
+            // An error as the answer is thrown to the handler.
             try await client.send(
                 #"{"jsonrpc":"2.0","id":10,"method":"app://steps","params":{"$waybill":{"progress":true,"answers":true}}}"#
             )
@@ -185,7 +188,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a handler whose answer does not come is ended by the deadline`() async throws {
+    func `a handler that awaits an answer is cancelled at the deadline`() async throws {
         try await withServer { served in
             try served.bus.register("app://ask") { message in
                 try await message.reply(with: 1, expecting: Int.self)
@@ -201,7 +204,7 @@ struct ServerTests {
     }
 
     @Test
-    func `publishing and subscribing`() async throws {
+    func `a peer can publish and subscribe`() async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news/:topic") { heard.add($0.parameters["text"] ?? "") }
@@ -230,7 +233,7 @@ struct ServerTests {
     }
 
     @Test
-    func `several messages may be published as one`() async throws {
+    func `one request can publish several messages`() async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news/**") {
@@ -256,7 +259,7 @@ struct ServerTests {
     }
 
     @Test
-    func `one message has no parameter that is reserved, and a URL is a text`() async throws {
+    func `a message without a list has no reserved parameter, and a URL must be a text`() async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://**") { heard.add($0.address.text) }
@@ -274,7 +277,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a batch of publications is accepted as a whole`() async throws {
+    func `a publication of 1,024 messages is accepted as a whole`() async throws {
         try await withServer { served in
             let heard = Tally()
             try served.bus.subscribe("app://news") { _ in heard.add() }
@@ -293,7 +296,7 @@ struct ServerTests {
     ]
 
     @Test(arguments: misfits)
-    func `an invalid list of messages is rejected`(messages: LongText) async throws {
+    func `a publication with an invalid list of messages is rejected`(messages: LongText) async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news") { heard.add($0.address.text) }
@@ -309,7 +312,7 @@ struct ServerTests {
     }
 
     @Test
-    func `a return URL may be the caller's own, and comes back before the response`() async throws {
+    func `a return URL can belong to the peer, which receives the value before the response`() async throws {
         try await withServer { served in
             try served.bus.register("app://pay") { _ in ["total": 42] }
             try served.bus.register("app://hidden/store") { _ in }
@@ -332,7 +335,7 @@ struct ServerTests {
     }
 
     @Test
-    func `graceful shutdown answers requests in flight and rejects new ones`() async throws {
+    func `a server's graceful shutdown answers requests in flight and rejects new ones`() async throws {
         try await withServer { served in
             let gate = Gate()
             try served.bus.register("app://slow") { _ -> Int in

@@ -11,7 +11,9 @@ import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct ServiceTests {
     @Test
-    func `a service group waits for requests in flight, and closes the connections`() async throws {
+    func `a service group with a server waits for requests in flight, and closes the connections`()
+        async throws
+    {
         try await withFolder { folder in
             let bus = MessageBus(configuration: .quiet)
             let gate = Gate()

@@ -34,7 +34,7 @@ struct SpecificationTests {
     }
 
     @Test(arguments: [
-        // Calls with parameters by position and by name.
+        // Calls with positional and with named parameters.
         (
             #"{"jsonrpc": "2.0", "method": "subtract", "params": [42, 23], "id": 1}"#,
             #"{"jsonrpc":"2.0","id":1,"result":19}"#
@@ -65,7 +65,10 @@ struct SpecificationTests {
             #"{"jsonrpc":"2.0","id":null,"result":null}"#
         ),
     ])
-    func `calls are answered`(request: String, response: String) async throws {
+    func `the examples of calls in the JSON-RPC specification are answered as specified`(
+        request: String,
+        response: String
+    ) async throws {
         try await self.withExamples { served in
             let lines = try await served.ask(request)
             #expect(lines == [response])
@@ -88,7 +91,11 @@ struct SpecificationTests {
         (#"{"jsonrpc":"2.0","method":"subtract","params":["x",1],"id":9}"#, -32602, #""id":9"#),
         (#"{"jsonrpc":"2.0","method":"subtract","id":9}"#, -32602, #""id":9"#),
     ])
-    func `errors have their codes`(request: String, expected: Int, id: String) async throws {
+    func `the examples of errors in the JSON-RPC specification have the specified codes`(
+        request: String,
+        expected: Int,
+        id: String
+    ) async throws {
         try await self.withExamples { served in
             let line = try await served.ask(request).first
             #expect(code(line) == expected && line?.contains(id) == true, "\(line ?? "")")
@@ -96,7 +103,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `notifications are not answered, alone and in a batch`() async throws {
+    func `JSON-RPC notifications are not answered, alone or in a batch`() async throws {
         try await self.withExamples { served in
             let lines = try await served.ask(
                 #"{"jsonrpc": "2.0", "method": "update", "params": [1,2,3,4,5]}"#,
@@ -112,7 +119,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `a batch has one answer, with an error for each invalid element`() async throws {
+    func `a JSON-RPC batch has one answer, with an error for each invalid element`() async throws {
         try await self.withExamples { served in
             let invalid = try await served.ask("[1]", "[1,2,3]")
             #expect(invalid.map { $0.split(separator: "-32600").count - 1 } == [1, 3])
@@ -127,7 +134,7 @@ struct SpecificationTests {
                 """
             ).first
             let answers = JSONText(Array((line ?? "").utf8)).elements ?? []
-            // In any order: the specification allows it.
+            // The specification permits the answers in any order.
             let codes = answers.map { answer in
                 let id = answer.member(named: "id")?.string ?? "null"
                 return "\(id) \(answer.member(named: "error")?.member(named: "code")?.int ?? 0)"
@@ -139,7 +146,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `the same over Content-Length frames`() async throws {
+    func `calls in Content-Length frames are answered in Content-Length frames`() async throws {
         try await self.withExamples { served in
             let client = try await served.client()
             let body = #"{"jsonrpc":"2.0","method":"subtract","params":[42,23],"id":1}"#
@@ -158,7 +165,7 @@ struct SpecificationTests {
     }
 
     @Test
-    func `the page about errors has the numbers of the codes`() throws {
+    func `the documentation page about errors has the numbers of each code`() throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/Waybill/Waybill.docc/Errors.md").standardizedFileURL
         let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")

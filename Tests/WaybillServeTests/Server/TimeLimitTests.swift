@@ -23,7 +23,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `messages per second`() async throws {
+    func `messages beyond the rate of a connection are delayed`() async throws {
         try await self.withLimits(on: EventLoop(name: "server")) {
             $0.requestsPerSecond = 50
         } _: { served in
@@ -32,12 +32,12 @@ struct TimeLimitTests {
             let client = try await served.client()
             for _ in 0..<60 { try await client.send(ping) }
             #expect(try await client.lines(60).count == 60)
-            // The first 50 are a second's worth, and the other ten take a fifth of one.
+            // The first 50 messages are allowed at once, and the other ten take a fifth of a second.
             #expect(began.duration(to: .now) > .milliseconds(150))
         }
     }
 
-    /// A server on a loop whose time passes by call, and the call.
+    /// Runs a closure with a server on a loop whose time is advanced by a function.
     private func withManualTime(
         _ change: (inout RPCServer.Limits) -> Void,
         _ body: (Served, (Int) async -> Void) async throws -> Void
@@ -58,7 +58,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `silence, half a message, and doing nothing`() async throws {
+    func `silent, halting and idle connections are closed after their times`() async throws {
         try await self.withManualTime {
             $0.messageTime = .seconds(5)
             $0.idleTime = .seconds(20)
@@ -88,7 +88,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `reading nothing, and not reading slowly`() async throws {
+    func `a client that does not read is closed, and a client that reads slowly is not`() async throws {
         try await self.withManualTime {
             $0.stallTime = .seconds(3)
             $0.messageTime = .seconds(3)
@@ -100,7 +100,7 @@ struct TimeLimitTests {
             for client in [stalled, slow] { try await client.send(call) }
             // The server does not await the rest of this message while the answer before it is unread.
             try await slow.connection.write(Array(#"{"jsonrpc""#.utf8))
-            // More in a second than the system's buffers hold, so that the server sends in each.
+            // Each read covers more than the system's buffers hold, so the server sends in each second.
             var count = 0
             for second in 1...8 {
                 while count < second * length / 8 {
@@ -116,7 +116,7 @@ struct TimeLimitTests {
     }
 
     @Test
-    func `a bucket gives a second's worth at once, and then its rate`() {
+    func `a token bucket grants a second's amount at once, and then its rate`() {
         let now = ContinuousClock.now
         var bucket = TokenBucket(perSecond: 10, at: now)
         for _ in 0..<10 { #expect(bucket.take(at: now) == nil) }

@@ -3,7 +3,7 @@ import Logging
 @testable import WaybillServe
 
 extension RPCConnector.Configuration {
-    /// The defaults, with the log kept off the screen.
+    /// The default configuration without log output.
     static var quiet: Self {
         var configuration = Self()
         configuration.logger = Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }

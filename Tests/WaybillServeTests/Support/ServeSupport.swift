@@ -16,7 +16,7 @@ func withFolder<Result>(_ body: (String) async throws -> Result) async throws ->
 }
 
 extension RPCServer.Configuration {
-    /// The defaults, with the log kept off the screen.
+    /// The default configuration without log output.
     static var quiet: Self {
         var configuration = Self()
         configuration.logger = Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }
@@ -24,7 +24,7 @@ extension RPCServer.Configuration {
     }
 }
 
-/// A bus that is served.
+/// A bus with a server.
 struct Served {
     let bus: MessageBus
     let server: RPCServer
@@ -35,14 +35,14 @@ struct Served {
         RawClient(try await StreamConnection.connect(to: self.address, on: self.bus.eventLoop))
     }
 
-    /// Sends lines over a new connection, and reads as many.
+    /// Sends lines over a new connection, and reads the same number of lines.
     func ask(_ lines: String..., answers count: Int? = nil) async throws -> [String] {
         let client = try await self.client()
         for line in lines { try await client.send(line) }
         return try await client.lines(count ?? lines.count)
     }
 
-    /// Waits until the counts of the server say that every request was answered or abandoned.
+    /// Waits until the counts of the server show that each request was answered or abandoned.
     func balances() async -> Bool {
         await eventually {
             let counts = self.server.statistics
@@ -51,7 +51,9 @@ struct Served {
     }
 }
 
-/// Runs a closure with a bus that is served at a Unix socket, or elsewhere; both are gone afterwards.
+/// Runs a closure with a bus that is served at a Unix socket or at another address.
+///
+/// Server and bus end afterwards.
 func withServer(
     at address: StreamAddress? = nil,
     configuration: RPCServer.Configuration = .quiet,
@@ -91,7 +93,7 @@ final class RawClient: Sendable {
         try await self.connection.write(Array((line + "\n").utf8))
     }
 
-    /// The next line; nil when the server has closed the connection.
+    /// Returns the next line, or nil when the server has closed the connection.
     func line() async throws -> String? {
         while true {
             if let frame = try self.reader.withLock({ try $0.next() }) {
@@ -102,7 +104,7 @@ final class RawClient: Sendable {
         }
     }
 
-    /// Waits for some bytes, which need not be a whole line.
+    /// Waits for some bytes, which may be a part of a line.
     func receiveSome() async throws {
         if let bytes = try await self.connection.read() { self.reader.withLock { $0.append(bytes) } }
     }
@@ -113,7 +115,7 @@ final class RawClient: Sendable {
         return lines
     }
 
-    /// Whether the server closes the connection, after whatever it still sends.
+    /// Waits until the server closes the connection, and returns whether it has.
     func isClosed() async -> Bool {
         do {
             while try await self.line() != nil {}
@@ -124,13 +126,13 @@ final class RawClient: Sendable {
     }
 }
 
-/// Parts of a line as JSON.
+/// Returns the members of a line of JSON.
 func json(_ line: String?) -> [String: any Sendable] {
     guard let line else { return [:] }
     return JSONText(Array(line.utf8)).plain as? [String: any Sendable] ?? [:]
 }
 
-/// The code of a response that is an error.
+/// Returns the code of a response that is an error.
 func code(_ line: String?) -> Int? {
     (json(line)["error"] as? [String: any Sendable])?["code"] as? Int
 }

@@ -1,4 +1,4 @@
-/// A JSON value of any shape: the recorded cases differ from file to file.
+/// A JSON value of any type, because the recorded cases differ from file to file.
 package enum JSON: Decodable, Hashable, Sendable {
     case null
     case bool(Bool)
@@ -38,7 +38,7 @@ extension JSON {
     /// A text, or null for nil.
     package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
 
-    /// Texts by name.
+    /// An object with texts.
     package init(_ texts: [String: String]) { self = .object(texts.mapValues { .string($0) }) }
 
     /// Creates the JSON form of a value from a caller.
@@ -56,7 +56,7 @@ extension JSON {
         }
     }
 
-    /// The value for a caller; nil for null and for an object.
+    /// The value for a caller, or nil for null and for an object.
     package var passed: (any Sendable)? {
         switch self {
         case .null, .object: nil

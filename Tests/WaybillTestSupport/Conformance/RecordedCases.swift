@@ -2,8 +2,8 @@ package import Foundation
 
 /// The recorded behaviour of other routers, as JSON.
 ///
-/// The cases are the project's copy, or in the folder that `WAYBILL_CONFORMANCE` names. Cases from elsewhere
-/// may be more than the listed excuses.
+/// The cases are the project's copy, unless `WAYBILL_CONFORMANCE` names another folder. Other cases may have
+/// more differences than the listed excuses.
 package enum RecordedCases {
     private static let elsewhere = ProcessInfo.processInfo.environment["WAYBILL_CONFORMANCE"]
 
@@ -19,7 +19,7 @@ package enum RecordedCases {
     /// Returns the reason why a column of a case differs from the recording, by the case's ID and the
     /// column's name.
     ///
-    /// The name `*` stands for all columns that one difference affects.
+    /// The name `*` covers all columns that one difference affects.
     package static func excuses() throws -> [String: [String: String]] {
         let data = try Data(contentsOf: self.own.appending(path: "excused.json"))
         return try JSONDecoder().decode([String: [String: String]].self, from: data)

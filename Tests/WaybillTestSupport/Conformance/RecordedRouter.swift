@@ -8,9 +8,11 @@ internal import Foundation
 package struct RecordedRouter: Sendable, CustomStringConvertible {
     /// The name of the file.
     package let name: String
-    /// How many columns of the project's own cases are compared; fewer would mean that some are vacuous.
+    /// The number of compared columns in the project's cases.
+    ///
+    /// A smaller number means that some cases compare nothing.
     package let comparisons: Int
-    /// Columns that say nothing of the router, each with the reason.
+    /// The columns that do not describe the router, each with the reason.
     private let notes: [String: String]
     private let expected: @Sendable (RecordedCase) -> [String: JSON]
     private let play: @Sendable (RecordedCase) async throws -> [String: JSON]
@@ -37,13 +39,13 @@ package struct RecordedRouter: Sendable, CustomStringConvertible {
 
     package var description: String { self.name }
 
-    /// The results of the cases of a file.
+    /// The results of the cases in a file.
     package struct Report: Sendable, CustomStringConvertible {
         package let name: String
         package var total = 0
-        /// The cases of which a column is excused.
+        /// The number of cases with an excused column.
         package var excused = 0
-        /// The columns that were compared.
+        /// The number of compared columns.
         package var comparisons = 0
         /// The cases that differ without an excuse, and the excuses without a difference.
         package var failures: [String] = []
@@ -65,7 +67,7 @@ package struct RecordedRouter: Sendable, CustomStringConvertible {
         func hasFailed(_ recorded: RecordedCase) -> Bool { self.failed.contains(recorded.id) }
     }
 
-    /// Plays every case of the file.
+    /// Runs each case of the file.
     package func report() async throws -> Report {
         let cases = try JSONDecoder().decode([RecordedCase].self, from: RecordedCases.data(of: self.name))
         let excuses = try RecordedCases.excuses()

@@ -8,7 +8,7 @@ import WaybillTesting
 struct ManualClockTests {
     private let clock = ManualClock()
 
-    @Test func `stands still until it is advanced`() async throws {
+    @Test func `a manual clock stands still until it is advanced`() async throws {
         let start = self.clock.now
         try await Task.sleep(for: .milliseconds(5))
         #expect(self.clock.now == start)
@@ -18,7 +18,7 @@ struct ManualClockTests {
         #expect(self.clock.now == start + .seconds(3600))
     }
 
-    @Test func `a deadline passes when the clock does, and not before`() async throws {
+    @Test func `a deadline passes when the manual clock reaches it, and not before`() async throws {
         let bus = MessageBus(clock: self.clock, configuration: .quiet)
         let stub = try bus.stub("app://slow", .never)
         let deadline = self.clock.now + .seconds(10)
@@ -32,7 +32,7 @@ struct ManualClockTests {
         #expect(await caller.value?.code == .deadlineExceeded)
     }
 
-    @Test func `a deadline that has passed already starts nothing`() async throws {
+    @Test func `a message whose deadline has passed on the manual clock is not delivered`() async throws {
         let bus = MessageBus(clock: self.clock, configuration: .quiet)
         let stub = try bus.stub("app://user", .value(1))
         await self.clock.advance(by: .seconds(60))
@@ -41,7 +41,7 @@ struct ManualClockTests {
             await failure { try await bus.route("app://user", deadline: late) }?.code == .deadlineExceeded
         )
         #expect(stub.callCount == 0)
-        // Sixty seconds ahead of the system's clock, and in time all the same.
+        // The deadline is sixty seconds ahead of the system's clock, and has not passed by the manual clock.
         try await bus.route("app://user", deadline: self.clock.now + .seconds(1))
         #expect(stub.callCount == 1)
     }
@@ -59,7 +59,9 @@ struct ManualClockTests {
         #expect(await sleeper.wakings.map { $0 - start } == [.seconds(1), .seconds(2), .seconds(3)])
     }
 
-    @Test func `a task that sleeps on the clock itself goes on, or is cancelled`() async throws {
+    @Test func `a task that sleeps on the manual clock continues when it advances, or is cancelled`()
+        async throws
+    {
         let clock = self.clock
         let sleeper = Task { try await clock.sleep(for: .seconds(5)) }
         let cancelled = Task { try await clock.sleep(for: .seconds(5)) }
@@ -72,7 +74,7 @@ struct ManualClockTests {
         #expect(clock.pending == 0)
     }
 
-    @Test func `a middleware's timeout goes by the clock`() async throws {
+    @Test func `the timeout middleware measures time by the manual clock`() async throws {
         let bus = MessageBus(clock: self.clock, configuration: .quiet)
         bus.use(TimeoutMiddleware(.seconds(30)))
         let stub = try bus.stub("app://slow", .never)
@@ -84,7 +86,7 @@ struct ManualClockTests {
         #expect(await caller.value?.code == .deadlineExceeded)
     }
 
-    @Test func `retries wait for the clock`() async throws {
+    @Test func `retries wait for the manual clock`() async throws {
         let bus = MessageBus(clock: self.clock, configuration: .quiet)
         let backoff = Backoff(first: .seconds(60), factor: 1, longest: .seconds(60), jitter: 0)
         bus.use(try RetryMiddleware(idempotent: ["app://rates"], attempts: 3, backoff: backoff))
@@ -102,7 +104,7 @@ struct ManualClockTests {
         #expect(stub.callCount == 3)
     }
 
-    @Test func `two buses with a clock each do not share a time`() async throws {
+    @Test func `two buses with two manual clocks have separate times`() async throws {
         let other = ManualClock()
         let bus = MessageBus(clock: other, configuration: .quiet)
         let stub = try bus.stub("app://slow", .never)
@@ -116,7 +118,7 @@ struct ManualClockTests {
         #expect(await caller.value?.code == .deadlineExceeded)
     }
 
-    @Test func `a bus with several loops shuts down without the clock`() async throws {
+    @Test func `a bus with several loops shuts down although its manual clock stands still`() async throws {
         let bus = MessageBus(clock: self.clock, eventLoops: 2, configuration: .quiet)
         try bus.stub("app://user", .value(1))
         let value: Int = try await bus.route("app://user")
@@ -125,7 +127,7 @@ struct ManualClockTests {
         #expect(summary.abandoned == 0)
     }
 
-    @Test func `a loop of the clock that stops fails its sleepers`() async throws {
+    @Test func `a loop of the clock that shuts down fails its sleepers`() async throws {
         let loop = self.clock.makeEventLoop()
         let sleeper = Task { try await loop.clock.sleep(for: .seconds(5)) }
         while loop.statistics.pendingTimers == 0 { try await Task.sleep(for: .milliseconds(1)) }
@@ -136,7 +138,7 @@ struct ManualClockTests {
     }
 }
 
-/// Somebody who sleeps on a loop.
+/// An actor that sleeps on its loop.
 private actor Dreamer: LoopBound {
     let eventLoop: EventLoop
     private(set) var wakings: [ContinuousClock.Instant] = []

@@ -3,7 +3,7 @@ import Waybill
 import WaybillTestSupport
 import WaybillTesting
 
-/// A timeout goes by the bus's clock, on every call that has a deadline.
+/// A timeout is measured by the bus's clock, in each call that has a deadline.
 @Suite(.timeLimit(.minutes(1)))
 struct TimeoutTests {
     private let clock = ManualClock()
@@ -39,7 +39,8 @@ struct TimeoutTests {
         }
     }
 
-    /// Registers what does not end by itself, and tells when it has begun.
+    /// Registers a handler and a subscriber that do not end by themselves, and returns a sequence that
+    /// reports their start.
     private func start(_ call: Call) throws -> AsyncStream<Void> {
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let wait: @Sendable (Message) async throws -> Int = { _ in
@@ -56,9 +57,9 @@ struct TimeoutTests {
     }
 
     @Test(arguments: Call.allCases)
-    func `a timeout passes when the clock does, and not before`(call: Call) async throws {
+    func `a timeout passes when the manual clock reaches it, and not before`(call: Call) async throws {
         let begun = try self.start(call)
-        // Behind the system's clock, as a manual clock is: this must make no difference.
+        // The manual clock is now behind the system's clock, which must make no difference.
         try await Task.sleep(for: .milliseconds(2))
         let bus = self.bus
         let caller = Task { try await call.run(on: bus, timeout: .seconds(5)) }
@@ -67,22 +68,22 @@ struct TimeoutTests {
         #expect(bus.statistics.inFlight == 1 && bus.statistics.expired == 0)
         await self.clock.advance(by: .nanoseconds(1))
         _ = await caller.result
-        // A message that has no caller ends when its handler, which is cancelled, does.
+        // A message without a caller ends with its handler, which is cancelled.
         while bus.statistics.inFlight > 0 { await Task.yield() }
-        // A message that no caller awaits ends as a dead letter, for any reason.
+        // A message that no caller awaits ends as a dead letter, whatever the reason.
         #expect(bus.statistics.expired == (call == .enqueue ? 0 : 1))
         #expect(bus.statistics.deadLettered == (call == .enqueue ? 1 : 0))
     }
 
     @Test(arguments: Call.allCases, [Duration.zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1)])
-    func `a timeout that is not positive is up at once`(call: Call, timeout: Duration) async throws {
+    func `a timeout that is not positive expires at once`(call: Call, timeout: Duration) async throws {
         _ = try self.start(call)
         let error = await failure { try await call.run(on: self.bus, timeout: timeout) }
         #expect(error?.code == .deadlineExceeded)
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(300 * 366 * 86_400), .seconds(10_000_000_000)])
-    func `a timeout beyond all counting is none`(timeout: Duration) async throws {
+    func `a timeout too large for the clock never expires`(timeout: Duration) async throws {
         try self.bus.register("app://slow") { _ in 1 }
         for call in Call.allCases where call != .publish {
             try await call.run(on: self.bus, timeout: timeout)
@@ -92,7 +93,7 @@ struct TimeoutTests {
     }
 
     @Test(arguments: [(2, 5), (5, 2)])
-    func `of deadline and timeout the earlier one holds`(deadline: Int, timeout: Int) async throws {
+    func `the earlier one of deadline and timeout applies`(deadline: Int, timeout: Int) async throws {
         let begun = try self.start(.reply)
         let bus = self.bus
         let instant = self.clock.now + .seconds(deadline)
@@ -105,8 +106,7 @@ struct TimeoutTests {
         _ = await caller.result
     }
 
-    @Test func `a module that routes on with a timeout fails in its test when the clock passes`() async throws
-    {
+    @Test func `a handler's call with a timeout fails when the manual clock passes it`() async throws {
         let stub = try self.bus.stub("app://stock", .never)
         try self.bus.register("app://order") { [unowned bus] _ -> Int in
             try await bus.route("app://stock", timeout: .seconds(5))
@@ -128,7 +128,7 @@ struct TimeoutTests {
         #expect(count == 1)
     }
 
-    @Test func `a report of one is in the singular`() async throws {
+    @Test func `a report uses the singular for one route`() async throws {
         try self.bus.register("one://thing") { _ in }
         let report = await ModuleTestCase(scheme: "one", on: self.bus).report()
         #expect("\(report)".contains("0 problems, 1 route, "))

@@ -20,7 +20,9 @@ struct ModuleTestCaseTests {
         ModuleTestCase(scheme: scheme, on: self.bus, options: self.options)
     }
 
-    @Test func `a module that keeps to the conventions passes, and has its times`() async throws {
+    @Test func `the module test case finds no problem in a correct module, and measures its routes`()
+        async throws
+    {
         try await self.bus.install { OrderModule() }
         let test = ModuleTestCase(
             scheme: "order",
@@ -39,7 +41,7 @@ struct ModuleTestCaseTests {
         #expect("\(report)".contains("order://detail/:uid: median"))
     }
 
-    @Test func `finds a route that hangs`() async throws {
+    @Test func `the module test case finds a route that hangs`() async throws {
         try self.bus.stub("order://hang/:id", .never)
         try self.bus.stub("order://fine", .value(1))
         let report = await self.test().report()
@@ -51,7 +53,7 @@ struct ModuleTestCaseTests {
         await #expect(throws: ModuleTestFailure.self) { try await self.test().run() }
     }
 
-    @Test func `finds a route that hangs only when its URL is wrong`() async throws {
+    @Test func `the module test case finds a route that hangs only when its URL is wrong`() async throws {
         try self.bus.register("order://page/:number") { message async throws -> Int in
             if let number: Int = try? message.parameters.require("number") { return number }
             try await Task.sleep(for: .seconds(30))
@@ -68,7 +70,7 @@ struct ModuleTestCaseTests {
         #expect(problems.first?.message.contains("hangs") == true)
     }
 
-    @Test func `finds a configured route that has no handler`() async throws {
+    @Test func `the module test case finds a configured route without a handler`() async throws {
         try await self.bus.install { OrderModule() }
         try self.bus.load(["order://old/<int:id>": "NobodyModule.detail", "order://list": "OrderModule.all"])
         let problems = await self.test().report().problems
@@ -78,8 +80,8 @@ struct ModuleTestCaseTests {
         #expect(!problems.contains { $0.route == "order://list" })
     }
 
-    @Test func `finds a parameter that its handler cannot read`() async throws {
-        // It reads another type than it declares.
+    @Test func `the module test case finds a parameter that its handler cannot read`() async throws {
+        // The handler reads another type than its pattern declares.
         try self.bus.register("order://page/<string:number>") { message -> Int in
             try message.parameters.require("number")
         }
@@ -90,14 +92,14 @@ struct ModuleTestCaseTests {
         #expect(problems.first?.message.contains("number") == true)
     }
 
-    @Test func `finds parameters whose values cannot be made up`() async throws {
+    @Test func `the module test case finds parameters whose values it cannot generate`() async throws {
         try await self.bus.install { OrderModule() }
         let problems = await self.test().report().problems
         #expect(problems.map(\.route).sorted() == ["order://paint", "order://pay"])
         #expect(problems.contains { $0.message.contains("`color`") && $0.message.contains("Color") })
     }
 
-    @Test func `an array of structures has to be given, as a closure has`()
+    @Test func `the module test case needs given values for arrays of structures and for closures`()
         async throws
     {
         try await self.bus.install { ArrayModule() }
@@ -116,7 +118,7 @@ struct ModuleTestCaseTests {
         #expect("\(report)".contains(": 0 problems, 3 routes,"))
     }
 
-    @Test func `the test case finds hidden routes and routes to themselves`() async throws {
+    @Test func `the module test case finds a route that calls itself`() async throws {
         let bus = self.bus
         try bus.register("order://round/:id") { [weak bus] message async throws -> Int in
             try await bus?.route("order://round/1", as: Int.self) ?? 0
@@ -125,7 +127,7 @@ struct ModuleTestCaseTests {
         #expect(problems.map(\.route) == ["order://round/:id"])
     }
 
-    @Test func `a handler's failure is a problem if the options say so`() async throws {
+    @Test func `the module test case reports a handler's failure if the options require it`() async throws {
         try self.bus.register("order://find/:id") { _ in throw RoutingError.refused("no such order") }
         #expect(await self.test().report().problems.isEmpty)
         var options = self.options
@@ -134,7 +136,9 @@ struct ModuleTestCaseTests {
         #expect(await strict.report().problems.map(\.code) == [.refused])
     }
 
-    @Test func `routes without documentation are found if that is asked for`() async throws {
+    @Test func `the module test case reports routes without documentation if the options require it`()
+        async throws
+    {
         try self.bus.stub("order://fine", .value(1))
         var options = self.options
         options.needsDocumentation = true
@@ -142,14 +146,16 @@ struct ModuleTestCaseTests {
         #expect(report.problems.map(\.message) == ["the route has no documentation comment"])
     }
 
-    @Test func `a scheme without routes is a problem that names the others`() async throws {
+    @Test func `the module test case reports a scheme without routes, and names the other schemes`()
+        async throws
+    {
         try self.bus.stub("order://fine", .value(1))
         let problems = await self.test("ordre").report().problems
         #expect(problems.count == 1)
         #expect(problems.first?.message.contains("order") == true)
     }
 
-    @Test func `the same seed forwards the same URLs`() async throws {
+    @Test func `the module test case sends the same URLs for the same seed`() async throws {
         try await self.bus.install { OrderModule() }
         var urls: [[String]] = []
         for _ in 0..<2 {
@@ -161,7 +167,7 @@ struct ModuleTestCaseTests {
         #expect(urls[0] == urls[1])
     }
 
-    @Test func `a module on a clock that stands still is tested as any other`() async throws {
+    @Test func `the module test case works on a bus whose manual clock stands still`() async throws {
         let bus = MessageBus(clock: ManualClock(), configuration: .quiet)
         try bus.stub("order://fine", .value(1))
         try bus.stub("order://slow", .never)
@@ -169,7 +175,8 @@ struct ModuleTestCaseTests {
         #expect(report.problems.map(\.route) == ["order://slow"])
     }
 
-    @Test func `names follow the scheme, if that is asked for`() async throws {
+    @Test func `the module test case checks names against the scheme if the options require it`() async throws
+    {
         try await self.bus.install { OrderModule() }
         try await self.bus.install { ArrayModule() }
         var options = self.options
@@ -198,7 +205,7 @@ struct ModuleTestCaseTests {
                 "arrays://sums: the method is `counts`, but the path begins with `sums`: use one name"
             )
         )
-        // It joins a component that does not know the bus, and may be called anything.
+        // The closure connects a component that does not know the bus, so its name is not checked.
         #expect(!said.contains { $0.hasPrefix("arrays://closure") })
         #expect(
             said.contains(
@@ -207,7 +214,7 @@ struct ModuleTestCaseTests {
         )
     }
 
-    @Test func `the configuration of the scheme is registered`() async throws {
+    @Test func `the module test case reports a configuration that is not loaded into the bus`() async throws {
         try await self.bus.install { ArrayModule() }
         let configuration: RouteConfiguration = [
             "arrays://sums": "Array.counts", "other://sums": "Array.counts",
@@ -228,7 +235,7 @@ struct ModuleTestCaseTests {
         #expect(!after.contains { $0.contains("load the configuration into the bus first") })
     }
 
-    @Test func `a module that is found by convention is tested by its scheme`() async throws {
+    @Test func `the module test case tests a module that is found by convention`() async throws {
         try await self.bus.install { ReturnController() }
         var options = ModuleTestCase.Options.cocRouter
         options.printsSeed = false
@@ -238,7 +245,7 @@ struct ModuleTestCaseTests {
         #expect(unconnected.count == 1)
         #expect(unconnected[0].contains("`bus.connectModules()` connects the scheme to ReturnController"))
         try self.bus.connectModules()
-        // COCRouter's `<id>` at the end of a pattern is a rest as well.
+        // COCRouter's `<id>` at the end of a pattern is a rest too.
         try self.bus.load(["return://one/<path:id>": "detail"])
         options.configuration = ["return://one/<path:id>": "detail"]
         let recorder = MessageRecorder(on: self.bus)
@@ -253,7 +260,7 @@ struct ModuleTestCaseTests {
     }
 }
 
-/// A module whose routes have another scheme than its name.
+/// A module whose routes have a scheme that differs from the module's name.
 private actor ReturnController: Module {
     static let url = "app://returns"
     nonisolated let context = ModuleContext.current

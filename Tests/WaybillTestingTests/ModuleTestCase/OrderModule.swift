@@ -1,7 +1,7 @@
 import Waybill
 import WaybillEventLoop
 
-/// A module that keeps to the conventions, as the macros would write it.
+/// A module that follows the conventions, written by hand like the code that the macros generate.
 actor OrderModule: Module {
     static let url = "order://"
     nonisolated let context = ModuleContext.current

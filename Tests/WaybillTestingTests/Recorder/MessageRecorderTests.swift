@@ -10,7 +10,7 @@ struct MessageRecorderTests {
 
     init() { self.recorder = MessageRecorder(on: self.bus) }
 
-    @Test func `the recorder has the message and its outcome when the caller has its reply`()
+    @Test func `the message recorder has a message and its outcome when the caller has the reply`()
         async throws
     {
         try self.bus.register("app://sum/:a/:b") { message -> Int in
@@ -32,7 +32,7 @@ struct MessageRecorderTests {
         #expect(try message.value(as: Int.self) == 3)
     }
 
-    @Test func `has failures with their reasons`() async throws {
+    @Test func `the message recorder has failures with their reasons`() async throws {
         try self.bus.register("app://broken") { message in try message.parameters.require("uid", as: Int.self)
         }
         _ = await failure { try await self.bus.route("app://broken") }
@@ -43,7 +43,7 @@ struct MessageRecorderTests {
         #expect(throws: RoutingError.self) { try self.recorder.messages[0].value(as: Int.self) }
     }
 
-    @Test func `the recorder sees sent and published messages and return legs`() async throws {
+    @Test func `the message recorder has sent and published messages and return legs`() async throws {
         try self.bus.register("app://pay") { _ in 42 }
         try self.bus.register("app://receipt") { message in _ = try message.payload(as: Int.self) }
         try self.bus.register("app://log/:text") { _ in }
@@ -64,7 +64,7 @@ struct MessageRecorderTests {
         #expect(try self.recorder.messages(to: "app://log/hi").count == 1)
     }
 
-    @Test func `has the replies before the last one`() async throws {
+    @Test func `the message recorder has the progress replies of a message`() async throws {
         try self.bus.register("app://start") { message -> String in
             _ = try await message.reply(with: 1, expecting: Bool.self)
             _ = try await message.reply(with: 2, expecting: Bool.self)
@@ -75,7 +75,7 @@ struct MessageRecorderTests {
         #expect(self.recorder.messages.first?.progress as? [Int] == [1, 2])
     }
 
-    @Test func `waits for a message that is still to come`() async throws {
+    @Test func `the message recorder waits for a message that has not been sent yet`() async throws {
         try self.bus.stub("app://late/:n", .value(1))
         let recorder = self.recorder
         let waiting = Task { try await recorder.wait(for: "app://late/**", count: 2) }
@@ -84,7 +84,8 @@ struct MessageRecorderTests {
         #expect(try await waiting.value.url == "app://late/2")
     }
 
-    @Test func `waits for the end of a message, or only until it was sent`() async throws {
+    @Test func `the message recorder waits for the end of a message, or only until it was sent`() async throws
+    {
         let stub = try self.bus.stub("app://slow", .never)
         let bus = self.bus
         let caller = Task { await failure { try await bus.route("app://slow") } }
@@ -94,7 +95,9 @@ struct MessageRecorderTests {
         #expect(try await self.recorder.wait(for: "app://slow").error?.code == .cancelled)
     }
 
-    @Test func `a wait has a limit, and its error lists the recorded messages`() async throws {
+    @Test func `the message recorder's wait has a time limit, and its error lists the recorded messages`()
+        async throws
+    {
         try self.bus.stub("app://other", .value(1))
         try await self.bus.route("app://other")
         let error = await failure {
@@ -105,7 +108,7 @@ struct MessageRecorderTests {
         #expect(error?.message.contains("app://other") == true)
     }
 
-    @Test func `a wait that is cancelled ends`() async throws {
+    @Test func `cancelling the message recorder's wait ends it`() async throws {
         let recorder = self.recorder
         let waiting = Task {
             await failure { try await recorder.wait(for: "app://missing", within: .seconds(50)) }
@@ -114,11 +117,11 @@ struct MessageRecorderTests {
         #expect(await waiting.value?.code == .cancelled)
     }
 
-    @Test func `the error names an invalid pattern`() {
+    @Test func `asking the message recorder for an invalid pattern fails`() {
         #expect(throws: RoutingError.self) { try self.recorder.messages(to: "app://%FF") }
     }
 
-    @Test func `forgets and stops when told`() async throws {
+    @Test func `the message recorder can be cleared and stopped`() async throws {
         try self.bus.stub("app://user", .value(1))
         try await self.bus.route("app://user")
         self.recorder.clear()

@@ -7,7 +7,7 @@ import WaybillTesting
 struct StubTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    @Test func `answers one after the other, and the last one for good`() async throws {
+    @Test func `a stub replies with its answers in order, and then repeats the last one`() async throws {
         let stub = try self.bus.stub("app://count", .value(1), .value(2))
         var values: [Int] = []
         for _ in 0..<4 { values.append(try await self.bus.route("app://count")) }
@@ -15,7 +15,7 @@ struct StubTests {
         #expect(stub.callCount == 4)
     }
 
-    @Test func `fails with the error that it was given`() async throws {
+    @Test func `a stub fails with the error that it was given`() async throws {
         try self.bus.stub("app://no", .failure(RoutingError.refused("not today")), .failure(Broken()))
         let refused = await failure { try await self.bus.route("app://no") }
         #expect(refused?.code == .refused)
@@ -24,7 +24,7 @@ struct StubTests {
         #expect(broken?.cause is Broken)
     }
 
-    @Test func `never answers, and ends with its caller`() async throws {
+    @Test func `a stub that never answers ends when its caller is cancelled`() async throws {
         let stub = try self.bus.stub("app://slow", .never)
         let bus = self.bus
         let caller = Task { await failure { try await bus.route("app://slow") } }
@@ -33,7 +33,7 @@ struct StubTests {
         #expect(await caller.value?.code == .cancelled)
     }
 
-    @Test func `a stub answers with a closure, and keeps its messages`() async throws {
+    @Test func `a stub can answer with a closure, and keeps its messages`() async throws {
         let stub = try self.bus.stub("app://user/:uid") { message in "user \(message.parameters["uid"] ?? "")"
         }
         let text: String = try await self.bus.route("app://user/7?page=2")
@@ -41,7 +41,7 @@ struct StubTests {
         #expect(stub.messages.map { $0.parameters["page"] } == ["2"])
     }
 
-    @Test func `takes no place beside a module, and gone when it is cancelled`() async throws {
+    @Test func `a second stub of a pattern is a conflict, and a cancelled stub is removed`() async throws {
         let stub = try self.bus.stub("app://user")
         #expect(throws: RoutingError.self) { try self.bus.stub("app://user", .value(1)) }
         try await self.bus.route("app://user")

@@ -7,7 +7,7 @@ import Waybill
 /// A value that does not fit the parameter of a route of ``Kinds``.
 struct MisfitValue: Sendable, CustomTestStringConvertible {
     let path: String
-    /// Nil where the URL gives the text.
+    /// Nil for a parameter that is not an Optional.
     let value: (any Sendable)?
     let text: String
     let message: String
@@ -69,7 +69,7 @@ struct ArgumentMismatchTests {
             #"expected [Filter], but `v` is String "x": pass the value with the call"#
         ),
     ])
-    func `a value of another type is an error with both types`(misfit: MisfitValue) async throws {
+    func `the error of an argument of another type has both types`(misfit: MisfitValue) async throws {
         let bus = MessageBus()
         try await bus.install { Kinds() }
         let error = await #expect(throws: RoutingError.self) {
@@ -96,7 +96,7 @@ struct ArgumentMismatchTests {
             ("intOrNil", String?.none, "nil"), ("tag", "#a", "a"),
         ] as [(String, any Sendable, String)]
     )
-    func `a text, a number and an Optional arrive where another kind of the same is needed`(
+    func `a text, a number and an Optional are converted to the related type of the parameter`(
         path: String,
         value: any Sendable,
         shown: String
@@ -108,7 +108,7 @@ struct ArgumentMismatchTests {
     }
 
     @Test
-    func `nil that is passed where no Optional is needed is missing`() async throws {
+    func `nil for a parameter that is not an Optional is a missing parameter`() async throws {
         let bus = MessageBus()
         try await bus.install { Kinds() }
         for path in ["int", "string", "suit", "filter"] {
@@ -121,7 +121,7 @@ struct ArgumentMismatchTests {
     }
 
     @Test
-    func `two values for one place in the path are an error, and none is lost`() {
+    func `two values for one path parameter are an error`() {
         let url = TypedURL<Void>("app://user/:ids").with("ids", [1, 2])
         let error = #expect(throws: RoutingError.self) { try url.text() }
         #expect(error?.code == .invalidParameter)

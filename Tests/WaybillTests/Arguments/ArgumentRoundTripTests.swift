@@ -14,7 +14,7 @@ struct SentValue: Sendable, CustomTestStringConvertible {
     let shown: String
     let url: TypedURL<String>
 
-    // Each type would be optimized by itself, for minutes.
+    // The attribute prevents an optimization for each type, which would take minutes.
     @_optimize(none)
     init<Value: Sendable>(_ path: String, _ value: Value, _ url: (Value) -> TypedURL<String>) {
         self.path = path
@@ -129,13 +129,13 @@ struct ArgumentRoundTripTests {
     }
 
     @Test(arguments: SentValue.all)
-    func `a value arrives as it was sent by a typed URL`(sent: SentValue) async throws {
+    func `an argument sent by a typed URL arrives unchanged`(sent: SentValue) async throws {
         let bus = try await self.opened()
         #expect(try await bus.route(sent.url) == sent.shown)
     }
 
     @Test(arguments: SentValue.all)
-    func `a value arrives as it was sent by name`(sent: SentValue) async throws {
+    func `an argument sent by name arrives unchanged`(sent: SentValue) async throws {
         let bus = try await self.opened()
         let arrived: String = try await bus.route("app://kinds/\(sent.path)", parameters: ["v": sent.value])
         #expect(arrived == sent.shown)

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Waybill
 
-/// A type that is made from text by its own convention.
+/// A type with its own conversion from text.
 struct Tag: URLParameter, Equatable {
     let text: String
     init(_ text: String) { self.text = text }
@@ -21,7 +21,8 @@ enum Rank: Int, CaseIterable {
     case high
 }
 
-/// A route for each kind of type; its reply is the value that arrived, described so that each depth of an Optional shows.
+/// A module with a route for each kind of type. The reply describes the received value, including each level
+/// of an Optional.
 @Module("app://kinds")
 actor Kinds {
     private func shown(_ value: some Any) -> String { String(reflecting: value) }

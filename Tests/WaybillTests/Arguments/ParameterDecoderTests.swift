@@ -36,7 +36,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `path, query and call are one value`() async throws {
+    func `path, query and passed parameters are decoded as one value`() async throws {
         let product = try await self.product(
             "app://product/7?price=1.5&isNew=1&tags=red&tags=new&size=large&since=2001-01-01T00:00:00Z&code=x1&other=o",
             ["owner": Product.Owner(name: "Lili")]
@@ -47,7 +47,9 @@ struct ParameterDecoderTests {
         #expect(product.owner == .init(name: "Lili") && product.code?.text == "x1")
     }
 
-    /// A type whose properties are declared with values; the coding key of `isLive` has another name.
+    /// A type whose properties have default values.
+    ///
+    /// The coding key of `isLive` has another name.
     struct Quote: Codable, Equatable, Sendable {
         enum CodingKeys: String, CodingKey {
             case symbol, price, days, tags
@@ -62,7 +64,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `parameters change a value, and properties without parameters stay`() async throws {
+    func `parameters change a value's properties, and other properties keep their values`() async throws {
         try self.bus.register("app://quote") { message in try message.decode(onto: Quote()) }
         let plain: Quote = try await self.bus.route("app://quote?other=1")
         #expect(plain == Quote())
@@ -75,7 +77,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `an object that is there takes parameters over again and again`() async throws {
+    func `a value can be updated by the parameters of one message after the other`() async throws {
         actor Page {
             private(set) var quote = Quote()
             func open(_ message: Message) throws -> Quote {
@@ -124,7 +126,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `a missing parameter is nil or empty, or an error with its name`() async throws {
+    func `a missing parameter decodes as nil or empty, or fails with its name`() async throws {
         let product = try await self.product("app://product/7")
         #expect(product.price == nil && product.tags.isEmpty && product.owner == nil && product.code == nil)
         try self.bus.register("app://order") { message in try message.decode(Product.self) }
@@ -134,7 +136,7 @@ struct ParameterDecoderTests {
     }
 
     @Test(arguments: ["id": "seven", "price": "much", "size": "medium", "since": "today", "owner": "Lili"])
-    func `a parameter of another type is an error with the name and both types`(
+    func `the error of a parameter of another type has the name and both types`(
         name: String,
         text: String
     ) async throws {
@@ -148,7 +150,7 @@ struct ParameterDecoderTests {
     }
 
     @Test
-    func `a type without properties cannot be read by name`() async throws {
+    func `decoding parameters as a type without properties fails`() async throws {
         try self.bus.register("app://number") { message in try message.decode([Int].self) }
         #expect(
             await failure { let _: [Int] = try await self.bus.route("app://number") }?.code

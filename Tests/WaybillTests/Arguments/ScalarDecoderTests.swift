@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// Parameters of types that decode themselves from one value.
+/// Parameters of types that decode from a single value.
 @Suite
 struct ScalarDecoderTests {
     private struct Price: Decodable, Equatable, Sendable {
@@ -15,7 +15,7 @@ struct ScalarDecoderTests {
         }
     }
 
-    /// A type that consists of another single-value type.
+    /// A type that wraps another single-value type.
     private struct Fee: Decodable, Equatable, Sendable {
         let price: Price
 
@@ -54,7 +54,7 @@ struct ScalarDecoderTests {
     }
 
     @Test
-    func `an actor can be registered with a number, a text and a URL`() async throws {
+    func `an actor's method can take a number, a text or a URL as its parameter`() async throws {
         #expect(try await self.bus.route("app://price", parameters: ["value": 3.5], as: Double.self) == 3.5)
         #expect(try await self.bus.route("app://price", parameters: ["value": 3], as: Double.self) == 3)
         #expect(try await self.bus.route("app://price?value=3.5", as: Double.self) == 3.5)
@@ -70,12 +70,12 @@ struct ScalarDecoderTests {
     @Test(arguments: [
         "app://price?value=x", "app://price?value=-1", "app://price?value=", "app://date?value=12",
     ])
-    func `a text that the type rejects is not a value of it`(url: String) async {
+    func `a text that the parameter's type rejects fails with invalidParameter`(url: String) async {
         #expect(await failure { try await self.bus.route(url) }?.code == .invalidParameter)
     }
 
     @Test
-    func `a value of another kind is refused`() async {
+    func `a value of another kind than the parameter's type is rejected`() async {
         for (url, value) in [("app://price", true), ("app://code", 7), ("app://date", 12.5)]
             as [(String, any Sendable)]
         {

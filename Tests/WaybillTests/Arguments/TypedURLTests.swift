@@ -7,7 +7,7 @@ import WaybillTestSupport
 @Suite
 struct TypedURLTests {
     @Test
-    func `values fill the pattern and the query, each encoded as it has to be`() throws {
+    func `a typed URL encodes values into the pattern and the query`() throws {
         let none: Int? = nil
         let url = TypedURL<Void>("app://user/:uid/<path:rest>")
             .with("uid", 7)
@@ -27,7 +27,9 @@ struct TypedURLTests {
     private static let texts: [LongText] = ["a", "ab cd", "Ä", "\(String(repeating: "x", count: 300))"]
 
     @Test(arguments: texts)
-    func `a URL without placeholders grows by its values, however long they are`(value: LongText) throws {
+    func `a typed URL without placeholders appends its values to the query, however long they are`(
+        value: LongText
+    ) throws {
         let text = value.text
         let url = TypedURL<Void>("app://user/detail").with("n m", Int.min).with("text", text).with("on", true)
         let encoded = Address.encode(text)
@@ -40,7 +42,7 @@ struct TypedURLTests {
         ("app://user/detail#a/b?c", "app://user/detail?uid=3#a/b?c", "app://user/detail?uid=3&b=y#a/b?c"),
         ("app://user/detail?x#a", "app://user/detail?x&uid=3#a", "app://user/detail?x&uid=3&b=y#a"),
     ])
-    func `values join the query that a URL has, before its fragment`(
+    func `values are appended to the query that a typed URL has, before its fragment`(
         url: String,
         one: String,
         two: String
@@ -55,7 +57,7 @@ struct TypedURLTests {
     }
 
     @Test
-    func `a URL that is kept is not changed by another that is made of it`() throws {
+    func `adding a value to a typed URL does not change the original`() throws {
         let base = TypedURL<Void>("app://user/detail").with("a", 1)
         let more = base.with("b", "x")
         #expect(try base.text() == "app://user/detail?a=1")
@@ -75,7 +77,7 @@ struct TypedURLTests {
     }
 
     @Test(arguments: [1, 2], [false, true])
-    func `a number that is passed beside the URL is text for every reader`(
+    func `a number that is passed with the URL can be read as text`(
         loops: Int,
         isIntercepted: Bool
     ) async throws {
@@ -129,7 +131,7 @@ struct TypedURLTests {
     }
 
     @Test
-    func `a value that cannot stand in the pattern is an error, and a dead letter when it is sent`()
+    func `a value that does not fit its pattern is an error, and a dead letter when it is sent`()
         async throws
     {
         let bus = MessageBus()

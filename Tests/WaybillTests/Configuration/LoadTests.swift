@@ -7,7 +7,7 @@ struct LoadTests {
     private let bus = MessageBus()
 
     @Test
-    func `a target is a module's action, another route, or a destination`() async throws {
+    func `a configured target can be a module's action, another route, or a destination`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.register("app://plain") { _ in "plain" }
         try self.bus.load(
@@ -30,7 +30,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target that is a URL keeps its values, and the message keeps its URL`() async throws {
+    func `a configured target that is a URL keeps its values, and the message keeps its URL`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.register("app://plain/:a/:b") { message -> String in
             let names = ["a", "b", "c", "d"].map { message.parameters[$0] ?? "-" }
@@ -59,7 +59,10 @@ struct LoadTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases, [false, true])
-    func `such a target is reached by every way`(place: RouteTests.Place, isSurrounded: Bool) async throws {
+    func `a configured target that is a URL is reached by each kind of delivery`(
+        place: RouteTests.Place,
+        isSurrounded: Bool
+    ) async throws {
         let bus = MessageBus(configuration: .quiet)
         let seen = Journal<String>()
         try bus.register("app://now/:id") { message -> String in
@@ -92,14 +95,14 @@ struct LoadTests {
     }
 
     @Test
-    func `repeated query items of a target arrive as they are written`() async throws {
+    func `repeated query items of a configured target arrive as they are written`() async throws {
         try self.bus.register("app://tags") { message -> [String] in try message.argument("tag") }
         try self.bus.load(["app://some": "app://tags?tag=a&tag=b"])
         #expect(try await self.bus.route("app://some", as: [String].self) == ["a", "b"])
     }
 
     @Test
-    func `routes lists the parameters that a message must still have`() async throws {
+    func `a configured route lists the parameters that a message must still have`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.load([
             "app://kettle": "app://catalog/priced?id=7", "app://p/:sku": "app://catalog/priced?id=:sku",
@@ -116,7 +119,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target of a connector's scheme is carried by the connector, as long as there is one`()
+    func `a target with a connector's scheme is routed to the connector while it is connected`()
         async throws
     {
         let bus = MessageBus(configuration: .quiet)
@@ -143,7 +146,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target that is not a URL is an error with its line`() {
+    func `a configured target that is not a URL is an error with its line`() {
         let configuration = RouteConfiguration([
             .init(
                 pattern: "app://a",
@@ -156,7 +159,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a URL whose values choose the instance of a keyed module does so as a target`() async throws {
+    func `a target's values choose the instance of a keyed module as its URL does`() async throws {
         let bus = MessageBus(eventLoops: [self.bus.eventLoop, MessageBus().eventLoop])
         try await bus.install(instances: .keyed(by: "id")) { CatalogModule() }
         for id in 0..<10 {
@@ -167,7 +170,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a second configuration takes the place of the first, and code's routes stay`() async throws {
+    func `a second configuration replaces the first, and routes in code stay`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.load(["app://a/:id": "Catalog.product", "app://b/:id": "Catalog.product"])
         try self.bus.load(["app://b/:id": "Catalog.product", "app://c/:id": "Catalog.product"])
@@ -179,7 +182,7 @@ struct LoadTests {
     }
 
     @Test
-    func `an error changes nothing and has its place`() async throws {
+    func `an invalid configuration changes nothing, and its error has file and line`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.load(["app://a/:id": "Catalog.product"])
         let broken = RouteConfiguration([
@@ -204,7 +207,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a target that is not there fails until its module is installed, and again when it has gone`()
+    func `a target fails while its module is not installed, before and afterwards`()
         async throws
     {
         try self.bus.load(["app://a/:id": "Catalog.product"])
@@ -221,7 +224,7 @@ struct LoadTests {
     }
 
     @Test
-    func `loading again does not disturb callers that wait`() async throws {
+    func `loading a configuration again does not disturb waiting callers`() async throws {
         try await self.bus.install { CatalogModule() }
         let configuration: RouteConfiguration = ["app://slow": "Catalog.slow"]
         try self.bus.load(configuration)
@@ -252,7 +255,7 @@ struct LoadTests {
     }
 
     @Test
-    func `a bus that has been shut down takes no configuration`() async throws {
+    func `a bus that has been shut down rejects a configuration`() async throws {
         await self.bus.shutDown()
         let error = #expect(throws: ConfigurationError.self) { try self.bus.load(["app://a": "b"]) }
         #expect(error?.cause?.code == .shutDown)

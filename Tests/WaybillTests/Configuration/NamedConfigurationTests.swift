@@ -7,7 +7,7 @@ import WaybillTestSupport
 struct NamedConfigurationTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    /// Conventions by which a later route of the same shape replaces the earlier one, as FTRouter's.
+    /// Conventions by which a later route of the same shape replaces an earlier one, as FTRouter's do.
     private static var replacing: RoutingConventions {
         var conventions = RoutingConventions.waybill
         conventions.sameShape = .replaces
@@ -16,14 +16,14 @@ struct NamedConfigurationTests {
 
     private static func says(_ word: String) -> MessageBus.Destination { { _ in word } }
 
-    /// The answer of a bus to `app://a/b`; nil when no route takes that URL.
+    /// Returns the answer of a bus to `app://a/b`, or nil when no route matches that URL.
     private static func answer(of bus: MessageBus) async throws -> String? {
         guard bus.canRoute("app://a/b") else { return nil }
         return try await bus.route("app://a/b", as: String.self)
     }
 
     @Test
-    func `configurations of different names add up, and each is replaced by its name`() async throws {
+    func `configurations of different names add up, and loading a name replaces only its own`() async throws {
         try self.bus.load(["app://plain": "P"], destinations: ["P": Self.says("plain")])
         try self.bus.load(["account/setting": "A"], named: "account", destinations: ["A": Self.says("A")])
         try self.bus.load(["order/flash": "B"], named: "order", destinations: ["B": Self.says("B")])
@@ -40,7 +40,7 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `two configurations with one pattern are in conflict, and the error names the other one`() throws {
+    func `a conflict of two configurations names the other configuration`() throws {
         try self.bus.load(["app://a/b": "A"], named: "first", destinations: ["A": Self.says("A")])
         let error = #expect(throws: ConfigurationError.self) {
             try self.bus.load(["app://c": "C", "app://a/b": "B"], named: "second")
@@ -51,7 +51,7 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `a target may be a route of another configuration`() async throws {
+    func `a target can be a route of another configuration`() async throws {
         try self.bus.load(
             ["app://a/:id": "A"],
             named: "a",
@@ -70,7 +70,7 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `a route in code that a configuration replaces comes back when that goes`() async throws {
+    func `a route in code that a configuration replaces returns when the configuration goes`() async throws {
         let bus = MessageBus(configuration: .quiet(by: Self.replacing))
         let registration = try bus.register("a/b") { _ in "code" }
         for _ in 0..<2 {
@@ -84,7 +84,7 @@ struct NamedConfigurationTests {
     }
 
     @Test(arguments: ["hidden", "back"])
-    func `a registration that is cancelled while its route is hidden, or back, takes it away`(
+    func `a cancelled registration stays away, whether its route is hidden or has returned`(
         state: String
     ) async throws {
         let bus = MessageBus(configuration: .quiet(by: Self.replacing))
@@ -98,7 +98,7 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `callers that wait for a route go on waiting when it is hidden`() async throws {
+    func `callers that wait for a route continue to wait when a configuration hides it`() async throws {
         let bus = MessageBus(configuration: .quiet(by: Self.replacing))
         let (begun, goOn) = (Gate(), Gate())
         try bus.register("a/b") { _ -> String in
@@ -116,14 +116,14 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `a route that code registers over a configured one stays until the next load`()
+    func `a route that code registers over a configured one is used until the next load`()
         async throws
     {
         let bus = MessageBus(configuration: .quiet(by: Self.replacing))
         try bus.load(["a/b": "X"], destinations: ["X": Self.says("X")])
         try bus.register("a/b") { _ in "code" }
         #expect(try await Self.answer(of: bus) == "code")
-        // All configurations are bound again.
+        // The load resolves the targets of all configurations again.
         try bus.load(["c": "C"], named: "another", destinations: ["C": Self.says("C")])
         #expect(try await Self.answer(of: bus) == "code")
         try bus.load(["a/b": "X"], destinations: ["X": Self.says("X")])
@@ -133,7 +133,7 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `of two configurations with one pattern the later one hides the earlier one`() async throws {
+    func `the later of two configurations with one pattern hides the earlier`() async throws {
         let bus = MessageBus(configuration: .quiet(by: Self.replacing))
         try bus.register("a/b") { _ in "code" }
         try bus.load(["a/b": "X"], named: "x", destinations: ["X": Self.says("X")])
@@ -146,7 +146,7 @@ struct NamedConfigurationTests {
     }
 
     @Test
-    func `a configured route that is unregistered stays away until its configuration is loaded again`()
+    func `a configured route that is unregistered returns only when its configuration is loaded again`()
         async throws
     {
         try self.bus.load(["app://a/b": "X"], destinations: ["X": Self.says("X")])

@@ -5,14 +5,14 @@ import WaybillRouting
 import WaybillTestSupport
 import WaybillTesting
 
-/// A connector's messages are delivered as a handler's are.
+/// The messages of a connector are delivered like those of a handler.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectorDeliveryTests {
     let bus = MessageBus(configuration: .quiet)
 
     struct Trouble: Error {}
 
-    @Test func `a refusal can be told from every other failure`() async throws {
+    @Test func `a connector's refusal is distinct from other failures`() async throws {
         var guarded = StubConnector { _ in throw Trouble() }
         guarded.passes = { message in
             await Task.yield()
@@ -29,7 +29,9 @@ struct ConnectorDeliveryTests {
         #expect(self.bus.statistics.failed == 2)
     }
 
-    @Test func `an error about its message passes, and one about another is its failure`() async throws {
+    @Test func `a connector's error about the message passes, and one about another URL is its failure`()
+        async throws
+    {
         try self.bus.connect(
             "memo",
             to: StubConnector { message in
@@ -45,7 +47,7 @@ struct ConnectorDeliveryTests {
         #expect(await failure { try await self.bus.route("memo://a") }?.code == .handlerFailed)
     }
 
-    @Test func `it streams replies, and goes no faster than its caller`() async throws {
+    @Test func `a connector's progress replies arrive in order before its last reply`() async throws {
         try self.bus.connect(
             "memo",
             to: StubConnector { message in
@@ -61,7 +63,7 @@ struct ConnectorDeliveryTests {
         #expect(values == ["1", "2", "3", "4", "5", "done"])
     }
 
-    @Test func `a deadline ends it`() async throws {
+    @Test func `a deadline cancels a connector's work`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let (started, cancelled) = (Gate(), Gate())
@@ -85,7 +87,7 @@ struct ConnectorDeliveryTests {
     }
 
     @Test(arguments: [true, false])
-    func `cancelling the caller ends it, also while it is asked whether the message may pass`(
+    func `cancelling the caller cancels the connector, also in willRoute`(
         isAsked: Bool
     ) async throws {
         let started = Gate()
@@ -108,7 +110,7 @@ struct ConnectorDeliveryTests {
     enum End: CaseIterable { case replaced, disconnected, unregistered, shutDown, dropped }
 
     @Test(arguments: End.allCases)
-    func `when it goes, callers that wait for it fail at once`(end: End) async throws {
+    func `callers that wait for a connector fail at once when it is removed`(end: End) async throws {
         let started = Gate()
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         let registration = try bus?.connect(
@@ -139,7 +141,7 @@ struct ConnectorDeliveryTests {
         }
     }
 
-    @Test func `nothing is connected to a bus that has been shut down`() async throws {
+    @Test func `a bus that has been shut down rejects a connector`() async throws {
         await self.bus.shutDown()
         let error = #expect(throws: RoutingError.self) {
             try self.bus.connect("memo", to: ConnectorTests.mirror)
@@ -148,7 +150,8 @@ struct ConnectorDeliveryTests {
         #expect(await failure { try await self.bus.route("memo://a") }?.code == .shutDown)
     }
 
-    @Test func `its messages meet the middlewares, which see the scheme as the pattern`() async throws {
+    @Test func `a connector's messages pass the middlewares, with the scheme as their pattern`() async throws
+    {
         let patterns = Journal<String>()
         self.bus.use(PatternJournal(patterns: patterns))
         try self.bus.connect("memo", to: ConnectorTests.mirror)
@@ -157,7 +160,9 @@ struct ConnectorDeliveryTests {
         #expect(patterns.entries == ["memo:", "none"])
     }
 
-    @Test func `a sent message without a handler is a dead letter that names the scheme`() async throws {
+    @Test func `a sent message that a connector does not handle is a dead letter with the scheme`()
+        async throws
+    {
         try self.bus.connect("memo", to: StubConnector { _ in throw Trouble() })
         var letters = self.bus.deadLetters.makeAsyncIterator()
         self.bus.send("memo://a", headers: ["user": "7"])
@@ -166,7 +171,7 @@ struct ConnectorDeliveryTests {
         #expect(letter.message?.headers == ["user": "7"])
     }
 
-    @Test func `a return URL may lead to a connector, and a connector's reply to a return URL`() async throws
+    @Test func `a return URL can lead to a connector, and a connector's reply to a return URL`() async throws
     {
         let heard = Journal<String>()
         try self.bus.connect(

@@ -9,11 +9,13 @@ import WaybillTestSupport
 struct ConnectorTests {
     let bus = MessageBus(configuration: .quiet)
 
-    /// Replies with the URL as the connector sees it.
+    /// A connector that replies with the URL that it receives.
     static let mirror = StubConnector { $0.address.text }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a connector receives the URLs of its scheme without a route`(place: RouteTests.Place) async throws {
+    func `a connector receives the URLs of its scheme that match no route`(
+        place: RouteTests.Place
+    ) async throws {
         try self.bus.connect("memo", to: Self.mirror)
         try self.bus.register("memo://pinned/:id") { $0.parameters["id"] ?? "" }
         let bus = self.bus
@@ -26,7 +28,9 @@ struct ConnectorTests {
         #expect(bus.statistics.replied == 6 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `gets parameters, headers and the deadline, and any value comes back`() async throws {
+    @Test func `a connector receives parameters, headers and deadline, and can return any value`()
+        async throws
+    {
         try self.bus.connect(
             "memo",
             to: StubConnector { message in
@@ -49,7 +53,7 @@ struct ConnectorTests {
         #expect(mismatch?.code == .typeMismatch)
     }
 
-    @Test func `may be an actor`() async throws {
+    @Test func `a connector can be an actor`() async throws {
         try self.bus.connect("count", to: CountingConnector())
         #expect(try await self.bus.route("count:", as: Int.self) == 1)
         #expect(try await self.bus.route("count://a/b", as: Int.self) == 2)
@@ -60,7 +64,10 @@ struct ConnectorTests {
     ]
 
     @Test(arguments: Self.presets)
-    func `works under every conventions`(conventions: RoutingConventions, name: String) async throws {
+    func `a connector works under each preset of conventions`(
+        conventions: RoutingConventions,
+        name: String
+    ) async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.conventions = conventions
         let bus = MessageBus(configuration: configuration)
@@ -82,7 +89,7 @@ struct ConnectorTests {
         #expect(!bus.canRoute("memo://a/b"))
     }
 
-    @Test func `a scheme has the case and the aliases that the conventions give it`() async throws {
+    @Test func `a connected scheme has the case and the aliases of the conventions`() async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.conventions = .cocRouter
         let aliased = MessageBus(configuration: configuration)
@@ -102,7 +109,7 @@ struct ConnectorTests {
         #expect(try await self.bus.route("//", as: String.self) == "//")
     }
 
-    @Test func `the question whether a URL can be routed is answered by its connector`() async throws {
+    @Test func `canRoute asks the connector of the URL's scheme`() async throws {
         var picky = Self.mirror
         picky.reaches = { $0.segments.first == "known" }
         try self.bus.connect("memo", to: picky)
@@ -112,7 +119,7 @@ struct ConnectorTests {
         #expect(!self.bus.canRoute("memo://known/x"))
     }
 
-    @Test func `routes, schemes and statistics tell the truth`() async throws {
+    @Test func `routes, connected schemes and statistics include connectors`() async throws {
         try self.bus.register("memo://a") { _ in 1 }
         try self.bus.connect("memo", to: StubConnector { _ in throw RoutingError.refused("no") })
         try self.bus.connect("Note", to: Self.mirror, fileID: "Here/There.swift", line: 7)
@@ -128,7 +135,7 @@ struct ConnectorTests {
         #expect(self.bus.connectedSchemes == ["note"] && self.bus.routes.isEmpty)
     }
 
-    @Test func `the error names an unknown scheme, and the known ones`() async throws {
+    @Test func `the error of an unknown scheme lists the known schemes`() async throws {
         try self.bus.register("app://user/detail") { _ in 1 }
         try self.bus.connect("https", to: Self.mirror)
         let error = try #require(await failure { try await self.bus.route("zzz://user/detail") })
@@ -145,13 +152,13 @@ struct ConnectorTests {
     }
 
     @Test(arguments: ["", "https://", "a b", "1a", "é", "a\nb"])
-    func `an invalid scheme is rejected with invalidPattern`(scheme: String) {
+    func `connecting an invalid scheme fails with invalidPattern`(scheme: String) {
         let error = #expect(throws: RoutingError.self) { try self.bus.connect(scheme, to: Self.mirror) }
         #expect(error?.code == .invalidPattern && self.bus.connectedSchemes.isEmpty)
         #expect(error.map { !"\($0)".contains("\n") } == true)
     }
 
-    @Test func `hostile URLs get an error or an answer`() async throws {
+    @Test func `a hostile URL is answered or fails, and leaves no message in flight`() async throws {
         try self.bus.connect("memo", to: Self.mirror)
         let long = "memo://" + String(repeating: "a", count: 100_000)
         let deep = "memo:" + String(repeating: "/a", count: 5_000)

@@ -7,7 +7,7 @@ struct WebDestinationTests {
     private let bus = MessageBus(configuration: .quiet)
 
     @Test
-    func `the destination gets the URL and what the caller passed, and its reply is the caller's`()
+    func `a web destination receives the URL and the caller's values, and returns its reply`()
         async throws
     {
         try self.bus.register("app://browser/open") { message -> String in
@@ -26,7 +26,7 @@ struct WebDestinationTests {
     }
 
     @Test
-    func `a closure may be the destination, and a fragment with a scheme is a return URL`() async throws {
+    func `a closure can be the destination, and a fragment with a scheme is a return URL`() async throws {
         let journal = Journal<String>()
         try self.bus.register("app://seen") { message in
             journal.add(try message.payload(as: String.self))
@@ -41,7 +41,7 @@ struct WebDestinationTests {
     }
 
     @Test
-    func `the error names a missing destination`() async throws {
+    func `the error of a missing web destination has its name`() async throws {
         try self.bus.connect("https", to: WebDestination(nil, on: self.bus))
         let error = await #expect(throws: RoutingError.self) {
             try await self.bus.route("https://example.com/")
@@ -52,7 +52,7 @@ struct WebDestinationTests {
     }
 
     @Test
-    func `a destination that fails has its own code`() async throws {
+    func `a web destination that fails has its own code`() async throws {
         try self.bus.connect("https", to: WebDestination("app://nowhere", on: self.bus))
         let error = await #expect(throws: RoutingError.self) {
             try await self.bus.route("https://example.com/")

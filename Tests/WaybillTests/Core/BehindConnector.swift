@@ -19,7 +19,7 @@ struct CalledModules: Sendable {
         case cluster
     }
 
-    /// Where modules are registered.
+    /// The bus on which modules are registered.
     let bus: MessageBus
     let place: Place
     private let callingBus: MessageBus
@@ -46,16 +46,16 @@ struct CalledModules: Sendable {
 
     /// The bus on which a test calls the modules.
     ///
-    /// It knows all registrations made before.
+    /// The calling bus knows all registrations that were made before.
     var caller: MessageBus {
         self.settle()
         return self.callingBus
     }
 
-    /// Whether the modules are elsewhere.
+    /// Whether the modules are on another bus.
     var isConnected: Bool { self.place != .process }
 
-    /// The buses of the test that is running.
+    /// The buses of the running test.
     static func underTest() -> CalledModules {
         if let elsewhere = BehindConnector.buses { return elsewhere }
         let bus = MessageBus.onHost()
@@ -84,7 +84,7 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         try await function()
-        // Further times, and not once more for each host.
+        // The further runs take place once, and not once more for each kind of host.
         guard LoopHost.current == .ownThread, !test.traits.contains(where: { $0 is InProcessOnly }) else {
             return
         }
@@ -93,7 +93,7 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
                 try await Self.$buses.withValue(buses) { try await function() }
             }
         }
-        // Sanitizers see the cluster's own tests, and have enough to do.
+        // Sanitizers already run the cluster's own tests, and are slow.
         guard self.includesCluster, !Scale.isSanitized,
             !test.traits.contains(where: { $0 is ExceptInCluster })
         else { return }
@@ -106,7 +106,7 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    /// Runs code whose issues say where the modules were.
+    /// Runs code, and adds the place of the modules to its issues.
     private static func noting(
         _ place: String,
         _ test: Test,
@@ -150,15 +150,15 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// Keeps a test from being run with its modules behind a connector.
+/// Excludes a test from the runs with the modules behind a connector.
 struct InProcessOnly: TestTrait {
-    /// The difference on another node.
+    /// The difference when the modules are on another node.
     let reason: String
 }
 
-/// Keeps a test from being run with its modules on another node of a cluster.
+/// Excludes a test from the runs with the modules on another node of a cluster.
 struct ExceptInCluster: TestTrait {
-    /// The difference in another process.
+    /// The difference when the modules are in another process.
     let reason: String
 }
 

@@ -10,7 +10,7 @@ enum InCluster {
     /// The schemes that are shared.
     private static let schemes = ["app", "other"]
 
-    /// Runs code with the buses of two nodes, between which there is a server of a kind.
+    /// Runs code with the buses of two nodes, which a server of the given kind connects.
     static func run(_ kind: TestCluster.Kind, _ body: (CalledModules) async throws -> Void) async throws {
         try await withCluster(kind) { cluster in
             let modules = try await cluster.node("modules", heartbeat: .seconds(1)) { bus in
@@ -25,7 +25,7 @@ enum InCluster {
         }
     }
 
-    /// Waits until a node knows the routes of a bus, because an announcement takes a moment.
+    /// Waits until a node knows the routes of a bus, because an announcement takes some time.
     ///
     /// The function blocks the thread of the test, which does not run a loop.
     private static func waitUntil(_ node: TestCluster.Node, knows bus: MessageBus) {

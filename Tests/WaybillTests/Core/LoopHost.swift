@@ -7,19 +7,21 @@ import WaybillTestSupport
 
 /// The thread that runs the loop of a tested bus.
 enum LoopHost: String, CaseIterable, Sendable {
-    /// A thread of the loop's own.
+    /// A thread that the loop creates.
     case ownThread
     /// A thread of the program that calls `run()`.
     case callingThread
     /// The thread that runs a host's `uv_loop_t`.
     case hostLoop
 
-    /// The host of the buses that tests make.
+    /// The host of the loops that tests create.
     @TaskLocal static var current = Self.ownThread
 }
 
 extension MessageBus {
-    /// A bus on a loop of the host under test; thread and loop end when nothing holds the loop any more.
+    /// Returns a bus on a loop of the host under test.
+    ///
+    /// Thread and loop end when the loop is released.
     static func onHost(configuration: Configuration = .quiet) -> MessageBus {
         switch LoopHost.current {
         case .ownThread: MessageBus(configuration: configuration)
@@ -30,17 +32,18 @@ extension MessageBus {
 }
 
 extension EventLoop {
-    /// A loop that a thread of the program runs.
+    /// Creates a loop that a thread of the program runs.
     fileprivate static func runByAThread() -> EventLoop {
         let loop = EventLoop.onCallingThread(name: "called")
-        // The thread holds the core alone, as a loop's own thread does: the loop ends with its last reference.
+        // The thread retains only the core, like the thread that a loop creates, so the loop ends with its
+        // last reference.
         let core = loop.core
         precondition(core.lifecycle.attach() == .attached)
         Thread.detachNewThread { core.runToTheEnd() }
         return loop
     }
 
-    /// A loop inside a libuv loop that a thread of the program runs, and that has another handle.
+    /// Creates a loop inside a libuv loop that a thread of the program runs, and that has another handle.
     fileprivate static func adoptedByAThread() -> EventLoop {
         let adopted = Locked<EventLoop?>(nil)
         let isThere = DispatchSemaphore(value: 0)
@@ -49,7 +52,7 @@ extension EventLoop {
             host.startTimer(every: 3_600_000) {}
             do {
                 let loop = try host.adopt(name: "adopted")
-                // Called in the host's `uv_run`, on this thread.
+                // The call happens inside the host's `uv_run`, on this thread.
                 loop.core.lifecycle.onClosed { [host = UncheckedHost(host: host)] in host.host.stopTimer() }
                 adopted.withLock { $0 = loop }
             } catch {
@@ -70,7 +73,8 @@ private struct UncheckedHost: @unchecked Sendable {
     let host: HostThread
 }
 
-/// Runs each test of a suite on every kind of host: a bus keeps its promises whichever thread runs its loop.
+/// Runs each test of a suite on every kind of host, because a bus keeps its promises whichever thread runs
+/// its loop.
 struct EveryHost: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 

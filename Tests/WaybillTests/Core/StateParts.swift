@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable internal import Waybill
 
-/// The parts of state values in a test: messages, handlers and buffers of a bus without messages.
+/// The parts that tests of state values need: messages, handlers and buffers of a bus without traffic.
 struct StateParts {
     private let bus = MessageBus(configuration: .quiet)
     private let address: Address
@@ -25,12 +25,12 @@ struct StateParts {
         Handler(immediate: { _ in 0 }, mailbox: self.core.homeMailbox, core: self.core)
     }
 
-    /// An exchange that is over when it is finished, and is not counted.
+    /// Creates an exchange that is over when it is finished, and is not counted.
     func exchange(_ id: Int) -> Exchange {
         Exchange(attempting: self.message(id), caller: nil, core: self.core)
     }
 
-    /// A message that no caller awaits; it must be settled.
+    /// Creates a message that no caller awaits, and that must be settled.
     func envelope(_ id: Int, _ handler: Handler) -> Envelope {
         Envelope(
             message: self.message(id),
@@ -40,7 +40,7 @@ struct StateParts {
         )
     }
 
-    /// A task that waits in a queue, and that only tests resume.
+    /// Creates a task that waits in a queue, and that only tests resume.
     func task(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) -> QueuedTask {
         QueuedTask(self.message(id), for: handler, exchange: exchange, takesSlot: takesSlot)
     }

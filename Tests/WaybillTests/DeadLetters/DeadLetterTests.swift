@@ -9,7 +9,7 @@ struct DeadLetterTests {
 
     private struct Refusal: Error {}
 
-    /// The letters that are there when nothing is in flight any more, once `count` have come.
+    /// Returns the dead letters after `count` of them have arrived and no message is in flight.
     private func letters(_ letters: DeadLetters, count: Int) async -> [DeadLetter] {
         var read: [DeadLetter] = []
         for await letter in letters {
@@ -19,7 +19,7 @@ struct DeadLetterTests {
         return read
     }
 
-    @Test func `a sent message that failed is shown, with the reason and the route`() async throws {
+    @Test func `a failed sent message is a dead letter with the reason and the route`() async throws {
         let letters = self.bus.deadLetters
         try self.bus.register("app://bad/:id") { _ in throw Refusal() }
         try self.bus.register("app://late/:id") { _ in
@@ -43,7 +43,7 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `an awaited message without a handler is shown too`(place: RouteTests.Place) async throws {
+    func `an awaited message without a handler is a dead letter`(place: RouteTests.Place) async throws {
         let bus = self.bus
         let letters = bus.deadLetters
         try bus.register("app://good") { _ in }
@@ -69,7 +69,7 @@ struct DeadLetterTests {
         #expect(bus.statistics.deadLettered == 6)
     }
 
-    @Test func `a message that waits for a handler that goes is shown with its route`() async throws {
+    @Test func `a message whose handler is unregistered is a dead letter with its route`() async throws {
         let letters = self.bus.deadLetters
         let never = Gate()
         let registration = try self.bus.register("app://slow/:id") { _ in await never.wait() }
@@ -84,7 +84,7 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .dropOldest])
-    func `a rejected message is shown`(overflow: MailboxConfiguration.Overflow) async throws {
+    func `a rejected message is a dead letter`(overflow: MailboxConfiguration.Overflow) async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: far, .init(limit: 2, whenFull: overflow))
         let letters = self.bus.deadLetters
@@ -105,7 +105,7 @@ struct DeadLetterTests {
         #expect(read.allSatisfy { $0.message?.parameters["id"] != nil })
     }
 
-    @Test func `messages of the uncaught handler are shown as well`() async throws {
+    @Test func `a message for the uncaught handler is a dead letter`() async throws {
         let letters = self.bus.deadLetters
         let told = Journal<String>()
         self.bus.setUncaughtHandler { told.add("\($0.address)") }
@@ -114,7 +114,7 @@ struct DeadLetterTests {
         #expect(await eventually { told.entries == ["app://nobody"] })
     }
 
-    @Test func `any number may watch, and each sees all`() async throws {
+    @Test func `each reader of dead letters receives all of them`() async throws {
         let watchers = (0..<5).map { _ in self.bus.deadLetters }
         for number in 0..<10 { self.bus.send("app://nobody/\(number)") }
         for watcher in watchers {
@@ -123,7 +123,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test func `a slow watcher loses the oldest, and sees how many`() async throws {
+    @Test func `a slow reader of dead letters loses the oldest, and counts them`() async throws {
         let letters = self.bus.deadLetters(limit: 3)
         for number in 0..<10 { self.bus.send("app://nobody/\(number)") }
         #expect(letters.dropped == 7)
@@ -131,7 +131,7 @@ struct DeadLetterTests {
         #expect(read.map(\.url) == (7..<10).map { "app://nobody/\($0)" })
     }
 
-    @Test func `it ends when the bus has shut down, after the last letter`() async throws {
+    @Test func `the dead letters end when the bus has shut down, after the last letter`() async throws {
         let letters = self.bus.deadLetters
         let never = Gate()
         let begun = Gate()
@@ -149,7 +149,7 @@ struct DeadLetterTests {
         never.open()
     }
 
-    @Test func `it ends when the bus is dropped, and does not keep the loop`() async throws {
+    @Test func `the dead letters end when the bus is dropped, and do not retain its loop`() async throws {
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         weak let loop = bus?.eventLoop
         let letters = try #require(bus?.deadLetters)
@@ -161,7 +161,7 @@ struct DeadLetterTests {
         #expect(await eventually { loop == nil })
     }
 
-    @Test func `an observer that has stopped watching is forgotten`() async throws {
+    @Test func `a reader of dead letters that has stopped is forgotten`() async throws {
         for _ in 0..<3 {
             var letters: DeadLetters? = self.bus.deadLetters
             self.bus.send("app://nobody")
@@ -177,7 +177,7 @@ struct DeadLetterTests {
         #expect(self.bus.statistics.deadLettered == 4)
     }
 
-    @Test func `a watcher stays on its loop`() async throws {
+    @Test func `a reader of dead letters stays on its loop`() async throws {
         let probe = Probe(eventLoop: EventLoop())
         let bus = self.bus
         let letters = bus.deadLetters
@@ -198,7 +198,7 @@ struct DeadLetterTests {
         #expect(await read == 3)
     }
 
-    @Test func `a letter is one line`() async throws {
+    @Test func `a dead letter is printed on one line`() async throws {
         let letters = self.bus.deadLetters
         try self.bus.register("app://bad/:id") { _ in throw RoutingError(.refused, message: "not\ntoday") }
         self.bus.send("app://bad/7")
@@ -209,7 +209,7 @@ struct DeadLetterTests {
         )
     }
 
-    @Test func `an unread message of a sequence names the subscription`() async throws {
+    @Test func `the dead letter of an unread message names its subscription`() async throws {
         let letters = self.bus.deadLetters
         let sequence = try self.bus.subscription(to: "app://x/:n", limit: 1, whenFull: .dropOldest)
         for number in 0..<2 { try await self.bus.publish("app://x/\(number)") }

@@ -10,7 +10,7 @@ struct CancellationTests {
     var caller: MessageBus { self.modules.caller }
 
     @Test(arguments: RouteTests.Place.allCases, [true, false])
-    func `a cancellation reaches the handler and resumes the caller`(
+    func `cancelling the caller cancels the handler, and resumes the caller`(
         place: RouteTests.Place,
         isFar: Bool
     ) async throws {
@@ -37,7 +37,7 @@ struct CancellationTests {
     }
 
     @Test(.inProcessOnly("a late reply is counted where the handler is"), arguments: [false, true])
-    func `it does not wait for a handler that never looks up, and the late reply is dropped and counted`(
+    func `a cancelled caller does not wait for its handler, whose late reply is dropped and counted`(
         isSurrounded: Bool
     ) async throws {
         let failures = Journal<RoutingError.Code>()
@@ -70,7 +70,7 @@ struct CancellationTests {
         #expect(self.caller.routeStatistics.map(\.counts.lateReplies) == [1, 0])
     }
 
-    @Test func `it travels down a chain of handlers`() async throws {
+    @Test func `a cancellation cancels the whole chain of handlers`() async throws {
         let bus = self.bus
         let far = Probe(eventLoop: EventLoop())
         let started = Gate()
@@ -97,7 +97,7 @@ struct CancellationTests {
         #expect(bus.statistics.cancelled == 3)
     }
 
-    @Test func `a handler's own CancellationError is its failure`() async throws {
+    @Test func `a CancellationError that a handler throws is a failure`() async throws {
         try self.bus.register("app://a") { _ in throw CancellationError() }
         try self.bus.register("app://b") { _ in
             await Task.yield()
@@ -106,7 +106,7 @@ struct CancellationTests {
         for url in ["app://a", "app://b"] {
             let error = await failure { try await self.caller.route(url) }
             #expect(error?.code == .handlerFailed)
-            // A failure from elsewhere has no cause.
+            // A failure on another bus has no cause.
             #expect((error?.cause is CancellationError) == !self.modules.isConnected)
         }
     }
@@ -139,7 +139,7 @@ struct CancellationTests {
         .inProcessOnly("what was sent is called, or cancelled if its loop has read that before"),
         arguments: [true, false]
     )
-    func `a cancelled message to an immediate handler is not called`(isFar: Bool) async throws {
+    func `a cancelled message does not call an immediate handler`(isFar: Bool) async throws {
         let heard = Journal<Int>()
         let held = Gate()
         let begun = Gate()

@@ -16,7 +16,7 @@ struct DeadlineTests {
         kind: Kind,
         place: RouteTests.Place
     ) async throws {
-        // A handler that holds the loop of its caller holds its caller as well; nobody can help that.
+        // A handler that blocks the loop of its caller necessarily blocks its caller too.
         if kind == .blocked, place == .home { return }
         let never = Gate()
         let cancelled = Gate()
@@ -53,7 +53,7 @@ struct DeadlineTests {
     }
 
     @Test(.inProcessOnly("the time that is left travels, and no instant"))
-    func `the handler sees the deadline, and the earlier of two holds below it`() async throws {
+    func `a handler has its caller's deadline, and its own calls have the earlier of two`() async throws {
         let (bus, caller) = (self.bus, self.caller)
         try bus.register("app://inner") { $0.deadline }
         try bus.register("app://inner/later") { message -> ContinuousClock.Instant? in
@@ -90,7 +90,7 @@ struct DeadlineTests {
             inner.add(await failure { try await bus?.route("app://inner") }?.code)
         }
         let caller = self.caller
-        // Where the caller is on the loop, the handler begins at once.
+        // If the caller is on the loop, the handler begins at once.
         let error = await RouteTests.run(.home, caller) {
             await failure { try await caller.route("app://outer", deadline: .now + Scale.whileQuick / 4) }
         }
@@ -102,7 +102,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a late message is not started`(place: RouteTests.Place) async throws {
+    func `a message whose deadline has passed is not started`(place: RouteTests.Place) async throws {
         let heard = Journal<Int>()
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { _ in heard.add(1) }
@@ -125,8 +125,9 @@ struct DeadlineTests {
         .inProcessOnly("a server counts the time that is left from when it has read the message"),
         arguments: [true, false]
     )
-    func `a message that becomes late while it waits for its loop is not started`(isAsync: Bool) async throws
-    {
+    func `a message whose deadline passes while it waits for its loop is not started`(
+        isAsync: Bool
+    ) async throws {
         let heard = Journal<Int>()
         let held = Gate()
         let begun = Gate()
@@ -154,7 +155,7 @@ struct DeadlineTests {
         #expect(heard.count == 0)
     }
 
-    @Test func `the far future is a deadline like any other`() async throws {
+    @Test func `a deadline in the far future does not expire`() async throws {
         try self.bus.register("app://a") { _ -> Int in
             await Task.yield()
             return 1
@@ -164,7 +165,7 @@ struct DeadlineTests {
     }
 
     @Test(.inProcessOnly("it makes a bus of its own"))
-    func `thousands of deadlines at once each come on time`() async throws {
+    func `thousands of deadlines at once each expire on time`() async throws {
         let bus = MessageBus(configuration: .roomy)
         let never = Gate()
         try bus.register("app://slow") { _ in await never.wait() }
@@ -185,19 +186,21 @@ struct DeadlineTests {
     }
 
     @Test(arguments: [true, false], RouteTests.Place.allCases)
-    func `the messages of a handler end at the handler's deadline`(
+    func `the messages that a handler routes end at the handler's deadline`(
         isNow: Bool,
         place: RouteTests.Place
     ) async throws {
-        // On a busy machine a short deadline may pass before all handlers have begun; then a longer one is
-        // tried.
+        // A short deadline may pass on a busy machine before all handlers have begun. The test then tries a
+        // longer one.
         for wait in [Scale.whileQuick / 20, Scale.whileQuick / 2, Scale.whileQuick * 3]
         where try await self.endsInTime(after: wait, isNow: isNow, place: place) { return }
         Issue.record("no deadline was long enough for three handlers to begin")
     }
 
-    /// Whether two handlers that a third one has sent messages to have begun before a deadline; then they end
-    /// with it.
+    /// Returns whether a handler and the two handlers to which it has sent messages have all begun before a
+    /// deadline.
+    ///
+    /// The function then checks that they end with it.
     private func endsInTime(after wait: Duration, isNow: Bool, place: RouteTests.Place) async throws -> Bool {
         let bus = self.bus
         let before = bus.statistics
@@ -252,7 +255,7 @@ struct DeadlineTests {
         for gate in cancelled { await gate.wait() }
         #expect(ContinuousClock.now >= deadline)
         #expect(Set(deadlines.entries).count == 1)
-        // Elsewhere it is later by the way of the message.
+        // On another bus the deadline is later by the time in transit.
         #expect(deadlines.entries.first.flatMap(\.self).map { $0 >= deadline } == true)
         if !self.modules.isConnected { #expect(deadlines.entries.first == deadline) }
         #expect(bus.statistics.replied == before.replied + 1)
@@ -264,7 +267,7 @@ struct DeadlineTests {
         .inProcessOnly("the time that is left is counted from the message's arrival"),
         arguments: ["app://now", "app://later"]
     )
-    func `a message of a handler that becomes late in the mailbox is not started`(url: String) async throws {
+    func `a handler's message whose deadline passes in the mailbox is not started`(url: String) async throws {
         let (bus, caller) = (self.bus, self.caller)
         let heard = Journal<Int>()
         let sent = Gate()

@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct ExchangeStateTests {
     @Test
-    func `random operations give the results of plain lists`() throws {
+    func `random operations on an exchange give the results of plain lists`() throws {
         for seed in 0..<UInt64(Scale.of(100)) {
             var run = ExchangeRun(handler: try StateParts().handler(), seed: seed)
             for step in 0..<100 {
@@ -19,7 +19,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `an exchange ends once, and releases its waiting parts`() throws {
+    func `a message's exchange ends once, and releases its waiting parts`() throws {
         let handler = try StateParts().handler()
         var state = Exchange.State(ticket: nil, handler: handler)
         let task = HandlerTask {}
@@ -37,7 +37,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `the code that ends an exchange takes over the obligation to end the message`() throws {
+    func `a message ends once when its exchange has finished and is then cancelled`() throws {
         let parts = try StateParts()
         let request = Request(url: "app://state")
         let exchange = Exchange(
@@ -53,7 +53,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `a ticket that is dropped traps in a debug build`() async {
+    func `a message's ticket that is dropped traps in a debug build`() async {
         #if DEBUG
         await #expect(processExitsWith: .failure) {
             let parts = try StateParts()
@@ -63,7 +63,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `an outcome is known when it has been counted, and read once`() throws {
+    func `an outcome can be read once, after it has been counted`() throws {
         var state = Exchange.State(ticket: nil, handler: nil)
         _ = state.end()
         let early = state.takeOutcome()
@@ -75,7 +75,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `a reader that came before the end gets the outcome`() throws {
+    func `a reader that waited before the end receives the outcome`() throws {
         var state = Exchange.State(ticket: nil, handler: nil)
         let waiting = Exchange.Reader(on: nil)
         let event = state.takeEvent(orAdd: waiting)
@@ -85,7 +85,7 @@ struct ExchangeStateTests {
     }
 
     @Test
-    func `a handler whose reply is not answered is told at the end`() throws {
+    func `the end of an exchange returns the handlers whose replies are not answered`() throws {
         var state = Exchange.State(ticket: nil, handler: nil)
         for number in 1...3 { _ = state.offer(.numbered(number)) }
         _ = state.takeEvent(orAdd: Exchange.Reader(on: nil))
@@ -98,7 +98,7 @@ struct ExchangeStateTests {
 }
 
 extension Exchange.State {
-    /// Ends an exchange that ends no message.
+    /// Ends an exchange that has no message to end.
     fileprivate mutating func end() -> Ending? {
         var ticket: MessageTicket?
         let ending = self.finish(taking: &ticket)
@@ -116,7 +116,7 @@ extension Exchange.Progress {
     var number: Int? { self.value as? Int }
 }
 
-/// An ``Exchange/State`` beside plain lists that do the same.
+/// An ``Exchange/State``, and plain lists that perform the same operations.
 private struct ExchangeRun: ~Copyable {
     private var state: Exchange.State
     private var random: SeededGenerator
@@ -173,7 +173,8 @@ private struct ExchangeRun: ~Copyable {
     }
 
     private mutating func read() -> (String, String, String) {
-        // A reader answers, or declines to, before it reads on, and reads nothing after the end.
+        // A reader answers a reply or declines to before it reads the next one, and reads nothing after the
+        // end.
         guard self.reader == nil, self.seen == nil, !self.state.isRead else { return ("none", "", "") }
         let reader = Exchange.Reader(on: nil)
         let actual = self.text(self.state.takeEvent(orAdd: reader))

@@ -4,13 +4,15 @@ import WaybillTestSupport
 
 @testable import WaybillEventLoop
 
-/// Where code runs: a handler on its loop, its caller where it was.
+/// The executors of code: a handler runs on its loop, and its caller returns to its own executor.
 @Suite(.timeLimit(.minutes(1)))
 struct ExecutionTests {
     let bus = MessageBus(configuration: .quiet)
     let far = Probe(eventLoop: EventLoop(name: "far"))
 
-    /// Registers a handler of each kind that says, at each of its steps, whether it was on its loop.
+    /// Registers a handler of each kind.
+    ///
+    /// Each reports for each of its steps whether it was on its loop.
     private func register() throws {
         let home = self.bus.eventLoop
         try self.bus.register("app://now") { _ in [home.isInEventLoop] }
@@ -63,7 +65,7 @@ struct ExecutionTests {
             begun.open()
             await held.wait()
         }
-        // First after a task that ends, and then before a task that begins.
+        // The message is drained first by a task that ends, and then by a task that begins.
         let ending = Task {
             await Request.$name.withValue("ending") { await failure { try await bus.route("app://hold") } }
         }
@@ -127,7 +129,7 @@ struct ExecutionTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a closure with a capture list stays on the loop like any other`(
+    func `a handler closure with a capture list stays on the loop`(
         place: RouteTests.Place
     ) async throws {
         let home = self.bus.eventLoop
@@ -156,7 +158,7 @@ struct ExecutionTests {
     }
 
     @Test(arguments: ExecutionTests.urls)
-    @MainActor func `the main actor is back where it was`(url: String) async throws {
+    @MainActor func `a caller on the main actor returns to it after each call`(url: String) async throws {
         try self.register()
         _ = try await self.bus.route(url)
         MainActor.assertIsolated()
@@ -173,7 +175,7 @@ struct ExecutionTests {
     }
 
     @Test(arguments: ExecutionTests.urls, [true, false])
-    func `a module is back on its loop`(url: String, isHome: Bool) async throws {
+    func `a module returns to its loop after each call`(url: String, isHome: Bool) async throws {
         try self.register()
         let module = Probe(eventLoop: isHome ? self.bus.eventLoop : EventLoop(name: "third"))
         let bus = self.bus
@@ -192,7 +194,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test func `an actor of the program is back on its executor`() async throws {
+    @Test func `an actor with its own executor returns to it after each call`() async throws {
         actor Plain {
             var count = 0
             func ask(_ bus: MessageBus, _ url: String) async throws {
@@ -208,7 +210,7 @@ struct ExecutionTests {
         #expect(await plain.count >= Self.urls.count)
     }
 
-    @Test func `on one loop a handler that may suspend begins at once, and never leaves the thread`()
+    @Test func `on one loop a handler that can suspend begins at once, on the same thread`()
         async throws
     {
         let journal = Journal<String>()

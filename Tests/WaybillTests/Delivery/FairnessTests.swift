@@ -4,7 +4,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A timer of a millisecond fires soon, whatever the modules of its loop say to each other.
+/// A timer of a millisecond fires on time, whatever messages the modules of its loop exchange.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct FairnessTests {
     let loop = EventLoop(name: "fair")
@@ -12,9 +12,10 @@ struct FairnessTests {
 
     init() { self.bus = MessageBus(eventLoop: self.loop, configuration: .quiet) }
 
-    /// The shortest of several waits for a timer of a millisecond on a loop.
+    /// Returns the shortest of several waits for a timer of a millisecond on a loop.
     ///
-    /// A starved loop fires none of them; a loop that has to share the processor with other tests fires one in time.
+    /// A starved loop delays each of the timers. A loop that shares the processor with other tests fires at
+    /// least one on time.
     private func shortestDelay(on loop: EventLoop) async -> Duration {
         var shortest = Duration.seconds(60)
         for _ in 0..<10 {
@@ -38,7 +39,10 @@ struct FairnessTests {
     }
 
     @Test(arguments: Storm.allCases, [true, false])
-    func `a module that asks another for ever leaves the loop time`(storm: Storm, isHome: Bool) async throws {
+    func `a timer fires on time while two modules call each other for ever`(
+        storm: Storm,
+        isHome: Bool
+    ) async throws {
         let loop = isHome ? self.loop : EventLoop(name: "other")
         let bus = self.bus
         let (asker, asked) = (Probe(eventLoop: loop), Probe(eventLoop: loop))
@@ -66,7 +70,7 @@ struct FairnessTests {
         try await asking
     }
 
-    /// A public call that may return without having suspended.
+    /// A public call that can return without having suspended.
     enum Call: String, CaseIterable, Sendable {
         case routeOnClosedBus, routeWithPassedDeadline, routePastHopLimit, routeToNothing, publishOnClosedBus
         case publishToNothing, enqueueOnClosedBus, enqueueToFull, enqueueToSuspending, enqueueToDropping
@@ -75,7 +79,7 @@ struct FairnessTests {
     }
 
     @Test(arguments: Call.allCases)
-    func `a call that is repeated for ever leaves the loop time`(call: Call) async throws {
+    func `a timer fires on time while a call is repeated for ever`(call: Call) async throws {
         let (bus, loop) = (self.bus, self.loop)
         let closed = MessageBus(eventLoop: loop, configuration: .quiet)
         await closed.shutDown()
@@ -103,7 +107,7 @@ struct FairnessTests {
         _ = await reply.returnLeg?.outcome
         let updates = try bus.subscription(to: "app://updates", limit: 64, whenFull: overflow)
         let (letters, trace) = (bus.deadLetters, try bus.trace(matching: "app://keep"))
-        // Readers read what never ends: other threads see to it that there is always something.
+        // Readers read from an endless source, because other threads add messages all the time.
         let feeders = [Int](0..<2).map { _ in
             Task.detached {
                 while stopped.count == 0, call == .readDropping || call == .readSuspending {
@@ -153,7 +157,7 @@ struct FairnessTests {
         stopped.add(true)
         updates.cancel()
         await feeding
-        // A reader may wait for a message that no feeder sends any more.
+        // The last reader may wait for a message after the feeders have ended.
         let feeder = Task.detached {
             while !Task.isCancelled {
                 bus.send(call == .readTrace ? "app://keep" : "app://nothing")
@@ -165,7 +169,7 @@ struct FairnessTests {
         for feeder in feeders { await feeder.value }
     }
 
-    @Test func `a sender on the module's own loop may send more than its mailbox holds`() async throws {
+    @Test func `a sender on the module's own loop can send more than its mailbox holds`() async throws {
         let module = Probe(eventLoop: self.loop)
         try self.bus.configureMailbox(of: module, .init(limit: 64))
         try self.bus.register("app://hear/:n", on: module) { module, message in
@@ -180,7 +184,8 @@ struct FairnessTests {
     }
 
     @Test(arguments: [true, false])
-    func `refused calls off the loops leave the global pool to others`(isPublished: Bool) async throws {
+    func `rejected calls outside of the loops leave the global pool to others`(isPublished: Bool) async throws
+    {
         let bus = MessageBus(eventLoop: self.loop, configuration: .quiet)
         await bus.shutDown()
         let stopped = Journal<Bool>()
@@ -196,14 +201,14 @@ struct FairnessTests {
                     }
                 }
             }
-            // It comes to an end only if the pool has a thread for it.
+            // The loop ends only if the pool has a thread for the tasks.
             for _ in 0..<100 { await Task.detached {}.value }
             stopped.add(true)
             try await group.waitForAll()
         }
     }
 
-    @Test func `a message for very many subscribers leaves the loop time`() async throws {
+    @Test func `a timer fires on time while a message goes to very many subscribers`() async throws {
         let told = Journal<Bool>()
         let seen = Journal<Int>()
         let (bus, loop) = (self.bus, self.loop)
@@ -216,7 +221,7 @@ struct FairnessTests {
         #expect(seen.count == 1 && seen.entries.allSatisfy { $0 < 20_000 })
     }
 
-    @Test func `two modules that lead to each other for ever leave the loop time`() async throws {
+    @Test func `a timer fires on time while two handlers send to each other for ever`() async throws {
         let bus = MessageBus(eventLoop: self.loop, configuration: .endless)
         let stopped = Journal<Bool>()
         for (from, to) in [("app://ping", "app://pong"), ("app://pong", "app://ping")] {
@@ -228,7 +233,7 @@ struct FairnessTests {
         #expect(await bus.settles())
     }
 
-    @Test func `a storm from other threads leaves the loop time, and a caller on the loop gets an answer`()
+    @Test func `a flood from other threads leaves the loop time, and a caller on the loop gets its reply`()
         async throws
     {
         let bus = self.bus

@@ -6,7 +6,7 @@ import WaybillTestSupport
 
 /// A handler may be unregistered while it is called.
 ///
-/// Its code and its captures are kept until it has returned.
+/// The bus keeps the code and the captures of the handler until the handler has returned.
 @Suite(.timeLimit(.minutes(1)))
 struct HandlerLifetimeTests {
     let bus = MessageBus(configuration: .quiet)
@@ -50,7 +50,7 @@ struct HandlerLifetimeTests {
                 // The task starts in place and uses the current routes.
                 Task.immediate { try await bus?.publish("app://news") }
             case .haveItUnregistered:
-                // By another handler, whose first part runs here, on this handler's stack.
+                // Another handler unregisters this one. Its first part runs here, on this handler's stack.
                 Task.immediate { try await bus?.route("app://broom") }
             }
             return watch.isTokenAlive ? number : 0
@@ -58,14 +58,14 @@ struct HandlerLifetimeTests {
         return watch
     }
 
-    /// Calls the handler until the loop knows its way, and then for the last time.
+    /// Calls the handler until the loop has cached its route, and then for the last time.
     private static nonisolated(nonsending) func callAndEnd(_ bus: MessageBus) async throws -> Int {
         for _ in 0..<3 { #expect(try await bus.route("app://once", as: Int.self) == 1) }
         return try await bus.route("app://once?end=now", as: Int.self)
     }
 
     @Test(arguments: End.allCases, RouteTests.Place.allCases)
-    func `a handler that takes itself out lives until it has returned`(
+    func `a handler that unregisters itself lives until it has returned`(
         end: End,
         place: RouteTests.Place
     ) async throws {
@@ -77,7 +77,7 @@ struct HandlerLifetimeTests {
     }
 
     @Test(arguments: End.allCases, RouteTests.Place.allCases)
-    func `a handler behind a middleware that unregisters itself lives until it has returned`(
+    func `a handler that unregisters itself behind a middleware lives until it has returned`(
         end: End,
         place: RouteTests.Place
     ) async throws {
@@ -89,7 +89,7 @@ struct HandlerLifetimeTests {
         #expect(await eventually { !watch.isTokenAlive })
     }
 
-    /// Waits once it has got a message, and holds something.
+    /// A middleware that waits with each message, and retains an object.
     private final class Waiting: Middleware {
         let token: Token
         let started: Journal<String>
@@ -115,7 +115,7 @@ struct HandlerLifetimeTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a middleware that is taken out lives until its last message has ended`(
+    func `a middleware that is removed lives until its last message has ended`(
         place: RouteTests.Place
     ) async throws {
         let (started, end) = (Journal<String>(), Gate())

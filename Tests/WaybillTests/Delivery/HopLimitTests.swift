@@ -3,14 +3,14 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A message that is routed on and on stops.
+/// A message that handlers pass on endlessly ends at the hop limit.
 @Suite(.timeLimit(.minutes(1)))
 struct HopLimitTests {
     let bus = MessageBus(configuration: .quiet)
     let limit = MessageBus.Configuration.quiet.hopLimit
 
     @Test(arguments: [true, false])
-    func `two routes that lead to each other end`(isOnOneLoop: Bool) async throws {
+    func `two routes that call each other end at the hop limit`(isOnOneLoop: Bool) async throws {
         let journal = Journal<Int>()
         let far = Probe(eventLoop: isOnOneLoop ? self.bus.eventLoop : EventLoop())
         try self.bus.register("app://a") { [weak bus] _ in
@@ -36,7 +36,7 @@ struct HopLimitTests {
     enum Start: CaseIterable, Sendable { case send, sendOnLoop, route, routeOnLoop }
 
     @Test(arguments: Kind.allCases, Start.allCases)
-    func `a handler that sends to itself ends`(kind: Kind, start: Start) async throws {
+    func `a handler that sends to itself ends at the hop limit`(kind: Kind, start: Start) async throws {
         let journal = Journal<Int>()
         let far = Probe(eventLoop: EventLoop())
         switch kind {
@@ -70,7 +70,7 @@ struct HopLimitTests {
         #expect(bus.statistics.deadLettered == 1 && bus.statistics.replied == self.limit + 1)
     }
 
-    @Test func `return URLs count as well`() async throws {
+    @Test func `return URLs count as hops`() async throws {
         let journal = Journal<Int>()
         try self.bus.register("app://a/:n") { journal.add(try $0.parameters.require("n")) }
         let url = (0...40).map { "app://a/\($0)" }.joined(separator: "#")
@@ -80,7 +80,7 @@ struct HopLimitTests {
         #expect(journal.entries == Array(0...self.limit))
     }
 
-    @Test func `a handler in its own task counts as a hop`() async throws {
+    @Test func `a handler's call from its own task counts as a hop`() async throws {
         let errors = Journal<RoutingError.Code?>()
         try self.bus.register("app://a") { [weak bus] _ in
             await Task.yield()
@@ -95,7 +95,10 @@ struct HopLimitTests {
     enum Way: CaseIterable, Sendable { case route, value, publish, replies, later }
 
     @Test(arguments: Way.allCases, Start.allCases)
-    func `a task that a handler begins in place counts as routed on`(way: Way, start: Start) async throws {
+    func `a call from a task that a handler starts in place counts as a hop`(
+        way: Way,
+        start: Start
+    ) async throws {
         let journal = Journal<Int>()
         let errors = Journal<RoutingError.Code>()
         let bus = self.bus
@@ -129,12 +132,12 @@ struct HopLimitTests {
         #expect(await eventually { errors.entries == [.hopLimitExceeded] })
         #expect(await bus.settles())
         #expect(journal.count == (way == .later ? self.limit / 2 : self.limit) + 1)
-        // Later messages do not inherit hops of earlier ones.
+        // Later messages do not inherit the hops of earlier ones.
         try bus.register("app://c") { _ in 1 }
         #expect(try await probe.run { try await bus.route("app://c", as: Int.self) } == 1)
     }
 
-    @Test func `an answer in the middle of another message's hops leaves them as they were`() async throws {
+    @Test func `a call that ends within another message's call does not change its hops`() async throws {
         let journal = Journal<Int>()
         let bus = self.bus
         try bus.register("app://leaf") { _ in 1 }

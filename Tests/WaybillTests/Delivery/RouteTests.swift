@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// The results of a caller, for each way to call and each kind of handler.
+/// The results of a caller, for each kind of call and each kind of handler.
 @Suite(.timeLimit(.minutes(1)), .everyHost, .alsoElsewhere)
 struct RouteTests {
     let modules = CalledModules.underTest()
@@ -12,7 +12,7 @@ struct RouteTests {
 
     enum Place: CaseIterable, Sendable { case outside, home, elsewhere }
 
-    /// Runs code at a place: off the loops, on the bus's, or on another.
+    /// Runs code at a place: outside of the loops, on the bus's loop, or on another loop.
     static func run<Value: Sendable>(
         _ place: Place,
         _ bus: MessageBus,
@@ -31,7 +31,7 @@ struct RouteTests {
         arguments: Place.allCases,
         ["app://now", "app://later", "app://actor", "app://far"]
     )
-    func `each reply carries its message's ID, and IDs grow`(place: Place, url: String) async throws {
+    func `each reply has its message's ID, and IDs increase`(place: Place, url: String) async throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { $0.id }
@@ -55,7 +55,7 @@ struct RouteTests {
     }
 
     @Test(arguments: Place.allCases, ["app://now", "app://later", "app://far"])
-    func `another type than was asked for names both`(place: Place, url: String) async throws {
+    func `the error of a reply of another type has both types`(place: Place, url: String) async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { _ in 1 }
         try self.bus.register("app://later") { _ -> Int in
@@ -74,14 +74,14 @@ struct RouteTests {
         for error in errors {
             #expect(error?.code == .typeMismatch && error?.url == url)
             let message = error?.message ?? ""
-            // JSON does not say what type a number had; nodes of a cluster do.
+            // JSON does not preserve the type of a number. Nodes of a cluster preserve it.
             let type = self.modules.place == .connector ? "JSON number" : "Int"
             #expect(message.contains("String") && message.contains(type))
         }
     }
 
     @Test(arguments: Place.allCases)
-    func `headers and deadline reach the handler`(place: Place) async throws {
+    func `headers and deadline of a call reach the handler`(place: Place) async throws {
         try self.bus.register("app://a") { message in
             #expect(message.headers == ["tenant": "7"] && message.deadline != nil)
             #expect(message.payload == nil && message.correlationID == nil)
@@ -100,7 +100,7 @@ struct RouteTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `a task that starts on the loop's thread and belongs to no actor may route`(
+    func `a task on the loop's thread that belongs to no actor can route`(
         place: Place
     ) async throws {
         let far = Probe(eventLoop: EventLoop())
@@ -114,7 +114,7 @@ struct RouteTests {
         let loop = place == .elsewhere ? far.eventLoop : bus.eventLoop
         let done = Journal<Int>()
         loop.execute {
-            // With the budget used up, the first route has to let the loop poll.
+            // The budget is exhausted, so the first call must let the loop poll.
             while loop.consumeDeliveryBudget() {}
             Task.immediate {
                 for url in ["app://now", "app://later", "app://far", "app://now"] {

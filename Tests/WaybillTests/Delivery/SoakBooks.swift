@@ -9,12 +9,12 @@ final class SoakBooks: Sendable {
         var failed = 0
         var expired = 0
         var cancelled = 0
-        /// Callers that went away and did not see the end.
+        /// The callers that stopped before the end of their message.
         var left = 0
         /// The number of messages that subscribers received, and how many of them they rejected.
         var heard = 0
         var refused = 0
-        /// Handlers that have begun and not returned.
+        /// The handlers that have begun and not returned.
         var running = 0
     }
 
@@ -24,7 +24,7 @@ final class SoakBooks: Sendable {
 
     func note(_ change: @Sendable (inout Counts) -> Void) { self.state.withLock { change(&$0) } }
 
-    /// Gives a message to the bus and notes how it ended, as far as that is a caller's to know.
+    /// Routes a message, and counts its outcome, as far as a caller can know it.
     func call(_ body: () async throws -> Void) async {
         self.note { $0.given += 1 }
         do {
@@ -43,7 +43,7 @@ final class SoakBooks: Sendable {
         }
     }
 
-    /// Runs a handler's code, which counts as running meanwhile.
+    /// Runs the code of a handler, which counts as running meanwhile.
     func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         self.note { $0.running += 1 }
         defer { self.note { $0.running -= 1 } }

@@ -7,7 +7,7 @@ internal import WaybillTestSupport
 
 /// Random operations at the same time.
 ///
-/// At the end the statistics balance and nothing is left.
+/// At the end the statistics balance, and no message is left.
 ///
 /// `WAYBILL_SOAK_MESSAGES` sets the number of messages. `WAYBILL_SOAK_SEED` repeats a run, as far as the
 /// scheduling of threads permits.
@@ -21,7 +21,7 @@ struct SoakTests {
 
     private static let senders = 8
 
-    /// Has loops, tasks and threads give messages to a bus.
+    /// Makes loops, tasks and threads send messages to a bus.
     private func act(in town: SoakTown, _ count: Int, _ seed: UInt64) async {
         await withTaskGroup(of: Void.self) { group in
             for sender in 0..<Self.senders {
@@ -38,7 +38,7 @@ struct SoakTests {
                             var dice = SeededGenerator(seed: seed &+ UInt64(sender))
                             for _ in 0..<(count / Self.senders) {
                                 town.send(&dice)
-                                // Or nothing but its messages would ever be in a mailbox.
+                                // The pauses let messages of other senders into the mailboxes.
                                 if Int.random(in: 0..<8, using: &dice) == 0 { pauseThread() }
                             }
                         }
@@ -48,7 +48,7 @@ struct SoakTests {
         }
     }
 
-    /// Counts dead letters until there are no more.
+    /// Counts dead letters until the sequence ends.
     private func count(_ letters: DeadLetters) async -> Int {
         var count = 0
         for await letter in letters {
@@ -65,7 +65,7 @@ struct SoakTests {
         let town = try SoakTown()
         let bus = town.bus
         weak let module = town.modules[2]
-        // Watched from here on, and not from when the task that counts them begins.
+        // Create the sequence here, because the task that counts its elements may begin later.
         let watched = bus.deadLetters(limit: 1 << 16)
         async let letters = self.count(watched)
         let stopped = Journal<Bool>()
@@ -74,7 +74,7 @@ struct SoakTests {
         stopped.add(true)
         await comings
         town.gate.open()
-        // A hanging handler would hang forever.
+        // A hanging handler would never end.
         bus.unregister("app://hangs")
         #expect(await bus.settles(), "seed \(seed): \(bus.statistics)")
 
@@ -125,7 +125,9 @@ struct SoakTests {
     /// Each round is a test case, because Swift Testing keeps the stack of every thrown error until its test
     /// case ends.
     @Test(arguments: 1...4)
-    func `every message has one outcome, and none is left`(round: Int) async throws {
+    func `each message of a soak test has one outcome, and none is in flight at the end`(
+        round: Int
+    ) async throws {
         // Threads that are ending need some time.
         try await Task.sleep(for: .milliseconds(200))
         if let bytes = memoryInUse() { Self.inUse.add(bytes) }

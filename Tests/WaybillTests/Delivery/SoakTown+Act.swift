@@ -4,7 +4,7 @@ internal import WaybillRouting
 internal import WaybillTestSupport
 
 extension SoakTown {
-    /// Does something at random, in a task.
+    /// Performs a random operation in a task.
     func act(_ dice: inout SeededGenerator) async {
         let (bus, books) = (self.bus, self.books)
         let quick = Self.quick.randomElement(using: &dice) ?? ""
@@ -30,14 +30,16 @@ extension SoakTown {
         }
     }
 
-    /// Sends something at random, on any thread.
+    /// Sends a random message from any thread.
     func send(_ dice: inout SeededGenerator) {
         self.books.note { $0.given += 1 }
         let isSlow = Int.random(in: 0..<500, using: &dice) == 0
         self.bus.send((isSlow ? Self.slow : Self.quick).randomElement(using: &dice) ?? "")
     }
 
-    /// Reads the replies one by one; who is impatient leaves after the first.
+    /// Reads replies one by one.
+    ///
+    /// An impatient reader leaves after the first reply.
     private func read(_ url: String, until deadline: ContinuousClock.Instant, isPatient: Bool) async {
         let (bus, books) = (self.bus, self.books)
         await books.call {
@@ -49,7 +51,7 @@ extension SoakTown {
         }
     }
 
-    /// Registers handlers and takes them out again, until told to stop.
+    /// Registers and unregisters handlers until it is stopped.
     func comeAndGo(until stopped: Journal<Bool>) async {
         let bus = self.bus
         let books = self.books

@@ -2,7 +2,8 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillTestSupport
 
-/// A bus with handlers of every kind: they answer, throw, hang, reply late, send others on, and have no place left.
+/// A bus with handlers of every kind: they answer, throw, hang, reply late, call other handlers, or have full
+/// mailboxes.
 struct SoakTown: Sendable {
     let bus: MessageBus
     let books = SoakBooks()
@@ -13,7 +14,7 @@ struct SoakTown: Sendable {
 
     struct Refusal: Error {}
 
-    /// Answer in time, one way or the other.
+    /// URLs whose handlers end in time, with a reply or an error.
     static let quick = [
         "app://now", "app://throws", "app://later", "app://far", "app://far/later", "app://calls",
         "app://nobody/home", "", "app://now#later", "app://far#app://now#far", "app://now#nobody/home",
@@ -22,10 +23,10 @@ struct SoakTown: Sendable {
         "app://serial/fail", "app://serial/suspend", "app://serial/drop", "app://serial/drop/now",
     ]
 
-    /// May never answer.
+    /// URLs whose handlers may never answer.
     static let slow = ["app://hangs", "app://deaf"]
 
-    /// Answer with a number, in place or not.
+    /// URLs whose handlers answer with a number, in place or not.
     static let numbers = ["app://now", "app://throws", "app://far", "app://later", "app://calls"]
 
     init() throws {

@@ -2,7 +2,9 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// Calls whose caller names no type, wherever their value goes: each of these compiles, and gets the value.
+/// Calls without a type for the value.
+///
+/// Each of these uses compiles, and receives the value.
 @Suite(.timeLimit(.minutes(1)))
 struct UntypedCallTests {
     let bus = MessageBus(configuration: .quiet)
@@ -30,7 +32,9 @@ struct UntypedCallTests {
         try await body()
     }
 
-    /// The values of one kind of use; a reply stands for its value.
+    /// The values of one kind of use.
+    ///
+    /// A `Reply` is compared by its value.
     private func check(_ values: [any Sendable], _ location: SourceLocation = #_sourceLocation) {
         for value in values {
             let value = (value as? Reply)?.value ?? value
@@ -38,7 +42,7 @@ struct UntypedCallTests {
         }
     }
 
-    @Test func `in closures and helpers`() async throws {
+    @Test func `an untyped call in a closure or a helper returns the reply's value`() async throws {
         let (bus, url) = (self.bus, self.url)
         self.check([
             try await self.plain { try await bus.route(url) },
@@ -64,7 +68,7 @@ struct UntypedCallTests {
         for body in bodies { self.check([try await body()]) }
     }
 
-    @Test func `in tasks and groups`() async throws {
+    @Test func `an untyped call in a task or a group returns the reply's value`() async throws {
         let (bus, url) = (self.bus, self.url)
         async let first = bus.route(url)
         async let second: any Sendable = bus.route(url)
@@ -91,7 +95,9 @@ struct UntypedCallTests {
 
     private func returnedOptional() async throws -> (any Sendable)? { try? await self.bus.route(self.url) }
 
-    @Test func `in variables, collections and returns`() async throws {
+    @Test func `an untyped call in a variable, a collection or a return returns the reply's value`()
+        async throws
+    {
         let (bus, url) = (self.bus, self.url)
         let typed: any Sendable = try await bus.route(url)
         let untyped = try await bus.route(url)
@@ -106,7 +112,7 @@ struct UntypedCallTests {
         self.check([try await bus.route("app://again")])
     }
 
-    @Test func `where anything may stand, by the value of the reply`() async throws {
+    @Test func `the value of an untyped reply can be used as Any`() async throws {
         let any: Any = try await self.bus.route(self.url).value
         #expect(any as? Int == 42)
         #expect("\(try await self.bus.route(self.url).value)" == "42")

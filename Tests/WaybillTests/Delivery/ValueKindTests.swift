@@ -11,14 +11,14 @@ struct ValueKindTests {
     struct Cat: Animal, Equatable { var name = "Tom" }
     struct Box<Content: Sendable & Equatable>: Sendable, Equatable { var content: Content }
 
-    /// The ways that a value can take from a handler to the code that asked for it.
+    /// The paths that a value can take from a handler to its caller.
     enum Way: CaseIterable {
         case inPlace, suspending, fromOutside, middleware, callback, replies, reply, connector
         case progress, answer, payload
     }
 
-    /// Sends a value one way and returns what arrives, as the type that is asked for.
-    // Each pair of types would be optimized by itself, for minutes.
+    /// Sends a value by one path, and returns the received value as the requested type.
+    // The attribute prevents an optimization for each pair of types, which would take minutes.
     @_optimize(none)
     private func send<Sent: Sendable, Asked: Sendable>(
         _ value: Sent,
@@ -87,36 +87,42 @@ struct ValueKindTests {
         #expect(any as? Int == 7)
     }
 
-    @Test(arguments: Way.allCases) func `nothing comes back as nothing, also as an existential`(
+    @Test(arguments: Way.allCases) func `Void is returned as Void, also as an existential`(
         way: Way
     ) async throws {
         let any = try await self.send((), as: (any Sendable).self, way)
         #expect(any is Void)
     }
 
-    @Test(arguments: Way.allCases) func `a value that is asked for as Void is discarded`(
+    @Test(arguments: Way.allCases) func `a caller that asks for Void discards the value`(
         way: Way
     ) async throws {
         try await self.send(7, as: Void.self, way)
     }
 
-    @Test(arguments: Way.allCases) func `a conforming value fits a protocol`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `a value can be received as a protocol to which it conforms`(
+        way: Way
+    ) async throws {
         #expect(try await self.send(Cat(), as: (any Animal).self, way).name == "Tom")
     }
 
-    @Test(arguments: Way.allCases) func `a value that is sent as a protocol is its own type again`(
+    @Test(arguments: Way.allCases) func `a value that is sent as a protocol can be received as its own type`(
         way: Way
     ) async throws {
         let animal: any Animal = Cat()
         #expect(try await self.send(animal, as: Cat.self, way) == Cat())
     }
 
-    @Test(arguments: Way.allCases) func `Void is not a protocol`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `a value of Void does not conform to a protocol`(
+        way: Way
+    ) async throws {
         let error = await failure { _ = try await self.send((), as: (any Animal).self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }
 
-    @Test(arguments: Way.allCases) func `Void is not an Optional of another type`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `a value of Void is not an Optional of another type`(
+        way: Way
+    ) async throws {
         let error = await failure { _ = try await self.send((), as: Int?.self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }
@@ -137,16 +143,20 @@ struct ValueKindTests {
         #expect(try await self.send(Int??.none, as: Int??.self, way) == .none)
     }
 
-    @Test(arguments: Way.allCases) func `a value is wrapped and unwrapped as needed`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `a value is wrapped and unwrapped as its receiver needs`(
+        way: Way
+    ) async throws {
         #expect(try await self.send(Int?.some(7), as: Int.self, way) == 7)
     }
 
-    @Test(arguments: Way.allCases) func `nil is not a value`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `nil cannot be received as a value`(way: Way) async throws {
         let error = await failure { _ = try await self.send(Int?.none, as: Int.self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }
 
-    @Test(arguments: Way.allCases) func `a closure can be called where it arrives`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `a closure that was sent can be called by its receiver`(
+        way: Way
+    ) async throws {
         let addOne: @Sendable (Int) -> Int = { $0 + 1 }
         #expect(try await self.send(addOne, as: (@Sendable (Int) -> Int).self, way)(1) == 2)
     }
@@ -159,18 +169,22 @@ struct ValueKindTests {
         #expect(try await self.send(Box(content: [1]), as: Box<[Int]>.self, way) == Box(content: [1]))
     }
 
-    @Test(arguments: Way.allCases) func `an array of existentials arrives as one`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `an array of existentials arrives as an array of existentials`(
+        way: Way
+    ) async throws {
         let values: [any Sendable] = [1, "x"]
         #expect(try await self.send(values, as: [any Sendable].self, way).count == 2)
     }
 
-    @Test(arguments: Way.allCases) func `a value of another type is a mismatch`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `a value of another type than the requested one is a typeMismatch`(
+        way: Way
+    ) async throws {
         let error = await failure { _ = try await self.send(UInt8(3), as: Int.self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
     }
 
     @Test(arguments: [true, false])
-    func `the type of the caller decides the conversion of the value`(isPlain: Bool) async throws {
+    func `the requested type decides how the value is converted`(isPlain: Bool) async throws {
         try self.bus.register("app://value") { _ in 7 }
         let headers = isPlain ? [:] : ["a": "b"]
         let any: any Sendable = try await self.bus.route("app://value")

@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Values that came as bytes take their type on every way that a value can go.
+/// Encoded values are decoded as the requested type, on each path that a value can take.
 @Suite(.timeLimit(.minutes(1)))
 struct EncodedValueTests {
     private struct User: Codable, Sendable, Equatable { var name: String }
@@ -16,7 +16,7 @@ struct EncodedValueTests {
 
     private func json(_ text: String) throws -> JSONText { try JSONText(validating: Array(text.utf8)) }
 
-    /// Returns the reply of a handler to parameters from an object.
+    /// Returns the reply of a handler to the members of a JSON object as parameters.
     private func call<Value: Sendable>(
         _ text: String,
         _ handler: @escaping @Sendable (Message) throws -> Value
@@ -33,12 +33,12 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a reply is the type that its caller asks for`() async throws {
+    func `an encoded reply is decoded as the type that its caller asks for`() async throws {
         let text = try self.json("{\"name\":\"Lili\"}")
         let list = try self.json("[1,2]")
         let null = try self.json("null")
         for isLater in [false, true] {
-            // As a connector does, at once or after a while.
+            // The handler replies as a connector does, at once or later.
             func register(_ url: String, _ value: JSONText) throws {
                 try self.bus.register(url) { _ -> JSONText in
                     if isLater { await Task.yield() }
@@ -75,7 +75,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `progress replies and answers are`() async throws {
+    func `encoded progress replies and answers are decoded as the requested type`() async throws {
         let question = try self.json("{\"name\":\"Lili\"}")
         let answer = try self.json("true")
         try self.bus.register("app://ask") { message -> Bool in
@@ -92,7 +92,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a payload is`() async throws {
+    func `an encoded payload is decoded as the requested type`() async throws {
         let payload = try self.json("{\"name\":\"Lili\"}")
         try self.bus.register("app://x") { message -> String in
             #expect(message.payload is [String: any Sendable])
@@ -112,7 +112,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a parameter is the type that the handler needs`() async throws {
+    func `an encoded parameter is decoded as the type that the handler needs`() async throws {
         let text = """
             {"user":{"name":"Lili"},"users":[{"name":"a"},{"name":"b"}],"numbers":[1,2],"colors":["red","green"],
              "shades":[1],"nothing":null,"age":7,"half":0.5,"yes":true,"text":"t","large":18446744073709551615}
@@ -143,7 +143,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `the error of a wrong parameter has the value and the needed type`() async throws {
+    func `the error of an encoded parameter has the value and the needed type`() async throws {
         try await self.call("{\"user\":{\"nam\":1},\"age\":\"x\",\"list\":[1]}") { message in
             func mismatch<Value>(_ name: String, as: Value.Type) -> String {
                 do throws(RoutingError) {
@@ -165,7 +165,7 @@ struct EncodedValueTests {
     }
 
     @Test
-    func `a reader without a type gets plain values`() async throws {
+    func `an encoded parameter without a requested type is a plain value`() async throws {
         let text = "{\"list\":[1,\"a\"],\"object\":{\"b\":true},\"nothing\":null,\"text\":\"t\"}"
         try await self.call(text) { message in
             let call = message.parameters.call

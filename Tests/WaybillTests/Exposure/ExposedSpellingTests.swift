@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// No spelling of a URL passes the check and reaches another route than the one that is exposed.
+/// No spelling of an exposed URL reaches another route than the exposed one.
 @Suite(.timeLimit(.minutes(1)))
 struct ExposedSpellingTests {
     private func outcome(
@@ -33,7 +33,7 @@ struct ExposedSpellingTests {
         "/open",
         "app://op%65n", "%6fpen", "app://open?q=1", "app://open#closed", "app:open",
     ])
-    func `spellings with the same meaning are exposed alike`(url: String) async throws {
+    func `spellings of a URL with the same meaning are exposed alike`(url: String) async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open")
         #expect(await self.outcome(bus, url).hasPrefix("open "))
@@ -46,7 +46,7 @@ struct ExposedSpellingTests {
         "app://open%00", "closed", "//closed", "app://closed?open", "app://closed#app://open", "app://open/x",
         "other://open", "app://open%2fdoor", "app://Open",
     ])
-    func `a spelling with another meaning is not exposed`(url: String) async throws {
+    func `a spelling of a URL with another meaning is not exposed`(url: String) async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open")
         #expect(await self.outcome(bus, url) == "noRoute")
@@ -57,7 +57,7 @@ struct ExposedSpellingTests {
         "app://open/..", "app://open/a/../b", "app://open/%2e%2E", "app://open/.", "app://open/a%2F..%2Fb",
         "app://open/a%5C..%5Cb", "app://open/..%2f..%2fetc/passwd",
     ])
-    func `a path that leaves its folder is not exposed`(url: String) async throws {
+    func `a URL whose path leaves its folder is not exposed`(url: String) async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open/**")
         #expect(await self.outcome(bus, url) == "noRoute")
@@ -65,7 +65,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `texts that look equal with other bytes are different`() async throws {
+    func `texts that look equal but have other bytes are different URLs`() async throws {
         let bus = try self.makeBus()
         try bus.register("app://caf\u{E9}") { _ in "one character" }
         try bus.register("app://cafe\u{301}") { _ in "two characters" }
@@ -75,7 +75,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `dots within segments are exposed`() async throws {
+    func `a URL with dots within its segments is exposed`() async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open/**")
         for url in [
@@ -87,7 +87,9 @@ struct ExposedSpellingTests {
     }
 
     @Test(arguments: [["q": "9"], [:]])
-    func `an invalid URL fails with invalidURL, exposed or not`(parameters: [String: String]) async throws {
+    func `a peer's invalid URL fails with invalidURL, exposed or not`(
+        parameters: [String: String]
+    ) async throws {
         let bus = try self.makeBus()
         for url in ["", "app://\u{0}%zz%ff", String(repeating: "a", count: 100_000), "app://%ff"] {
             let before = await self.outcome(bus, url, parameters)
@@ -100,7 +102,7 @@ struct ExposedSpellingTests {
     @Test(arguments: [
         RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter,
     ])
-    func `the check uses the conventions of every router`(
+    func `no spelling reaches a hidden route under the conventions of each router`(
         conventions: RoutingConventions
     ) async throws {
         let bus = try self.makeBus(conventions)
@@ -116,7 +118,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `an exposed URL does not open the route that another falls back to`() async throws {
+    func `an exposed URL does not expose the route that another URL falls back to`() async throws {
         var conventions = RoutingConventions.waybill
         conventions.fallsBack = true
         let bus = MessageBus(
@@ -132,7 +134,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `the parameters of a peer do not override the path`() async throws {
+    func `a peer's passed parameters do not override the path`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try bus.register("app://user/:id") { message in
             "\(message.parameters["id"] ?? "-") \(message.parameters["name"] ?? "-")"
@@ -144,12 +146,12 @@ struct ExposedSpellingTests {
         #expect(await self.outcome(bus, "app://user/1?id=3&name=Max", passed) == "1 Lili")
         #expect(await self.outcome(bus, "app://me?id=3", passed) == "7 Lili")
         #expect(await self.outcome(bus, "app://user/2") == "noRoute")
-        // For callers in the process, passed values take precedence.
+        // For callers in the process, passed values take precedence over the path.
         #expect(try await bus.route("app://user/1", parameters: passed) == "2 Lili")
     }
 
     @Test
-    func `the query does not either where it otherwise wins over the path`() async throws {
+    func `a peer's query does not override the path where it otherwise takes precedence`() async throws {
         var conventions = RoutingConventions.waybill
         conventions.precedence = .queryBeforePath
         let bus = MessageBus(configuration: .init(conventions: conventions))
@@ -171,7 +173,7 @@ struct ExposedSpellingTests {
     }
 
     @Test
-    func `a target of a configuration is reached by the URL that is exposed, and no other`() async throws {
+    func `a configured target is reachable only by the URL that is exposed`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try bus.register("app://inner/:id") { message in "inner \(message.parameters["id"] ?? "-")" }
         try bus.load(["app://outer/:id": "app://inner/:id"])

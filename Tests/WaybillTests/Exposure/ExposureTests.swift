@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// The URLs that peers can reach, and the information about all others.
+/// The URLs that peers can reach, and the information that they receive about all other URLs.
 @Suite(.timeLimit(.minutes(1)))
 struct ExposureTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -18,14 +18,14 @@ struct ExposureTests {
     }
 
     @Test
-    func `a URL that is not exposed answers like a URL that does not exist`() async throws {
+    func `a peer's call of a URL that is not exposed fails like a URL that does not exist`() async throws {
         try self.bus.register("app://user/:id") { _ in "user" }
         try self.bus.register("app://orders/list") { _ in "orders" }
         try self.bus.register("secret://vault/open") { _ in "vault" }
         try self.bus.expose("app://user/**")
         #expect(try await self.call("app://user/1").get() == "user")
 
-        // Each pair differs in one letter, and only the first URL of each has a route.
+        // The two URLs of each pair differ in one letter, and only the first one has a route.
         for (hidden, missing) in [
             ("app://orders/list", "app://orderz/list"), ("secret://vault/open", "secret://vault/opem"),
             ("app://orders/list?a=1#b", "app://orderz/list?a=1#b"),
@@ -50,7 +50,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `suggestions name only exposed routes`() async throws {
+    func `suggestions for a peer contain only exposed routes`() async throws {
         try self.bus.register("app://user/detail") { _ in "detail" }
         try self.bus.register("app://user/delete") { _ in "delete" }
         try self.bus.expose("app://user/detail")
@@ -61,7 +61,7 @@ struct ExposureTests {
             }
             #expect(error.message == "no pattern matches; did you mean app://user/detail?")
         }
-        // Below an exposed pattern as well, where the URL itself may be asked for.
+        // The suggestions are correct below an exposed pattern too, where the peer may call the URL itself.
         try self.bus.expose("app://open/**")
         try self.bus.register("app://open/all") { _ in "all" }
         try self.bus.register("app://opem/all") { _ in "hidden" }
@@ -70,7 +70,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a handler's own noRoute is its own`() async throws {
+    func `a noRoute error that a handler throws reaches the peer unchanged`() async throws {
         try self.bus.register("app://user/:id") { _ -> String in
             throw RoutingError(.noRoute, message: "there is no such user")
         }
@@ -80,7 +80,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `peers see exposed routes, and exposed parts of other routes`() throws {
+    func `peers see exposed routes, and the exposed parts of other routes`() throws {
         for pattern in [
             "app://user/:id", "app://user/:id/orders", "app://files/**", "app://hidden", "app://a/:b",
         ] {
@@ -108,7 +108,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `each operation is exposed apart`() async throws {
+    func `calls, sends, publishing and subscribing are exposed separately`() async throws {
         let heard = Journal<String>()
         try self.bus.register("app://x") { _ in heard.add("routed") }
         try self.bus.subscribe("app://x") { _ in heard.add("published") }
@@ -135,12 +135,11 @@ struct ExposureTests {
     }
 
     @Test
-    func `a subscription receives only exposed messages`() async throws {
+    func `a peer's subscription receives only exposed messages`() async throws {
         try self.bus.expose("app://prices/:symbol", for: .subscribing)
         try self.bus.expose("app://prices/**", for: [.calls, .publishing])
         let messages = try self.bus.externalMessages(of: "app://**", limit: 2, whenFull: .fail)
-        // A message that is not exposed to the peer takes no place in its buffer, and is not counted as
-        // accepted.
+        // A message that is not exposed to the peer does not use its buffer, and is not counted as accepted.
         for _ in 0..<5 { #expect(try await self.bus.publish("app://secret/1") == 0) }
         #expect(try await self.bus.publish("app://prices/AAPL") == 1)
         #expect(try await self.bus.publish("app://prices/AAPL/history") == 0)
@@ -153,7 +152,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `code of this process is not concerned`() async throws {
+    func `calls within the process need no exposure`() async throws {
         try self.bus.register("app://inner") { message in message.origin.isLocal }
         try self.bus.register("app://outer") { [bus] message -> Bool in
             #expect(message.origin == .peer)
@@ -166,7 +165,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a bus that is being shut down refuses peers, whatever hops they say`() async throws {
+    func `a bus that has been shut down rejects a peer's request, whatever its hops`() async throws {
         try self.bus.register("app://x") { _ in "x" }
         try self.bus.expose("app://x")
         _ = await self.bus.shutDown()
@@ -180,7 +179,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `hops and deadlines of peers are held to the limits of the bus`() async throws {
+    func `a peer's hops and deadlines are limited by the bus`() async throws {
         try self.bus.register("app://hops") { message in message.hops }
         try self.bus.register("app://deadline") { message in message.deadline }
         try self.bus.expose("app://**")
@@ -210,7 +209,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a peer that goes away cancels its handler`() async throws {
+    func `a peer that disconnects cancels its handler`() async throws {
         let gate = Gate()
         let ended = Journal<String>()
         try self.bus.register("app://x") { _ in
@@ -227,7 +226,7 @@ struct ExposureTests {
     }
 
     @Test
-    func `a peer sees and answers progress replies`() async throws {
+    func `a peer receives and answers progress replies`() async throws {
         try self.bus.register("app://pay") { message -> String in
             let isAccepted = try await message.reply(with: 42, expecting: Bool.self)
             return isAccepted ? "paid" : "not paid"
@@ -246,7 +245,7 @@ extension MessageOrigin {
 }
 
 extension MessageBus {
-    /// Returns the result for a peer, as text.
+    /// Returns the result for a peer as text.
     func outcome(of request: ExternalRequest) async -> Result<String, RoutingError> {
         do throws(RoutingError) {
             return .success("\(try await self.route(request).value)")

@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Publications that came from outside: they go as far as they can without a task.
+/// Publications from peers, which are delivered without a task as far as possible.
 @Suite(.timeLimit(.minutes(1)))
 struct ExternalPublicationTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -14,7 +14,7 @@ struct ExternalPublicationTests {
         try self.bus.expose("app://news/**", for: .publishing)
     }
 
-    /// Begins on the loop, as code of no task.
+    /// Begins a publication on the loop, in code without a task.
     private func begin(
         _ url: String,
         _ parameters: [String: any Sendable] = [:]
@@ -27,7 +27,7 @@ struct ExternalPublicationTests {
         }
     }
 
-    @Test func `subscribers that need no time have had it, and nothing is left to do`() async throws {
+    @Test func `a peer's publication to immediate subscribers ends at once`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://news/:topic") { heard.add("one \($0.parameters["topic"] ?? "")") }
         try self.bus.subscribe("app://news/**") { heard.add("all \($0.parameters["n"] ?? "")") }
@@ -42,8 +42,7 @@ struct ExternalPublicationTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `a subscriber that needs time is waited for, and the others are not told twice`() async throws
-    {
+    @Test func `a peer's publication waits for a slow subscriber, and calls the others once`() async throws {
         let heard = self.heard
         let gate = Gate()
         try self.bus.subscribe("app://news/**") { _ in heard.add("first") }
@@ -63,7 +62,8 @@ struct ExternalPublicationTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `exposure is checked for each call, however often a URL was called`() async throws {
+    @Test func `exposure is checked for each peer's request, however often its URL was called`() async throws
+    {
         let heard = self.heard
         try self.bus.subscribe("app://**") { heard.add($0.address.text) }
         for _ in 0..<2 { _ = try await self.begin("app://prices/a") }
@@ -77,7 +77,7 @@ struct ExternalPublicationTests {
         #expect(heard.entries == ["app://prices/a", "app://prices/a", "app://news/a"])
     }
 
-    @Test func `a publication that is not exposed reaches no subscriber, without an error`() async throws {
+    @Test func `a peer's publication to a hidden URL reaches no subscriber, without an error`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://**") { _ in heard.add("reached") }
         guard case .ended = try await self.begin("app://secret/x") else {
@@ -87,7 +87,7 @@ struct ExternalPublicationTests {
         #expect(heard.entries.isEmpty)
     }
 
-    @Test func `from another thread nothing is published yet`() async throws {
+    @Test func `a publication that begins on another thread has reached no subscriber yet`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://news/**") { _ in heard.add("heard") }
         let request = ExternalRequest(url: "app://news/today", origin: .peer)

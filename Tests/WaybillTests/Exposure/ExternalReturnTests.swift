@@ -3,7 +3,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Return URLs from outside.
+/// Return URLs in the messages of peers.
 ///
 /// A fragment cannot circumvent the exposure.
 @Suite(.timeLimit(.minutes(1)))
@@ -39,7 +39,7 @@ struct ExternalReturnTests {
     }
 
     @Test(arguments: ["app://pay", "app://later"])
-    func `a return value reaches URLs exposed for calls or sends`(url: String) async throws {
+    func `a peer's return URL can be a URL exposed for calls or sends`(url: String) async throws {
         for place in ["open", "sent"] {
             guard case .delivered = try await self.call("\(url)#\(place)/1") else {
                 Issue.record("the value did not arrive")
@@ -50,7 +50,7 @@ struct ExternalReturnTests {
     }
 
     @Test(arguments: ["app://pay", "app://later"])
-    func `a return value reaches only exposed URLs, and the error reveals nothing`(
+    func `a peer's return URL must be exposed, and the error reveals nothing else`(
         url: String
     ) async throws {
         var messages: [String] = []
@@ -72,13 +72,13 @@ struct ExternalReturnTests {
         }
         #expect(error.code == .noRoute)
         #expect(self.heard.entries.isEmpty)
-        // One segment is a return URL only if a route matches that the peer may reach.
+        // One segment is a return URL only if it matches a route that the peer may reach.
         #expect(try await self.call("\(url)#door") == nil)
         #expect(self.heard.entries.isEmpty)
     }
 
     @Test
-    func `a return URL of a return URL is held to the rule as well`() async throws {
+    func `a return URL within a peer's return URL must be exposed too`() async throws {
         _ = try await self.call("app://pay#app://open/1#app://closed/1")
         _ = try await self.call("app://pay#closed%2F2%23app://open/1")
         _ = try await self.call("app://pay#open%2F1#closed%2F3")
@@ -87,7 +87,7 @@ struct ExternalReturnTests {
     }
 
     @Test
-    func `a handler's own return URL may lead anywhere`() async throws {
+    func `a return URL that the handler sets need not be exposed`() async throws {
         try self.bus.register("app://own") { message -> Int in
             #expect(message.replaceReturnURL(with: "app://closed/1#app://closed/2"))
             return 1
@@ -108,7 +108,7 @@ struct ExternalReturnTests {
     }
 
     @Test
-    func `the peer's own return URL leads back to it`() async throws {
+    func `a return URL of the peer's own returns the value to the peer`() async throws {
         try self.bus.register("caller://:x") { _ in Issue.record("a route is no caller") }
         let back = Journal<String>()
         for url in ["caller:7", "CALLER://7", "caller:///7?a=b"] {
@@ -121,7 +121,7 @@ struct ExternalReturnTests {
             }
         }
         #expect(back.entries == ["caller:7 42 [:]", "CALLER://7 42 [:]", "caller:///7?a=b 42 [:]"])
-        // A peer that takes none has none.
+        // For a peer that handles no return URLs, the scheme `caller` has no route.
         guard case .failed = try await self.call("app://pay#caller:7") else {
             Issue.record("it went elsewhere")
             return
@@ -130,7 +130,7 @@ struct ExternalReturnTests {
     }
 
     @Test
-    func `a message that a peer sends has its return URL followed alike`() async throws {
+    func `the return URL of a message that a peer sends must be exposed too`() async throws {
         try self.bus.expose("app://pay", for: .sends)
         let back = Journal<String>()
         for fragment in ["open/1", "closed/1", "caller:7"] {
@@ -146,7 +146,7 @@ struct ExternalReturnTests {
     }
 
     @Test
-    func `a configured target for a connector keeps the rule`() async throws {
+    func `a configured target for a connector requires an exposed return URL`() async throws {
         struct Memos: Connector {
             nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable { 42 }
         }

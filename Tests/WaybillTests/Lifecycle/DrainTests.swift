@@ -6,9 +6,9 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// How long a bus that is shutting down waits.
+/// The time that a shutdown waits for messages.
 ///
-/// Its clock stands still, so that time alone ends no wait.
+/// The bus's clock stands still, so that no wait ends by time alone.
 @Suite(.timeLimit(.minutes(1)))
 struct DrainTests {
     private let clock = ManualClock()
@@ -20,14 +20,16 @@ struct DrainTests {
         self.bus = MessageBus(clock: self.clock, eventLoops: 2, configuration: .quiet)
     }
 
-    /// The ways of a message, each of which ends in other code.
+    /// The paths of a message.
+    ///
+    /// Different code ends the message in each of them.
     enum Way: CaseIterable, Sendable {
         case inPlace, acrossLoops, task, sent, sentToTask, inMailbox, published, publishedToTask
         case buffered, intercepted, followUp, failed
     }
 
     @Test(arguments: Way.allCases)
-    func `the shutdown ends when the last message has its outcome`(way: Way) async throws {
+    func `a draining shutdown ends when the last message has its outcome`(way: Way) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         let probe = Probe(eventLoop: bus.eventLoop)
         let module = Probe(eventLoop: EventLoop())
@@ -101,7 +103,7 @@ struct DrainTests {
         _ = try? await caller?.value
     }
 
-    @Test func `a deadline is one by the bus's clock`() async throws {
+    @Test func `the deadline of a shutdown is measured by the bus's clock`() async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         try bus.register("app://task") { _ in
             begun.open()
@@ -121,7 +123,7 @@ struct DrainTests {
         gate.open()
     }
 
-    @Test func `without a time to drain, messages in flight fail at once`() async throws {
+    @Test func `without a drain time, messages in flight fail at once`() async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         try bus.register("app://task") { _ in
             begun.open()
@@ -135,7 +137,7 @@ struct DrainTests {
     }
 
     @Test(arguments: [false, true])
-    func `a task that is cancelled waits for nothing`(isBefore: Bool) async throws {
+    func `a shutdown in a cancelled task does not wait for messages`(isBefore: Bool) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
         try bus.register("app://task") { _ in
             begun.open()
@@ -158,9 +160,12 @@ struct DrainTests {
     }
 
     @Test(arguments: [false, true])
-    func `dead letters end with the last message, or a second later`(isHeld: Bool) async throws {
+    func `the dead letters of a shutdown end with the last message, or a second later`(
+        isHeld: Bool
+    ) async throws {
         let (bus, begun, gate) = (self.bus, self.begun, self.gate)
-        // Not on a loop of the clock's, which waits for its loops when it is advanced.
+        // The module is not on a loop of the manual clock, because the clock waits for its loops when it is
+        // advanced.
         let module = Probe(eventLoop: EventLoop())
         try bus.register("app://block", on: module) { _, _ in
             begun.open()
@@ -191,7 +196,7 @@ struct DrainTests {
     }
 
     @Test(arguments: [false, true])
-    func `shutting down waits for the calls of the uncaught handler, and counts them`(
+    func `shutting down waits for calls of the uncaught handler, and counts them`(
         isRouted: Bool
     )
         async throws
@@ -211,7 +216,7 @@ struct DrainTests {
         #expect(seen.entries.count == 3)
     }
 
-    @Test func `the uncaught handler is not called when the bus has shut down`() async throws {
+    @Test func `a bus that has shut down does not call the uncaught handler`() async throws {
         let bus = self.bus
         let seen = Journal<String>()
         bus.setUncaughtHandler { seen.add($0.parameters.url) }
@@ -219,7 +224,7 @@ struct DrainTests {
         bus.send("app://nobody")
         #expect(await bus.shutDown() == DrainSummary(finished: 0, abandoned: 1))
         self.gate.open()
-        // The loop runs what it was given in order.
+        // The loop runs jobs in the order in which they were enqueued.
         await withCheckedContinuation { continuation in bus.eventLoop.execute { continuation.resume() } }
         #expect(seen.entries.isEmpty)
     }

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A bus without references is released, with all its contents.
+/// A bus without references is released with all its contents.
 @Suite(.timeLimit(.minutes(1)))
 struct LifetimeTests {
     @Test(arguments: [true, false])
@@ -65,7 +65,8 @@ struct LifetimeTests {
         await cancelled.wait()
     }
 
-    @Test func `a registration and a subscription outlive the bus harmlessly`() async throws {
+    @Test func `cancelling a registration or a subscription after its bus is gone is harmless`() async throws
+    {
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         let registration = try bus?.register("app://a") { _ in }
         let subscription = try bus?.subscribe("app://a") { _ in }
@@ -74,7 +75,7 @@ struct LifetimeTests {
         subscription?.cancel()
     }
 
-    @Test func `a module that comes and goes does not leave its mailbox to another`() async throws {
+    @Test func `a module that is unregistered does not leave its mailbox to another module`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
         for number in 0..<200 {
@@ -85,7 +86,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func `a thousand buses on one loop leave nothing`() async throws {
+    @Test func `a thousand dropped buses on one loop leave nothing behind`() async throws {
         let loop = EventLoop()
         for _ in 0..<Scale.of(1000) {
             weak var held: Gate?
@@ -100,7 +101,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func `handlers that route on and do not hold the bus let it go`() async throws {
+    @Test func `handlers with a weak reference to the bus do not retain it`() async throws {
         weak var weakBus: MessageBus?
         do {
             let bus = MessageBus(configuration: .quiet)

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// When a loop stops under a bus, nobody hangs.
+/// No caller hangs when a loop under a bus shuts down.
 @Suite(.timeLimit(.minutes(1)))
 struct LoopShutDownTests {
     let loop = EventLoop(name: "stops")
@@ -32,7 +32,7 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: [true, false])
-    func `the messages of handlers on a loop that stops fail at once`(isHome: Bool) async throws {
+    func `messages to handlers on a loop that shuts down fail at once`(isHome: Bool) async throws {
         let (bus, started) = try self.bus(isHome: isHome)
         async let error = failure { try await bus.route("app://slow") }
         await started.wait()
@@ -42,7 +42,8 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: [true, false], ["app://now", "app://later", "app://slow"])
-    func `later messages fail as well`(isHome: Bool, url: String) async throws {
+    func `messages sent after their handler's loop has shut down fail`(isHome: Bool, url: String) async throws
+    {
         let (bus, _) = try self.bus(isHome: isHome)
         await self.loop.shutDown()
         #expect(await failure { try await bus.route(url) }?.code == .shutDown)
@@ -55,14 +56,14 @@ struct LoopShutDownTests {
         await bus.shutDown()
     }
 
-    @Test func `the modules of another loop continue`() async throws {
+    @Test func `the modules of another loop continue when one loop has shut down`() async throws {
         let bus = MessageBus(eventLoops: [EventLoop(), self.loop], configuration: .quiet)
         try bus.register("app://a") { _ in 1 }
         await self.loop.shutDown()
         #expect(try await bus.route("app://a", as: Int.self) == 1)
     }
 
-    @Test func `a caller that routes while the loop stops gets an answer or a reason`() async throws {
+    @Test func `a caller that routes while the loop shuts down gets a reply or an error`() async throws {
         for _ in 0..<Scale.of(50) {
             let loop = EventLoop()
             let bus = MessageBus(eventLoop: loop, configuration: .quiet)
@@ -89,7 +90,7 @@ struct LoopShutDownTests {
         }
     }
 
-    @Test func `a deadline holds although the loop of its caller has stopped`() async throws {
+    @Test func `a deadline expires although the loop of its caller has shut down`() async throws {
         let bus = MessageBus(eventLoops: [EventLoop(), self.loop], configuration: .quiet)
         let started = Gate()
         let never = Gate()
@@ -105,7 +106,7 @@ struct LoopShutDownTests {
         await self.loop.shutDown()
         #expect(await error?.code == .deadlineExceeded)
         #expect(bus.statistics.expired == 1 && bus.statistics.inFlight == 0)
-        // Nor does a loop that has stopped already keep its callers.
+        // A loop that has already shut down does not keep its callers waiting either.
         let late = await caller.run {
             await failure { try await bus.route("app://slow", deadline: .now + .milliseconds(10)) }
         }
@@ -114,14 +115,14 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: ["app://now", "app://later"])
-    func `messages in the loop's queue fail when it stops`(url: String) async throws {
+    func `messages in the loop's queue fail when it shuts down`(url: String) async throws {
         let (bus, _) = try self.bus(isHome: false)
         let begun = Gate()
         let held = Gate()
         try bus.register("app://hold", on: Probe(eventLoop: self.loop)) { _, _ in
             begun.open()
             held.block()
-            // The last thing that the loop does before it turns.
+            // The shutdown begins in the last job before the loop polls.
             self.loop.beginShutDown()
         }
         bus.send("app://hold")
@@ -135,7 +136,7 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: [true, false])
-    func `no caller can route to a loop that has stopped`(isHome: Bool) async throws {
+    func `calling a handler on a loop that has shut down fails`(isHome: Bool) async throws {
         let (bus, _) = try self.bus(isHome: isHome)
         try bus.register("app://other", on: Probe(eventLoop: EventLoop())) { _, _ in }
         #expect(["app://now", "app://later", "app://other"].allSatisfy(bus.canRoute))

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// Whether a program can take requests.
+/// The readiness of a program for requests.
 @Suite(.timeLimit(.minutes(1)))
 struct ReadinessTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -15,7 +15,7 @@ struct ReadinessTests {
         #expect(problems.map(\.name) == ["bus"] && problems.map(\.reason) == ["the bus has been shut down"])
     }
 
-    @Test func `a check that fails or does not end is a problem until it is cancelled`() async {
+    @Test func `a readiness check that fails or hangs is a problem until it is cancelled`() async {
         let cancelled = Gate()
         self.bus.addReadinessCheck("fine") { nil }
         let failing = self.bus.addReadinessCheck("database") { "no connection" }
@@ -33,7 +33,7 @@ struct ReadinessTests {
         #expect(await self.bus.readiness().isReady)
     }
 
-    @Test func `a loop that does not turn is a problem`() async throws {
+    @Test func `a blocked loop is a readiness problem`() async throws {
         let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
         let bus = MessageBus(eventLoops: loops, configuration: .quiet)
         let gate = Gate()

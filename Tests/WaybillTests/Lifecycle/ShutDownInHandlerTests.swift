@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A handler that shuts its bus down does not wait for itself.
+/// A handler that shuts its bus down is not awaited by the shutdown.
 @Suite(.timeLimit(.minutes(1)), .everyHost)
 struct ShutDownInHandlerTests {
     let bus = MessageBus.onHost()
@@ -11,7 +11,9 @@ struct ShutDownInHandlerTests {
     enum Quitter: CaseIterable, Sendable { case routed, sent, below, published, reader, task }
 
     @Test(arguments: Quitter.allCases)
-    func `a handler may shut its bus down, and is not waited for by itself`(quitter: Quitter) async throws {
+    func `a handler can shut its bus down, and the shutdown does not wait for the handler`(
+        quitter: Quitter
+    ) async throws {
         let bus = self.bus
         let summaries = Journal<[Int]>()
         let others = Journal<Int>()
@@ -88,7 +90,7 @@ struct ShutDownInHandlerTests {
         withExtendedLifetime(bus) {}
     }
 
-    @Test func `a second call does not wait for a handler that did`() async throws {
+    @Test func `a second shutdown does not wait for a handler that has shut the bus down`() async throws {
         let bus = self.bus
         let done = Gate()
         let never = Gate()
@@ -112,7 +114,7 @@ struct ShutDownInHandlerTests {
             both.add(1)
             #expect(await eventually { both.count == 2 })
             await bus?.shutDown(drainingUntil: .now + .seconds(3600))
-            // Once more changes nothing, and takes no time.
+            // A second shutdown changes nothing, and returns at once.
             await bus?.shutDown(drainingUntil: .now + .seconds(3600))
             return 42
         }
@@ -122,7 +124,7 @@ struct ShutDownInHandlerTests {
         #expect(bus.statistics.replied == 2 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `the body of a loop over replies may shut the bus down`() async throws {
+    @Test func `the body of a loop over replies can shut the bus down`() async throws {
         let bus = MessageBus.onHost()
         try bus.register("app://steps") { message in
             for step in 1...3 { await message.reply(with: step) }
@@ -133,7 +135,8 @@ struct ShutDownInHandlerTests {
         for try await reply in bus.replies(to: "app://steps") {
             if reply.isLast { last = try reply.value(as: String.self) }
             guard summaries.isEmpty else { continue }
-            // Until the deadline the handler would wait for this loop, and this for the handler.
+            // Without an exception for this loop, the handler would wait for this loop and the shutdown for
+            // the handler, until the deadline.
             summaries.append(await bus.shutDown(drainingUntil: .now + .seconds(30)))
         }
         #expect(summaries.map(\.abandoned) == [0])

@@ -7,7 +7,9 @@ import WaybillTestSupport
 struct ShutDownTests {
     let bus = MessageBus.onHost()
 
-    @Test func `messages in flight finish, with the messages that they still send`() async throws {
+    @Test func `messages in flight finish during a shutdown, with the messages that they still send`()
+        async throws
+    {
         let started = Gate()
         let gate = Gate()
         let heard = Journal<Int>()
@@ -38,7 +40,7 @@ struct ShutDownTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    @Test func `a message that does not finish fails, and is cancelled`() async throws {
+    @Test func `a message that outlasts the shutdown fails, and its handler is cancelled`() async throws {
         let started = Gate()
         let gate = Gate()
         let cancelled = Gate()
@@ -60,7 +62,7 @@ struct ShutDownTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `messages in a mailbox fail`() async throws {
+    @Test func `messages in a mailbox fail when the bus shuts down`() async throws {
         let begun = Gate()
         let held = Gate()
         let heard = Journal<Int>()
@@ -83,7 +85,7 @@ struct ShutDownTests {
         #expect(self.bus.statistics.deadLettered == 4 && self.bus.statistics.replied == 1)
     }
 
-    @Test func `a bus that is shut down accepts no message`() async throws {
+    @Test func `a bus that is shut down rejects messages`() async throws {
         try self.bus.register("app://a") { _ in }
         try self.bus.subscribe("app://a") { _ in }
         await self.bus.shutDown()
@@ -103,7 +105,7 @@ struct ShutDownTests {
         #expect(bus.statistics.inFlight == 0 && bus.statistics.deadLettered == 4)
     }
 
-    @Test func `shutting down again changes nothing`() async throws {
+    @Test func `shutting down a bus again changes nothing`() async throws {
         let bus = self.bus
         try bus.register("app://a") { _ in }
         _ = await bus.shutDown()
@@ -114,7 +116,7 @@ struct ShutDownTests {
         #expect(await probe.run { await failure { try await bus.route("app://a") } }?.code == .shutDown)
     }
 
-    @Test func `two that shut down at once both wait`() async throws {
+    @Test func `two concurrent shutdowns both wait for messages in flight`() async throws {
         let started = Gate()
         let gate = Gate()
         try self.bus.register("app://slow") { _ in
@@ -132,7 +134,7 @@ struct ShutDownTests {
         #expect(try await value == 1)
     }
 
-    @Test func `nothing gets in while the bus shuts down`() async throws {
+    @Test func `no registration remains that is made while the bus shuts down`() async throws {
         for _ in 0..<Scale.of(100) {
             let bus = MessageBus(eventLoop: self.bus.eventLoop, configuration: .quiet)
             async let registering: Void = {
@@ -147,7 +149,7 @@ struct ShutDownTests {
         }
     }
 
-    @Test func `the loop goes on for the others that use it`() async throws {
+    @Test func `shutting down a bus leaves its loop running for another bus`() async throws {
         let other = MessageBus(eventLoop: self.bus.eventLoop, configuration: .quiet)
         try other.register("app://a") { _ in 1 }
         await self.bus.shutDown()
@@ -156,16 +158,16 @@ struct ShutDownTests {
 }
 
 extension MessageBus {
-    /// Waits until the bus takes nothing new.
+    /// Waits until the bus rejects registrations.
     func closes() async -> Bool {
         await eventually { await failure { try self.register("app://probe") { _ in }.cancel() } != nil }
     }
 
-    /// How a caller waits for a handler whose loop does not turn.
+    /// The kind of call of a handler whose loop does not run.
     enum Caller: CaseIterable, Sendable { case immediate, suspending, serial, deadline }
 
     @Test(arguments: Caller.allCases)
-    func `a bus on a loop that does not turn sets its callers free`(caller: Caller) async throws {
+    func `shutting down a bus on a loop that does not run resumes its callers`(caller: Caller) async throws {
         let loop = EventLoop.onCallingThread()
         let bus = MessageBus(eventLoop: loop, configuration: .quiet)
         let module = Probe(eventLoop: loop)
@@ -182,12 +184,12 @@ extension MessageBus {
         #expect(summary.abandoned == 2)
         for caller in callers { #expect(await caller.value == .shutDown) }
         #expect(bus.statistics.inFlight == 0)
-        // Runs what was left on the loop.
+        // The shutdown runs the jobs that are left on the loop.
         await loop.shutDown()
     }
 
     @Test
-    func `a caller of a handler on a loop that is held is free when it is cancelled, or the handler goes`()
+    func `a caller of a handler on a blocked loop resumes when cancelled or unregistered`()
         async throws
     {
         let held = Gate()

@@ -9,7 +9,7 @@ import WaybillTestSupport
 @Suite
 struct MailboxQueueTests {
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest], [false, true])
-    func `random operations give the results of a plain list`(
+    func `random operations on a mailbox queue give the results of a plain list`(
         whenFull: MailboxConfiguration.Overflow,
         isSerial: Bool
     ) throws {
@@ -25,7 +25,7 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `an exchange that is over makes room before an older message does`() throws {
+    func `an ended exchange makes room before an older message is dropped`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 2, whenFull: .dropOldest, isSerial: false)
         defer { queue.settleAll() }
@@ -42,7 +42,7 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `an exchange that is over makes no room where it has no slot`() throws {
+    func `an ended exchange without a slot makes no room`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .dropOldest, isSerial: false)
         defer { queue.settleAll() }
@@ -55,7 +55,7 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `a serial queue starts nothing before the message in progress has ended`() throws {
+    func `a serial queue starts no message before the message in progress has ended`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .fail, isSerial: true)
         defer { queue.settleAll() }
@@ -90,7 +90,7 @@ struct MailboxQueueTests {
     }
 }
 
-/// A queue and a plain list that the same happens to.
+/// A queue, and a plain list that performs the same operations.
 private struct QueueRun: ~Copyable {
     enum Operation: CaseIterable {
         case send, sendInSlot, wait, waitWithSlot, waitWithExchange, start, next, end
@@ -117,7 +117,7 @@ private struct QueueRun: ~Copyable {
         self.parts = parts
     }
 
-    /// Performs an operation on both.
+    /// Performs an operation on the queue and on the list.
     ///
     /// `actual` and `expected` are the results and the states afterwards.
     mutating func step() -> (operation: Operation, actual: String, expected: String) {
@@ -131,7 +131,7 @@ private struct QueueRun: ~Copyable {
         )
     }
 
-    /// Ends the messages that are left.
+    /// Ends the remaining messages.
     mutating func settleAll() { self.queue.settleAll() }
 
     private mutating func perform(_ operation: Operation) -> (actual: String, expected: String) {
@@ -154,7 +154,7 @@ private struct QueueRun: ~Copyable {
             let isStarted = self.queue.start(CorrelationID(rawValue: UInt64(id)))
             return ("\(isStarted)", "\(self.model.start(id))")
         case .next:
-            // The loop looks when it was asked to, and until there is nothing to start.
+            // The loop asks for messages after it was told to drain, until none can start.
             guard self.model.isDraining else { return ("", "") }
             return (self.queue.nextID().description, self.model.next().description)
         case .end:
@@ -222,14 +222,14 @@ private struct QueueRun: ~Copyable {
         return (ids.description, self.model.remove(handler: index).description)
     }
 
-    /// The ID of one more message, and which handler it is for.
+    /// Returns the ID of a new message, and its handler.
     private mutating func next() -> (id: Int, handler: Int) {
         self.lastID += 1
         return (self.lastID, self.generator.number(below: self.handlers.count))
     }
 }
 
-/// A model of a mailbox's queue: a list that is searched for each operation.
+/// A model of a mailbox's queue, which searches a list for each operation.
 private struct QueueModel {
     struct Entry {
         let id: Int
@@ -247,7 +247,7 @@ private struct QueueModel {
     private var entries: [Entry] = []
     private(set) var inProgress: Int?
     private(set) var isDraining = false
-    /// Slots of senders that have not sent yet.
+    /// The slots of senders that have not sent yet.
     private(set) var granted = 0
     private var senders: [Int] = []
 
@@ -351,7 +351,7 @@ private struct QueueModel {
         return self.senders
     }
 
-    /// Whether the loop has to be told that there is something to start.
+    /// Returns whether the loop must be told that a message can start.
     private mutating func drain() -> Bool {
         guard !self.isDraining, self.inProgress == nil, !self.entries.isEmpty else { return false }
         self.isDraining = true
@@ -374,7 +374,7 @@ extension MailboxQueue {
         self.send(parts.envelope(id, parts.handler()))
     }
 
-    /// Ends the messages that are left.
+    /// Ends the remaining messages.
     fileprivate mutating func settleAll() {
         repeat {
             if self.inProgress != nil { _ = self.end().described() }
@@ -397,9 +397,7 @@ extension MailboxQueue {
 }
 
 extension MailboxQueue.Entry {
-    /// Ends the message, unless its caller awaits it.
-    ///
-    /// - Returns: Its number.
+    /// Ends the message unless its caller awaits it, and returns its number.
     fileprivate consuming func settle() -> Int {
         let id = Int(self.id.rawValue)
         if case .sent(let envelope) = consume self { envelope.reject { .unregistered(url: $0) } }

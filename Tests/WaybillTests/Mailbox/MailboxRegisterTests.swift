@@ -8,13 +8,13 @@ import WaybillTestSupport
 @Suite
 struct MailboxRegisterTests {
     @Test
-    func `random handlers of some modules share the mailboxes that a plain count gives them`() throws {
+    func `random handlers of a few modules share the mailboxes that a plain count gives them`() throws {
         let parts = try StateParts()
         for seed in 0..<UInt64(Scale.of(40)) {
             var generator = SeededGenerator(seed: seed)
             let modules = (0..<3).map { _ in Owner() }
             var register = MailboxRegister()
-            // The mailbox of each module, and how many handlers it has.
+            // The mailbox of each module, and the number of its handlers.
             var model: [Int: (mailbox: Mailbox, handlers: Int)] = [:]
             for step in 0..<100 {
                 let number = generator.number(below: modules.count)
@@ -32,7 +32,7 @@ struct MailboxRegisterTests {
                     try #require(mailbox === (entry?.mailbox ?? new), "seed \(seed), step \(step)")
                     model[number] = (mailbox, (entry?.handlers ?? 0) + 1)
                 case 2:
-                    // A handler that shares the code of another one: there is one.
+                    // A further handler of a module that has one already joins its mailbox.
                     guard let entry, entry.handlers > 0 else { continue }
                     register.rejoin(ObjectIdentifier(module))
                     model[number]?.handlers += 1
@@ -46,7 +46,7 @@ struct MailboxRegisterTests {
     }
 
     @Test
-    func `a module is held from its configuration to its first handler`() throws {
+    func `the register retains a module from its configuration to its first handler`() throws {
         let parts = try StateParts()
         var register = MailboxRegister()
         weak var released: Owner?
@@ -62,7 +62,7 @@ struct MailboxRegisterTests {
     }
 
     @Test
-    func `a registration that failed is not cancelled`() throws {
+    func `a module whose registration failed can join again`() throws {
         let parts = try StateParts()
         var register = MailboxRegister()
         let module = Owner()
@@ -74,7 +74,7 @@ struct MailboxRegisterTests {
     }
 }
 
-/// A module that nothing is sent to.
+/// A module without messages.
 private actor Owner: LoopBound {
     nonisolated let eventLoop = EventLoop.onCallingThread()
 }

@@ -8,7 +8,7 @@ struct MailboxTests {
     let bus = MessageBus(configuration: .small)
     let held = Gate()
 
-    /// Holds the bus's loop until ``held`` opens.
+    /// Blocks the bus's loop until ``held`` opens.
     private func hold() async throws {
         let begun = Gate()
         let held = self.held
@@ -20,7 +20,7 @@ struct MailboxTests {
         await begun.wait()
     }
 
-    @Test func `one message more than the limit is a dead letter`() async throws {
+    @Test func `a message beyond the mailbox's limit is a dead letter`() async throws {
         let heard = Journal<Int>()
         try self.bus.register("app://a/:n") { heard.add(try $0.parameters.require("n")) }
         try await self.hold()
@@ -57,7 +57,7 @@ struct MailboxTests {
         #expect(await near.heard.count == 10)
     }
 
-    @Test func `a refused message leaves no slot behind`() async throws {
+    @Test func `a rejected message leaves no slot occupied`() async throws {
         try self.bus.register("app://a") { _ in }
         try await self.hold()
         await withTaskGroup(of: Void.self) { group in
@@ -70,7 +70,7 @@ struct MailboxTests {
         #expect(self.bus.statistics.deadLettered == 40)
     }
 
-    @Test func `callers that give up leave their places when their turn comes`() async throws {
+    @Test func `callers that give up free their slots when the loop continues`() async throws {
         try self.bus.register("app://a") { _ in await Task.yield() }
         try await self.hold()
         for _ in 0..<10 {
@@ -85,7 +85,7 @@ struct MailboxTests {
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, .max], [true, false])
-    func `any limit can be asked for`(limit: Int, isSerial: Bool) async throws {
+    func `a mailbox accepts any limit`(limit: Int, isSerial: Bool) async throws {
         for overflow in [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest] {
             let bus = MessageBus(configuration: .quiet)
             let module = Probe(eventLoop: EventLoop())
@@ -101,14 +101,14 @@ struct MailboxTests {
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, .max])
-    func `a bus may have any limits`(limit: Int) async throws {
+    func `a bus accepts any limits`(limit: Int) async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.mailboxLimit = limit
         configuration.hopLimit = limit
         let bus = MessageBus(configuration: configuration)
         try bus.register("app://one") { _ in 1 }
         let code = await failure { try await bus.route("app://one", as: Int.self) }?.code
-        // No message has fewer hops than none, so a negative limit is as good as zero.
+        // No message has fewer than zero hops, so a negative limit has the effect of zero.
         #expect(code == nil)
         let messages = try bus.subscription(to: "app://two", limit: limit)
         let (letters, trace) = (bus.deadLetters(limit: limit), try bus.trace(bufferLimit: limit))

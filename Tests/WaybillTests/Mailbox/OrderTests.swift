@@ -13,7 +13,8 @@ struct OrderTests {
     private func register(_ kind: Kind, _ heard: Journal<Int>) throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
         let far = Probe(eventLoop: EventLoop())
-        // Two handlers, because the order is kept for the module, and not only for each URL.
+        // The sender uses two handlers, because the order is kept for the whole module, and not only for each
+        // URL.
         for name in ["even", "odd"] {
             let pattern = "app://\(name)/:n"
             switch kind {
@@ -44,7 +45,7 @@ struct OrderTests {
     }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `messages of send and route keep their order together`(
+    func `sent and routed messages keep their order together`(
         kind: Kind,
         place: RouteTests.Place
     ) async throws {
@@ -66,7 +67,7 @@ struct OrderTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `each of several senders at once keeps its order`(kind: Kind) async throws {
+    func `each of several concurrent senders keeps its order`(kind: Kind) async throws {
         let heard = Journal<Int>()
         try self.register(kind, heard)
         let bus = self.bus
@@ -77,7 +78,7 @@ struct OrderTests {
                 group.addTask {
                     try await RouteTests.run(place, bus) {
                         for number in 0..<count {
-                            // Every other message of a sender is even.
+                            // Every second number of a sender is even, so the sender uses both handlers.
                             let url = Self.url(number * 4 + (number.isMultiple(of: 2) ? sender : 3 - sender))
                             if number.isMultiple(of: 50) { try await bus.route(url) } else { bus.send(url) }
                         }
@@ -96,7 +97,7 @@ struct OrderTests {
         }
     }
 
-    @Test func `a handler that asks its own module while others wait does not let them be overtaken`()
+    @Test func `waiting messages are not overtaken when a handler calls its own module`()
         async throws
     {
         let heard = Journal<Int>()
@@ -127,7 +128,7 @@ struct OrderTests {
 }
 
 extension MessageBus.Configuration {
-    /// Nothing is refused because much waits.
+    /// A configuration whose mailboxes do not reject messages.
     static var roomy: Self {
         var configuration = Self.quiet
         configuration.mailboxLimit = .max

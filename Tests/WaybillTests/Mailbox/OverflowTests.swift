@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
-/// A message to a full mailbox.
+/// Messages to a full mailbox.
 @Suite(.timeLimit(.minutes(1)))
 struct OverflowTests {
     let bus = MessageBus(configuration: .quiet)
@@ -23,7 +23,7 @@ struct OverflowTests {
             return number
         }
         let (begun, held) = (self.begun, self.held)
-        // A serial module is held without its loop, any other one with it.
+        // The handler of a serial module waits without blocking its loop. Any other handler blocks its loop.
         if configuration.isSerial {
             try bus.register("app://hold", on: module) { _, _ in
                 begun.open()
@@ -38,7 +38,7 @@ struct OverflowTests {
         return module
     }
 
-    /// Has some callers give up, one after the other.
+    /// Routes messages one after the other, each with a deadline that it exceeds.
     private func expire(_ count: Int) async {
         for number in 0..<count {
             let error = await failure {
@@ -54,7 +54,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `the oldest messages are dropped`(isSerial: Bool) async throws {
+    func `a full mailbox with dropOldest drops its oldest messages`(isSerial: Bool) async throws {
         _ = try self.module(.init(limit: 10, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         for number in 0..<100 { self.bus.send("app://a/\(number)") }
@@ -66,11 +66,11 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a caller whose message is dropped is told`(isSerial: Bool) async throws {
+    func `a caller whose message is dropped receives mailboxFull`(isSerial: Bool) async throws {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
-        // Each is on its way to the module before the next one is.
+        // Each caller has enqueued its message before the next one begins.
         let callers = (0..<3).map { number in
             Task.immediate { await failure { try await bus.route("app://a/\(number)") } }
         }
@@ -83,7 +83,8 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a sender that can wait does, and nothing is lost`(isSerial: Bool) async throws {
+    func `a sender to a full mailbox with suspend waits, and no message is lost`(isSerial: Bool) async throws
+    {
         _ = try self.module(.init(limit: 4, whenFull: .suspend, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -97,7 +98,7 @@ struct OverflowTests {
                 try await group.waitForAll()
             }
         }
-        // Four are in the mailbox, one is in progress, and each sender waits with one more.
+        // Four messages are in the mailbox, one is in progress, and each sender waits with one more.
         #expect(await eventually { bus.statistics.inFlight == 10 })
         #expect(self.heard.count == 0)
         self.held.open()
@@ -111,7 +112,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `senders that wait are served in turn`() async throws {
+    @Test func `senders that wait for a full mailbox are served in turn`() async throws {
         let module = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: true))
         let heard = self.heard
@@ -121,7 +122,8 @@ struct OverflowTests {
             heard.add(number)
         }
         let bus = self.bus
-        // All on one loop: the system may let a thread of the global pool wait while the others send.
+        // All senders are on one loop, because the system may suspend a thread of the global pool while the
+        // others send.
         let senders = Probe(eventLoop: EventLoop())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for sender in 0..<4 {
@@ -132,7 +134,7 @@ struct OverflowTests {
             try await group.waitForAll()
         }
         #expect(await bus.settles())
-        // While all four send, none gets far ahead of the others.
+        // While all four senders send, none of them gets far ahead of the others.
         var counts = [0, 0, 0, 0]
         var widest = 0
         for sender in heard.entries {
@@ -147,7 +149,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `callers that never stop asking leave the slots to waiting senders`(isSerial: Bool) async throws {
+    func `callers in a loop leave slots to waiting senders`(isSerial: Bool) async throws {
         let module = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: isSerial))
         try self.bus.register("app://a", on: module) { _, _ in await Task.yield() }
@@ -171,7 +173,7 @@ struct OverflowTests {
         #expect(heard.entries == Array(0..<50))
     }
 
-    @Test func `a sender that waits is not forgotten while others find the mailbox full`() async throws {
+    @Test func `a waiting sender is not forgotten while others find the mailbox full`() async throws {
         let module = Probe(eventLoop: EventLoop())
         let bus = self.bus
         try bus.configureMailbox(of: module, .init(limit: 0, whenFull: .suspend, isSerial: true))
@@ -204,7 +206,7 @@ struct OverflowTests {
         }
     }
 
-    @Test func `a sender that waits for a place is freed when its time is up`() async throws {
+    @Test func `a sender that waits for a slot resumes at its deadline`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true), on: bus)
@@ -225,7 +227,9 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a message back to a module finds the slot of an ended message`(isSurrounded: Bool) async throws {
+    func `a return leg to its own module gets the slot of the message that has ended`(
+        isSurrounded: Bool
+    ) async throws {
         let module = try self.module(.init(limit: 0, isSerial: true))
         if isSurrounded { self.bus.use(FilterMiddleware { _ in true }) }
         try self.bus.register("app://now", on: module) { _, _ in }
@@ -247,7 +251,9 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a sender that has given up makes room, and none is dropped for it`(isSerial: Bool) async throws {
+    func `an expired caller makes room in a full mailbox, and no message is dropped for it`(
+        isSerial: Bool
+    ) async throws {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -258,7 +264,7 @@ struct OverflowTests {
         #expect(self.heard.entries == Array(6..<12))
     }
 
-    @Test func `a sender that has given up holds no place in the line of a serial module`() async throws {
+    @Test func `an expired sender holds no place in the queue of a serial module`() async throws {
         _ = try self.module(.init(limit: 2, isSerial: true))
         await self.hold()
         let bus = self.bus
@@ -281,7 +287,8 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a caller that awaits its reply is not refused`(isSerial: Bool) async throws {
+    func `a full mailbox with suspend does not reject callers that await a reply`(isSerial: Bool) async throws
+    {
         _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -296,7 +303,7 @@ struct OverflowTests {
         #expect(try await answers.value == 190)
     }
 
-    @Test func `a sender that waits is freed by cancellation, removal and shutdown`() async throws {
+    @Test func `cancellation, removal and shutdown each resume a waiting sender`() async throws {
         let module = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true))
         let registration = try self.bus.register("app://b", on: module) { _, _ in }
         await self.hold()
@@ -316,7 +323,7 @@ struct OverflowTests {
         #expect(await bus.settles())
     }
 
-    @Test func `a mailbox is configured before it is used`() async throws {
+    @Test func `a mailbox must be configured before it is used`() async throws {
         let module = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.register("app://a", on: module) { _, _ in }
         let error = #expect(throws: RoutingError.self) {
@@ -327,7 +334,7 @@ struct OverflowTests {
         try self.bus.configureMailbox(of: module, .init(isSerial: true))
     }
 
-    @Test func `a module of an own limit`() async throws {
+    @Test func `a module can have its own mailbox limit`() async throws {
         _ = try self.module(.init(limit: 3))
         await self.hold()
         for number in 0..<5 { self.bus.send("app://a/\(number)") }

@@ -30,7 +30,7 @@ struct QueuedTaskTests {
 
     /// Registers a handler of each kind.
     ///
-    /// - Returns: the numbers of the messages that they get.
+    /// - Returns: The numbers of the messages that the handlers receive.
     private func listen() throws -> Journal<Int> {
         let heard = Journal<Int>()
         try self.bus.register("app://async/:n", on: self.far) { _, message in
@@ -87,11 +87,11 @@ struct QueuedTaskTests {
         #expect(heard.entries == Array(0..<2 * rounds))
     }
 
-    @Test func `a caller that is cancelled on its way into the queue is freed`() async throws {
+    @Test func `a caller that is cancelled on its way into the queue resumes`() async throws {
         try self.bus.register("app://call", on: self.far) { _, _ in }
         try await self.hold()
         for _ in 0..<Scale.of(2_000) {
-            // It begins on another thread, and so at the same time.
+            // The caller begins on another thread, at the same time as its cancellation.
             let caller = Task.detached { [bus] in await failure { try await bus.route("app://call") } }
             caller.cancel()
             #expect(await caller.value?.code == .cancelled)
@@ -101,7 +101,7 @@ struct QueuedTaskTests {
         #expect(await self.bus.settles())
     }
 
-    @Test func `of callers that come at once, a full mailbox takes as many as it may`() async throws {
+    @Test func `a full mailbox admits as many concurrent callers as its limit allows`() async throws {
         try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 10, whenFull: .fail))
         try self.bus.register("app://call", on: self.far) { _, _ in }
         try await self.hold()
@@ -125,7 +125,7 @@ struct QueuedTaskTests {
     }
 
     @Test(arguments: [false, true])
-    func `a handler is not called once its caller is freed`(hasDeadline: Bool) async throws {
+    func `a handler is not called once its caller has resumed`(hasDeadline: Bool) async throws {
         let (begunAgain, heldAgain) = (Gate(), Gate())
         try self.bus.register("app://hold/again", on: self.far) { _, _ in
             begunAgain.open()
@@ -138,7 +138,7 @@ struct QueuedTaskTests {
         self.bus.send("app://hold/again")
         self.held.open()
         await begunAgain.wait()
-        // Its turn has come, or it waits: in no case both.
+        // The handler has either been called, or the caller was cancelled while it waited, but not both.
         let before = called.entries
         caller.cancel()
         let error = await caller.value
@@ -148,12 +148,12 @@ struct QueuedTaskTests {
     }
 
     @Test(.needsPrivateSymbol("swift_task_enqueue"), arguments: ["unregistered", "dropped"])
-    func `a handler whose own message is refused goes on where it was`(how: String) async throws {
+    func `a handler whose own call is rejected continues on its loop`(how: String) async throws {
         try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 1, whenFull: .dropOldest))
         let inner = try self.bus.register("app://inner", on: self.far) { _, _ in }
         let places = Journal<Bool>()
         let loop = self.bus.eventLoop
-        // With a list of captures the closure has its loop by a preference only.
+        // A closure with a capture list runs on its loop only by an executor preference.
         try self.bus.register("app://outer") { [places, bus] _ in
             places.add(loop.isInEventLoop)
             _ = await failure { try await bus.route("app://inner") }
@@ -171,7 +171,7 @@ struct QueuedTaskTests {
     }
 
     @Test(arguments: ["async", "sync"], [false, true])
-    func `many callers are freed at once`(kind: String, areCancelled: Bool) async throws {
+    func `many callers are resumed at once`(kind: String, areCancelled: Bool) async throws {
         let registration =
             kind == "async"
             ? try self.bus.register("app://call", on: self.far) { _, _ in await Task.yield() }
@@ -187,7 +187,7 @@ struct QueuedTaskTests {
         for caller in callers {
             #expect(await caller.value?.code == (areCancelled ? .cancelled : .noHandler))
         }
-        // Each looked for its message among all others once, which took three seconds and more.
+        // Searching all messages for each caller would take at least three seconds.
         #expect(ContinuousClock.now - start < Scale.whileQuick)
         self.held.open()
         #expect(await self.bus.settles())

@@ -24,7 +24,7 @@ struct SerialTests {
         return module
     }
 
-    /// Registers a handler that suspends many times between its first step and its last.
+    /// Registers a handler that suspends several times between its first and its last step.
     private func registerSlow(on module: Probe) throws {
         let steps = self.steps
         try self.bus.register("app://slow/:n", on: module) { _, message -> Int in
@@ -36,7 +36,7 @@ struct SerialTests {
         }
     }
 
-    /// Whether each message ended before the next began.
+    /// Whether each message ended before the next one began.
     private var neverInterleaved: Bool {
         let entries = self.steps.entries
         return stride(from: 0, to: entries.count - 1, by: 2).allSatisfy {
@@ -45,7 +45,9 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `messages that are sent, routed and published do not interleave`(place: Place) async throws {
+    func `messages that are sent, routed and published do not interleave in a serial module`(
+        place: Place
+    ) async throws {
         let module = try self.module(place)
         try self.registerSlow(on: module)
         let bus = self.bus
@@ -72,7 +74,7 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `one sender's messages are handled in the order sent`(place: Place) async throws {
+    func `a serial module handles one sender's messages in the order sent`(place: Place) async throws {
         let module = try self.module(place)
         try self.registerSlow(on: module)
         let steps = self.steps
@@ -93,7 +95,7 @@ struct SerialTests {
         #expect(self.steps.entries == (0..<300).flatMap { ["+\($0)", "-\($0)"] })
     }
 
-    @Test func `modules that are not serial do interleave`() async throws {
+    @Test func `modules that are not serial interleave their messages`() async throws {
         let module = try self.module(.near, .init())
         let second = Gate()
         try self.bus.register("app://first", on: module) { _, _ in await second.wait() }
@@ -106,7 +108,7 @@ struct SerialTests {
         #expect(await self.bus.settles())
     }
 
-    @Test func `a module that asks itself is told that it would wait for ever`() async throws {
+    @Test func `a serial module that calls itself fails with deadlock`() async throws {
         let module = try self.module(.near)
         let bus = self.bus
         try bus.register("app://self/inner", on: module) { _, _ in 1 }
@@ -116,12 +118,12 @@ struct SerialTests {
         let error = await failure { try await bus.route("app://self/outer") }
         #expect((error?.cause as? RoutingError)?.code == .deadlock)
         #expect((error?.cause as? RoutingError)?.url == "app://self/inner")
-        // It is free again.
+        // The module handles messages again.
         let value: Int = try await bus.route("app://self/inner")
         #expect(value == 1)
     }
 
-    @Test func `a module that asks itself through another is told too`() async throws {
+    @Test func `a serial module that calls itself through another module fails with deadlock`() async throws {
         let module = try self.module(.far)
         let bus = self.bus
         try bus.register("app://self/inner", on: module) { _, _ async in 1 }
@@ -142,7 +144,7 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases, [false, true])
-    func `a caller that asks a module which waits for its answer is told too`(
+    func `a caller that calls a serial module awaiting its answer fails with deadlock`(
         place: Place,
         isThroughAnother: Bool
     ) async throws {
@@ -168,13 +170,15 @@ struct SerialTests {
             cause = inner.cause
         }
         #expect(codes.last == .deadlock, "\(codes)")
-        // It is free again, and so is the caller.
+        // The module handles messages again, and the caller can call it.
         #expect(try await bus.route("app://inner", as: Int.self) == 1)
         #expect(await bus.settles())
     }
 
     @Test(arguments: Place.allCases)
-    func `a module that waits for a place in its own mailbox is told too`(place: Place) async throws {
+    func `a serial module that waits for a slot in its own mailbox fails with deadlock`(
+        place: Place
+    ) async throws {
         let module = try self.module(
             place,
             MailboxConfiguration(limit: 2, whenFull: .suspend, isSerial: true)
@@ -197,7 +201,9 @@ struct SerialTests {
         #expect(await module.heard == [1, 1])
     }
 
-    @Test func `a message that a middleware has given up ends before the next begins`() async throws {
+    @Test func `a message abandoned by a middleware ends before the serial module starts the next`()
+        async throws
+    {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let module = try self.module(.far, on: bus)
@@ -227,7 +233,7 @@ struct SerialTests {
     }
 
     @Test(arguments: [false, true])
-    func `a second attempt waits for the end of the first`(isSent: Bool) async throws {
+    func `a retried attempt waits for the end of the first attempt`(isSent: Bool) async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let module = try self.module(.near, on: bus)
@@ -261,7 +267,7 @@ struct SerialTests {
         #expect(await eventually { steps.entries == ["begin", "end", "begin"] })
     }
 
-    @Test func `a module may send itself a message`() async throws {
+    @Test func `a serial module can send itself a message`() async throws {
         let module = try self.module(.near)
         let bus = self.bus
         let steps = self.steps
@@ -277,7 +283,7 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases, [false, true])
-    func `a caller behind a message that hangs is freed by deadline, cancellation and removal`(
+    func `deadline, cancellation and removal resume a caller behind a message that hangs`(
         place: Place,
         isSurrounded: Bool
     ) async throws {
@@ -345,11 +351,11 @@ struct SerialTests {
         }
         #expect(await bus.settles())
         #expect(bus.statistics.sent == 2 * count + 4 * (count / 8))
-        // Who comes now is before nobody.
+        // No earlier message is left in the queue before this one.
         try await bus.route("app://slow")
     }
 
-    @Test func `unregistering waits only for messages posted before`()
+    @Test func `unregistering waits only for messages sent before it`()
         async throws
     {
         let module = try self.module(.near)
@@ -371,7 +377,7 @@ struct SerialTests {
         for number in 0..<4 {
             for _ in 0..<3 { bus.send("app://leaves") }
             bus.send("app://stays/\(number)s")
-            // On the module's loop it is counted and has its place before the loop goes on.
+            // `caller.run` returns after the message has been counted and has its place in the queue.
             waiting.append(
                 Task { try await caller.run { try await bus.route("app://stays/\(number)r", as: Void.self) } }
             )
@@ -387,7 +393,7 @@ struct SerialTests {
         #expect(steps.entries == (0..<4).flatMap { ["\($0)s", "\($0)r"] } + ["last"])
     }
 
-    @Test func `the body of a loop over replies may not ask the serial module that waits for it`()
+    @Test func `the body of a loop over replies cannot call the serial module that awaits it`()
         async throws
     {
         let module = try self.module(.near)
@@ -408,7 +414,7 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `a task that a serial handler leaves behind waits for its turn`(place: Place) async throws {
+    func `a task that outlives a serial handler waits for its turn`(place: Place) async throws {
         let module = try self.module(place)
         let (steps, bus) = (self.steps, self.bus)
         let begun = Gate()
@@ -429,7 +435,9 @@ struct SerialTests {
     }
 
     @Test(.needsPrivateSymbol("swift_task_getJobFlags"), arguments: Place.allCases)
-    func `a child task of a serial handler that asks its own module is told`(place: Place) async throws {
+    func `a child task of a serial handler that calls its own module fails with deadlock`(
+        place: Place
+    ) async throws {
         let module = try self.module(place)
         let bus = self.bus
         try bus.register("app://later", on: module) { _, _ in 1 }

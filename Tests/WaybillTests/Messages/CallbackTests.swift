@@ -11,7 +11,9 @@ struct CallbackTests {
     var caller: MessageBus { self.modules.caller }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `replies come in order, and their answers go back`(place: RouteTests.Place) async throws {
+    func `progress replies arrive in order, and their answers return to the handler`(
+        place: RouteTests.Place
+    ) async throws {
         try self.bus.register("app://upload") { message -> [Int] in
             var answers: [Int] = []
             for part in 1...20 { answers.append(try await message.reply(with: part, expecting: Int.self)) }
@@ -31,7 +33,7 @@ struct CallbackTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a caller that needs no value names no type, and gets the reply`(
+    func `a caller that needs no value receives the reply without naming a type`(
         place: RouteTests.Place
     ) async throws {
         try self.bus.register("app://upload") { message -> String in
@@ -56,7 +58,7 @@ struct CallbackTests {
         #expect(typed == "done" && named == "done" && reply.value as? String == "done")
     }
 
-    @Test func `a reply that fails is thrown, whatever the caller asks for`() async throws {
+    @Test func `a reply of a handler that fails is thrown, whatever type the caller asks for`() async throws {
         try self.bus.register("app://upload") { message in
             await message.reply(with: 1)
             throw RoutingError.refused("enough")
@@ -65,7 +67,8 @@ struct CallbackTests {
         #expect(error?.code == .refused)
     }
 
-    @MainActor @Test func `the closure runs where the caller is isolated`() async throws {
+    @MainActor @Test func `the closure for progress replies runs where the caller is isolated`() async throws
+    {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://upload", on: far) { _, message in
             for part in 1...5 { await message.reply(with: part) }
@@ -81,7 +84,7 @@ struct CallbackTests {
         #expect(sum == 15)
     }
 
-    @Test func `an actor's closure changes the actor's state`() async throws {
+    @Test func `an actor's closure for progress replies can change the actor's state`() async throws {
         let probe = Probe(eventLoop: EventLoop())
         try self.bus.register("app://upload") { message in
             for part in 1...5 { await message.reply(with: part) }
@@ -96,7 +99,7 @@ struct CallbackTests {
         #expect(await probe.heard == Array(1...5))
     }
 
-    @Test func `the handler waits until its reply has been dealt with`() async throws {
+    @Test func `a handler waits until its progress reply has been processed`() async throws {
         let journal = Journal<String>()
         try self.bus.register("app://upload") { message in
             for part in 1...3 {
@@ -114,7 +117,7 @@ struct CallbackTests {
         )
     }
 
-    @Test func `a handler learns that no caller listens`() async throws {
+    @Test func `a progress reply tells the handler that no caller listens`() async throws {
         try self.bus.register("app://upload") { message -> String in
             let isHeard = await message.reply(with: 1)
             let error = await failure { try await message.reply(with: 1, expecting: Int.self) }
@@ -134,7 +137,7 @@ struct CallbackTests {
         .inProcessOnly("a failure has its code there, and the sentence names no types"),
         arguments: ["app://upload", "upload", "APP:///upload/"]
     )
-    func `a reply or an answer of another type fails the reply, and names both`(url: String) async throws {
+    func `a reply or an answer of another type fails with both types`(url: String) async throws {
         try self.bus.register("app://upload") { message -> [RoutingError?] in
             [
                 await failure { try await message.reply(with: "text", expecting: Int.self) },
@@ -150,7 +153,7 @@ struct CallbackTests {
     }
 
     @Test(.inProcessOnly("it makes a bus of its own"))
-    func `the messages of the closure end with the answered message`() async throws {
+    func `the messages of a caller's closure end with the answered message`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let (begun, held) = (Gate(), Gate())
@@ -175,7 +178,7 @@ struct CallbackTests {
         held.open()
     }
 
-    @Test func `a caller and a handler that ask each other on and on are stopped`() async throws {
+    @Test func `a caller and a handler that call each other endlessly end at the hop limit`() async throws {
         try self.bus.register("app://upload") { message in
             try await message.reply(with: 1, expecting: Int.self)
         }
@@ -186,13 +189,13 @@ struct CallbackTests {
         var cause: (any Error)? = await failure { try await ask() }
         var last: RoutingError?
         while let inner = cause as? RoutingError { (last, cause) = (inner, inner.cause) }
-        // Causes stay in their process: the failure from elsewhere is that the caller's closure threw.
+        // Another process does not receive causes. There the failure is that the caller's closure threw.
         #expect(last?.code == (self.modules.isConnected ? .refused : .hopLimitExceeded))
         #expect(await caller.settles())
     }
 
     @Test(.inProcessOnly("a failure has its code there, and no cause"))
-    func `an error of the closure is thrown to the handler`() async throws {
+    func `an error of the caller's closure is thrown to the handler`() async throws {
         struct Refusal: Error {}
         try self.bus.register("app://upload") { message -> RoutingError? in
             await failure { try await message.reply(with: 1, expecting: Int.self) }
@@ -203,7 +206,7 @@ struct CallbackTests {
         #expect(error?.code == .refused && error?.cause is Refusal)
     }
 
-    @Test func `a caller that is cancelled in its closure sets the handler free`() async throws {
+    @Test func `a caller that is cancelled in its closure resumes the handler`() async throws {
         let freed = Gate()
         try self.bus.register("app://upload") { message in
             while await message.reply(with: 1) {}
@@ -220,7 +223,7 @@ struct CallbackTests {
         await freed.wait()
     }
 
-    @Test func `a message that is kept replies to no caller once it has been answered`() async throws {
+    @Test func `a message kept after its last reply can send no progress reply`() async throws {
         let kept = Journal<Message>()
         try self.bus.register("app://a") { message in
             await Task.yield()
@@ -247,7 +250,7 @@ struct CallbackTests {
         .inProcessOnly("the caller's bus counts the reply when the closure has returned"),
         arguments: RouteTests.Place.allCases
     )
-    func `a handler that gives a reply up goes on`(place: RouteTests.Place) async throws {
+    func `a handler that cancels its progress reply continues`(place: RouteTests.Place) async throws {
         let (given, held) = (Gate(), Gate())
         try self.bus.register("app://upload") { message -> Bool in
             let reply = Task { await message.reply(with: 1) }
@@ -259,7 +262,7 @@ struct CallbackTests {
         let isHeard = try await RouteTests.run(place, caller) {
             try await caller.route("app://upload", as: Bool.self) { (_: Int) in
                 given.open()
-                // The handler goes on before this does.
+                // The handler continues before this closure ends.
                 while caller.statistics.replied == 0 { await Task.yield() }
                 held.open()
             }
@@ -268,11 +271,11 @@ struct CallbackTests {
         #expect(!isHeard)
     }
 
-    /// A closure that cannot handle the progress replies.
+    /// The closures that cannot handle a progress reply.
     enum Misfit: CaseIterable, Sendable { case otherType, throwing }
 
     @Test(.inProcessOnly("it makes a bus of its own"), arguments: Misfit.allCases)
-    func `the failure of a closure is reported`(misfit: Misfit) async throws {
+    func `the failure of a caller's closure is reported`(misfit: Misfit) async throws {
         struct Refusal: Error {}
         let logged = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: logged))
@@ -296,7 +299,7 @@ struct CallbackTests {
         #expect(bus.statistics.replied == 1)
     }
 
-    @Test func `a handler that is told of a closure's failure deals with it`() async throws {
+    @Test func `a handler can catch the failure of a caller's closure`() async throws {
         struct Refusal: Error {}
         try self.bus.register("app://upload") { message -> String in
             (try? await message.reply(with: 7, expecting: Int.self)).map { "\($0)" } ?? "refused"

@@ -3,14 +3,14 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// Replies that are replied to.
+/// Progress replies and their answers.
 @Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct DialogTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }
     var caller: MessageBus { self.modules.caller }
 
-    /// Registers a handler that asks repeatedly, each time with the last answer, and returns all answers.
+    /// Registers a handler that asks repeatedly with the last answer, and returns all answers.
     private func register(rounds: Int) throws {
         try self.bus.register("app://dialog") { message -> [Int] in
             var heard = [0]
@@ -23,7 +23,7 @@ struct DialogTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a dialog of many rounds, as a sequence`(place: RouteTests.Place) async throws {
+    func `a dialog of ten rounds can be a sequence of replies`(place: RouteTests.Place) async throws {
         try self.register(rounds: 10)
         let receipts = Journal<Message>()
         try self.bus.register("app://home/receipt") { receipts.add($0) }
@@ -47,7 +47,7 @@ struct DialogTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a dialog of many rounds, with a closure`(place: RouteTests.Place) async throws {
+    func `a dialog of ten rounds can be held with a closure`(place: RouteTests.Place) async throws {
         try self.register(rounds: 10)
         let caller = self.caller
         let heard: [Int] = try await RouteTests.run(place, caller) {
@@ -56,7 +56,7 @@ struct DialogTests {
         #expect(heard == [0, 2, 6, 14, 30, 62, 126, 254, 510, 1022, 2046])
     }
 
-    @Test func `two handlers exchange replies through a third`() async throws {
+    @Test func `two handlers exchange replies through a third one`() async throws {
         try self.register(rounds: 3)
         let bus = self.bus
         try bus.register("app://interpreter") { [weak bus] message -> [Int] in
@@ -71,7 +71,7 @@ struct DialogTests {
         #expect(heard == [0, 2, 2, 2])
     }
 
-    @Test func `a reply is answered once, and not after the next`() async throws {
+    @Test func `a reply can be answered once, and only before the next reply`() async throws {
         let answers = Journal<String>()
         try self.bus.register("app://ask") { message -> Int in
             for number in 1...3 {
@@ -89,7 +89,7 @@ struct DialogTests {
         #expect(!first.answer(with: 11))
         let second = try #require(try await replies.next())
         #expect(!first.answer(with: 12))
-        // Nobody answers the second: that is an answer as well.
+        // Reading on without answering the second reply answers it too, with no value.
         let third = try #require(try await replies.next())
         #expect(!second.answer(with: 20))
         #expect(third.answer(with: "three"))
@@ -99,7 +99,7 @@ struct DialogTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a slow reader holds the handler up`(place: RouteTests.Place) async throws {
+    func `a slow reader of replies suspends the handler`(place: RouteTests.Place) async throws {
         let sent = Journal<Int>()
         try self.bus.register("app://fast") { message in
             for number in 1...50 {
@@ -113,7 +113,7 @@ struct DialogTests {
             var worst = 0
             for try await reply in caller.replies(to: "app://fast") where !reply.isLast {
                 read += 1
-                // Time in which one that is not held up would have been far ahead.
+                // A handler that did not wait would get ahead in this time.
                 for _ in 0..<5 { await Task.yield() }
                 worst = max(worst, sent.count - read)
             }
@@ -123,7 +123,7 @@ struct DialogTests {
         #expect(sent.count == 50)
     }
 
-    @Test func `each of a handler's tasks is held up`() async throws {
+    @Test func `each progress reply of a handler's tasks waits for the reader`() async throws {
         let sent = Journal<Int>()
         try self.bus.register("app://fast") { message in
             await withTaskGroup(of: Void.self) { group in

@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// Text from outside is logged on one line that cannot be forged, wherever it is logged.
+/// Text from outside is logged on one line that cannot be forged.
 @Suite(.timeLimit(.minutes(1)))
 struct LoggedTextTests {
     private let journal = Journal<String>()
@@ -35,7 +35,7 @@ struct LoggedTextTests {
         }
     }
 
-    @Test func `a dead letter`() async throws {
+    @Test func `the log entry of a dead letter is one line, with control characters escaped`() async throws {
         try self.bus.register("app://broken/:text") { message in
             throw RoutingError.refused("not \(message.parameters["text"] ?? "")")
         }
@@ -49,7 +49,7 @@ struct LoggedTextTests {
         #expect(self.journal.entries.contains { $0.contains("(8,013 bytes)") })
     }
 
-    @Test func `a delivery that LoggingMiddleware writes down`() async throws {
+    @Test func `the log entry of a delivery by LoggingMiddleware is one line`() async throws {
         let journal = self.journal
         let logger = Logger(label: "log") { _ in JournalLogHandler(journal: journal) }
         let bus = MessageBus(configuration: .quiet)
@@ -60,7 +60,7 @@ struct LoggedTextTests {
         #expect(journal.entries[0].hasSuffix("url=\(Self.safe)"))
     }
 
-    @Test func `messages that a subscriber left unread`() async throws {
+    @Test func `the log entry of messages that a subscriber left unread is one line`() async throws {
         for url in [Self.hostile, Self.long] {
             var sequence: SubscriptionSequence? = try self.bus.subscription(to: "app://nobody/**")
             #expect(try await self.bus.publish(url) == 1)
@@ -71,7 +71,7 @@ struct LoggedTextTests {
         self.expectSafe(self.journal.entries, count: 2)
     }
 
-    @Test func `messages that a subscriber's buffer had no room for`() async throws {
+    @Test func `the log entry of messages that a subscriber's buffer dropped is one line`() async throws {
         let sequence = try self.bus.subscription(to: "app://nobody/**", limit: 1, whenFull: .dropOldest)
         for url in [Self.hostile, Self.long, "app://nobody/last"] { try await self.bus.publish(url) }
         #expect(await eventually { self.journal.count == 2 })
@@ -79,7 +79,7 @@ struct LoggedTextTests {
         withExtendedLifetime(sequence) {}
     }
 
-    @Test func `a scheme that cannot be connected`() {
+    @Test func `the error of a scheme that cannot be connected is one line`() {
         struct Nothing: Connector {
             nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable { 1 }
         }
@@ -89,7 +89,7 @@ struct LoggedTextTests {
         self.expectSafe(errors.map { "\($0)" }, count: 2)
     }
 
-    @Test func `descriptions of messages, replies and dead letters`() async throws {
+    @Test func `descriptions of messages, replies and dead letters are one line`() async throws {
         let letters = self.bus.deadLetters
         try self.bus.register("app://nobody/:text") { "\($0)" }
         for url in [Self.hostile, Self.long] {

@@ -18,14 +18,14 @@ struct MessageTests {
         #expect(seen.entries[0].hasSuffix(" to app://home answering \(first.correlationID)"))
     }
 
-    @Test func `a reply prints in one line: its ID, its URL, and its value`() async throws {
+    @Test func `a reply prints on one line: its ID, its URL, and its value`() async throws {
         try self.bus.register("app://a") { _ in 42 }
         let reply = try await self.bus.route("app://a")
         #expect("\(reply)" == "reply \(reply.correlationID) from app://a: 42")
     }
 
     @Test(arguments: ["app://a\nb", "app://a?x=\r\n", "app://nobody/\u{2028}x", "app://nobody/\u{85}"])
-    func `the printed line is one line for any URL`(url: String) async throws {
+    func `a message prints on one line for any URL`(url: String) async throws {
         let seen = Journal<String>()
         self.bus.setUncaughtHandler { seen.add("\($0)") }
         try self.bus.register("app://**") { "\($0)" }
@@ -36,7 +36,7 @@ struct MessageTests {
         #expect(text?.contains { $0.isNewline } != true)
     }
 
-    @Test func `a missing payload, or a payload of another type, is an error`() async throws {
+    @Test func `reading a missing payload, or one of another type, is an error`() async throws {
         try self.bus.register("app://none") { _ = try $0.payload(as: Int.self) }
         let missing = await failure { try await self.bus.route("app://none") }
         #expect(missing?.code == .missingParameter && missing?.message.contains("Int") == true)
@@ -52,7 +52,7 @@ struct MessageTests {
         #expect(wrong?.message.contains("Int") == true && wrong?.message.contains("String") == true)
     }
 
-    @Test func `a correlation ID is a number that travels as text`() {
+    @Test func `a correlation ID is written as text and read back`() {
         let id = CorrelationID(rawValue: 0xABCDEF)
         #expect("\(id)" == "abcdef" && id < CorrelationID(rawValue: 0xABCDF0))
         #expect("\(CorrelationID(rawValue: .max))".count == 16)

@@ -19,7 +19,7 @@ struct ModuleErrorTests {
     }
 
     @Test
-    func `a caller gets the error that a module declares, by its type and by its code`() async throws {
+    func `a caller can read the error that a module declares, by its type and by its code`() async throws {
         let unknown = await #expect(throws: RoutingError.self) { try await self.bus.route("app://orders/99") }
         #expect(unknown?.code == .handlerFailed && unknown?.message == "there is no order 99")
         #expect(unknown?.declared(as: OrderError.self) == .unknown(id: 99))
@@ -29,7 +29,7 @@ struct ModuleErrorTests {
     }
 
     @Test
-    func `a call that names the type throws the error itself`() async throws {
+    func `a call that names the error's type throws the error itself`() async throws {
         func order(_ url: String) async throws -> Int {
             try await self.bus.route(url, throwing: OrderError.self)
         }
@@ -40,7 +40,7 @@ struct ModuleErrorTests {
     }
 
     @Test
-    func `an error that is not declared, or that another handler threw, is not the module's`() async throws {
+    func `an undeclared error, or one of another handler, is not the module's error`() async throws {
         for url in ["app://hidden", "app://forwards"] {
             let error = await #expect(throws: RoutingError.self) { try await self.bus.route(url) }
             #expect(error?.code == .handlerFailed && error?.message == "the handler threw an error")

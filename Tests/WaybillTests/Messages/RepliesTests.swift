@@ -10,7 +10,9 @@ struct RepliesTests {
     var caller: MessageBus { self.modules.caller }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `the sequence has every reply, the last one last`(place: RouteTests.Place) async throws {
+    func `a sequence of replies has each reply, and the last one is marked`(
+        place: RouteTests.Place
+    ) async throws {
         try self.bus.register("app://count") { message -> String in
             for number in 1...3 { await message.reply(with: number) }
             return "done"
@@ -28,7 +30,7 @@ struct RepliesTests {
         #expect(self.caller.statistics.sent == 1 && self.caller.statistics.replied == 1)
     }
 
-    @Test func `the request is made when the iteration begins, for each of them`() async throws {
+    @Test func `a sequence of replies sends its request at the start of each iteration`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         let replies = self.caller.replies(to: "app://a")
         #expect(self.caller.statistics.sent == 0)
@@ -36,7 +38,7 @@ struct RepliesTests {
         #expect(self.caller.statistics.sent == 2)
     }
 
-    @Test func `the handler waits until the next reply is asked for`() async throws {
+    @Test func `the handler waits until the reader asks for the next reply`() async throws {
         let journal = Journal<String>()
         try self.bus.register("app://count") { message in
             for number in 1...2 {
@@ -50,7 +52,7 @@ struct RepliesTests {
         #expect(journal.entries == ["saw 1", "went on after 1", "saw 2", "went on after 2"])
     }
 
-    @Test func `leaving early cancels the handler and sets it free`() async throws {
+    @Test func `leaving the loop over replies cancels the handler and resumes it`() async throws {
         let freed = Gate()
         let cancelled = Gate()
         try self.bus.register("app://count") { message in
@@ -67,14 +69,14 @@ struct RepliesTests {
         #expect(self.caller.statistics.cancelled == 1 && self.caller.statistics.inFlight == 0)
     }
 
-    @Test func `a deadline sets a handler free whose reply is not followed up`() async throws {
+    @Test func `a deadline resumes a handler whose reply is not read`() async throws {
         let freed = Gate()
         try self.bus.register("app://count") { message in
             while await message.reply(with: 1) {}
             freed.open()
         }
         let caller = self.caller
-        // Where the caller is on the loop, the handler begins at once.
+        // If the caller is on the loop, the handler begins at once.
         try await RouteTests.run(.home, caller) {
             let deadline = ContinuousClock.now + Scale.whileQuick / 4
             var replies = caller.replies(to: "app://count", deadline: deadline).makeAsyncIterator()
@@ -89,7 +91,7 @@ struct RepliesTests {
     @Test(arguments: [
         ("app://nobody", RoutingError.Code.noRoute), ("", .invalidURL), ("app://broken", .handlerFailed),
     ])
-    func `a failure is thrown once, and then the sequence ends`(
+    func `a sequence of replies throws a failure once, and then ends`(
         url: String,
         code: RoutingError.Code
     ) async throws {
@@ -100,7 +102,7 @@ struct RepliesTests {
         #expect(self.caller.statistics.sent == 1 && self.caller.statistics.inFlight == 0)
     }
 
-    @Test func `a reader that is cancelled cancels the handler`() async throws {
+    @Test func `cancelling the reader cancels the handler`() async throws {
         let started = Gate()
         let cancelled = Gate()
         try self.bus.register("app://count") { message in

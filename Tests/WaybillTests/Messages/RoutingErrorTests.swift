@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// Every code, and its message.
+/// Each error code, and its message.
 @Suite(.timeLimit(.minutes(1)))
 struct RoutingErrorTests {
     let bus = MessageBus(configuration: .quiet)
@@ -93,7 +93,7 @@ struct RoutingErrorTests {
         }
         let deep = await failure { try await bus.route("app://depth", parameters: ["n": 3]) }
         #expect(deep?.code == .handlerFailed && deep?.rootCause.code == .hopLimitExceeded)
-        // Each handler has failed, and the last message has reached none.
+        // Each handler has failed, and the last message has reached no handler.
         #expect(bus.statistics.failed == 17 && bus.statistics.deadLettered == 1)
 
         try bus.register("app://late") { [unowned bus] message -> Int in
@@ -128,7 +128,7 @@ struct RoutingErrorTests {
         #expect(bus.statistics.failed == 1 && bus.statistics.deadLettered == 0)
     }
 
-    @Test func `a value of another type is named by its type, as it is written in Swift`() async throws {
+    @Test func `the error of a value names its type as it is written in Swift`() async throws {
         let bus = self.bus
         try bus.register("app://text") { _ in "secret" }
         try bus.register("app://none") { _ in String?.none }
@@ -155,7 +155,9 @@ struct RoutingErrorTests {
         #expect(existential?.contains("but the handler returned nil (") == true)
     }
 
-    @Test func `progress, answers and payloads of another type say where they come from`() async throws {
+    @Test func `the type error of a progress reply, an answer or a payload says which of them it is`()
+        async throws
+    {
         let answers = Journal<String>()
         try self.bus.register("app://asks") { (message: Message) async in
             do throws(RoutingError) {
@@ -190,7 +192,7 @@ struct RoutingErrorTests {
 
     /// Handlers in all places, with and without a middleware.
     @Test(arguments: AddingHandler.allCases, [false, true])
-    func `a failure names the route and the module`(kind: AddingHandler, isSurrounded: Bool) async throws {
+    func `a failure contains the route and the module`(kind: AddingHandler, isSurrounded: Bool) async throws {
         let bus = self.bus
         try kind.register(on: bus, Journal(), at: "app://add/:n")
         if isSurrounded { bus.use(Doing { .pass($0) }) }
@@ -212,7 +214,7 @@ struct RoutingErrorTests {
         #expect(nobody?.code == .noRoute && nobody?.route == nil)
     }
 
-    @Test func `a URL that was mistyped gets a suggestion`() async throws {
+    @Test func `the error of a mistyped URL has a suggestion`() async throws {
         try self.bus.register("app://user/detail") { _ in }
         let error = await failure { try await self.bus.route("app://usr/detail?x=1") }
         #expect(error?.message.contains("app://user/detail") == true)
@@ -243,7 +245,7 @@ struct RoutingErrorTests {
         #expect(cause?.code == inner?.code && cause?.url == url && inner != nil)
     }
 
-    @Test func `an error about this very message passes as it is`() async throws {
+    @Test func `an error about the message itself passes unchanged`() async throws {
         try self.bus.register("app://a") { message in
             throw RoutingError(.unreachable, url: "\(message.address)", message: "gone fishing")
         }
@@ -252,7 +254,7 @@ struct RoutingErrorTests {
         #expect(await failure { try await self.bus.route("app://b") }?.code == .notTransferable)
     }
 
-    @Test func `an error names its route when it ends while the caller is busy with a reply`() async throws {
+    @Test func `an error has its route when it ends while the caller processes a reply`() async throws {
         let registration = try self.bus.register("app://a/:n") { message in
             _ = await message.reply(with: 1)
             try await Task.sleep(for: .seconds(60))
@@ -264,7 +266,7 @@ struct RoutingErrorTests {
     }
 
     @Test(arguments: [false, true])
-    func `an error about a full mailbox names route and module`(isSerial: Bool) async throws {
+    func `the error of a full mailbox has the route and the module`(isSerial: Bool) async throws {
         let module = Probe(eventLoop: EventLoop())
         let bus = self.bus
         let (begun, held) = (Gate(), Gate())
@@ -295,7 +297,7 @@ struct RoutingErrorTests {
         #expect(seen == Array(repeating: "app://a/:n", count: 3))
     }
 
-    @Test func `an error about an answer of another type names its route`() async throws {
+    @Test func `the error of an answer of another type has the route`() async throws {
         try self.bus.register("app://a/:n") { message -> Int in
             await message.reply(with: 1)
             return 1

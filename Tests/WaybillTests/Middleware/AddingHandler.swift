@@ -6,7 +6,7 @@ import WaybillTestSupport
 enum AddingHandler: CaseIterable, Sendable {
     case now, later, far, farLater
 
-    /// Registers it; it notes each of its calls.
+    /// Registers the handler, which records each of its calls.
     func register(on bus: MessageBus, _ journal: Journal<String>, at url: String = "app://user/add") throws {
         let far = Probe(eventLoop: EventLoop())
         switch self {

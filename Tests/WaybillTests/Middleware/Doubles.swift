@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillTestSupport
 
-/// Notes its name when a message comes, and again when its outcome goes back.
+/// Records its name when a message arrives, and again when its outcome returns.
 struct Noting: Middleware {
     let name: String
     let journal: Journal<String>
@@ -17,7 +17,7 @@ struct Noting: Middleware {
     }
 }
 
-/// Does whatever a closure says before the rest, or instead of it.
+/// Performs a closure before the next handler, or instead of it.
 struct Doing: Middleware {
     enum Answer: Sendable {
         case pass(Message)
@@ -40,7 +40,7 @@ struct Doing: Middleware {
     }
 }
 
-/// Opens a gate and then hangs, whether it is cancelled or not, until another gate opens.
+/// Opens a gate and then hangs until another gate opens, whether it is cancelled or not.
 struct Hanging: Middleware {
     let started: Gate
     let end: Gate
@@ -62,7 +62,7 @@ struct Hanging: Middleware {
     }
 }
 
-/// Calls the rest a number of times and returns what the last call does.
+/// Calls the next handler a number of times, and returns the result of the last call.
 struct Repeating: Middleware {
     let times: Int
 

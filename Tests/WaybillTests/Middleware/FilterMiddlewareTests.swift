@@ -8,7 +8,7 @@ struct FilterMiddlewareTests {
     let bus = MessageBus(configuration: .quiet)
     let failures = Journal<String>()
 
-    @Test func `it lets pass, or refuses, with or without a reason`() async throws {
+    @Test func `the filter middleware passes or refuses a message, with or without a reason`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         self.bus.use(
             FilterMiddleware { message in
@@ -22,7 +22,7 @@ struct FilterMiddlewareTests {
         #expect(error?.code == .refused && error?.message == "guests may not" && error?.url == "app://a")
     }
 
-    @Test func `it sees every failure, also of a URL without a handler`() async throws {
+    @Test func `the filter middleware receives each failure, also of a URL without a handler`() async throws {
         struct Oops: Error {}
         try self.bus.register("app://a") { _ in 1 }
         try self.bus.register("app://b") { _ in throw Oops() }

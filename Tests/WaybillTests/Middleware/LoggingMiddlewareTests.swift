@@ -11,7 +11,9 @@ struct LoggingMiddlewareTests {
 
     private var logger: Logger { Logger(label: "log") { [journal] _ in JournalLogHandler(journal: journal) } }
 
-    @Test func `it writes start and outcome with pattern, duration and code`() async throws {
+    @Test func `the logging middleware writes start and outcome with pattern, duration and code`()
+        async throws
+    {
         try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }
         self.bus.use(LoggingMiddleware(logger: self.logger, startLevel: .trace))
         _ = try await self.bus.route("app://user/7", as: Int.self)
@@ -23,7 +25,7 @@ struct LoggingMiddlewareTests {
         #expect(entries[3].hasPrefix("failed code=invalidParameter duration="))
     }
 
-    @Test func `without a logger it writes into the log of the bus`() async throws {
+    @Test func `the logging middleware without a logger writes to the bus's log`() async throws {
         let bus = MessageBus(configuration: .init(logger: self.logger))
         try bus.register("app://user") { _ in 1 }
         bus.use(LoggingMiddleware(level: .info))
@@ -31,7 +33,7 @@ struct LoggingMiddlewareTests {
         #expect(self.journal.entries.map { $0.hasPrefix("replied duration=") } == [true])
     }
 
-    @Test func `below the logger's level it writes nothing`() async throws {
+    @Test func `the logging middleware writes nothing below its logger's level`() async throws {
         try self.bus.register("app://a") { _ in }
         var logger = self.logger
         logger.logLevel = .error

@@ -4,14 +4,14 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
-/// Messages other than routed ones that middlewares intercept.
+/// Messages that middlewares intercept other than routed ones.
 @Suite(.timeLimit(.minutes(1)))
 struct MiddlewareReachTests {
     let bus = MessageBus(configuration: .quiet)
     let journal = Journal<String>()
 
     @Test(arguments: AddingHandler.allCases)
-    func `messages that are sent pass through, in order`(kind: AddingHandler) async throws {
+    func `sent messages pass the middlewares in order`(kind: AddingHandler) async throws {
         let far = Probe(eventLoop: EventLoop())
         let heard = self.journal
         switch kind {
@@ -35,7 +35,7 @@ struct MiddlewareReachTests {
     }
 
     @Test(arguments: [false, true])
-    func `a caller on the bus's second loop meets them there`(fails: Bool) async throws {
+    func `a caller on the bus's second loop runs the middlewares there`(fails: Bool) async throws {
         let second = EventLoop()
         let bus = MessageBus(eventLoops: [EventLoop(), second], configuration: .quiet)
         let module = Probe(eventLoop: second)
@@ -57,12 +57,12 @@ struct MiddlewareReachTests {
         #expect(self.journal.count == 200)
         let books = bus.statistics
         #expect(books.sent == 100 && books.inFlight == 0 && books.replied == (fails ? 0 : 100))
-        // A snapshot that a message still held would keep the handler.
+        // If a message still held a snapshot of the routes, the handler would be found.
         bus.unregister("app://count")
         #expect(await failure { try await bus.route("app://count?n=1") }?.code == .noRoute)
     }
 
-    @Test func `a message that is enqueued passes through, in order`() async throws {
+    @Test func `enqueued messages pass the middlewares in order`() async throws {
         let module = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.configureMailbox(of: module, MailboxConfiguration(limit: 2, whenFull: .suspend))
         try self.bus.register("app://count", on: module) { module, message in
@@ -77,7 +77,7 @@ struct MiddlewareReachTests {
         #expect(error?.code == .noRoute)
     }
 
-    @Test func `a message that is sent and refused is a dead letter`() async throws {
+    @Test func `a sent message that a middleware refuses is a dead letter`() async throws {
         let letters = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: letters))
         try bus.register("app://log") { _ in }
@@ -88,7 +88,7 @@ struct MiddlewareReachTests {
         #expect(bus.statistics.deadLettered == 1 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `each subscriber's delivery passes through`() async throws {
+    @Test func `the delivery to each subscriber passes the middlewares`() async throws {
         for name in ["a", "b"] {
             try self.bus.subscribe("app://topic/:n") { [journal] _ in journal.add("subscriber \(name)") }
         }
@@ -105,7 +105,9 @@ struct MiddlewareReachTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a message of a sequence is intercepted when it is read`(place: RouteTests.Place) async throws {
+    func `a message of a sequence passes the middlewares when it is read`(
+        place: RouteTests.Place
+    ) async throws {
         struct Refusal: Error {}
         let (bus, journal) = (self.bus, self.journal)
         let messages = try bus.subscription(to: "app://topic/:n")
@@ -135,7 +137,7 @@ struct MiddlewareReachTests {
         #expect(bus.statistics.sent == 5 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `a middleware that hangs before a reader is cut off by the deadline`() async throws {
+    @Test func `a middleware that hangs before a reader is cancelled at the deadline`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let (started, end, cancelled) = (Gate(), Gate(), Gate())
@@ -153,7 +155,7 @@ struct MiddlewareReachTests {
     }
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `return legs pass through, with the headers that the handler saw`(
+    func `return legs pass the middlewares, with the headers that the handler saw`(
         kind: AddingHandler,
         place: RouteTests.Place
     ) async throws {
@@ -179,7 +181,7 @@ struct MiddlewareReachTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `replies before the last one reach the caller`(place: RouteTests.Place) async throws {
+    func `progress replies reach the caller through a middleware`(place: RouteTests.Place) async throws {
         try self.bus.register("app://upload") { message -> Int in
             try await message.reply(with: 1, expecting: Int.self)
                 + message.reply(with: 2, expecting: Int.self)
@@ -201,7 +203,8 @@ struct MiddlewareReachTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a URL without a handler is seen, and may be answered`(place: RouteTests.Place) async throws {
+    func `a middleware sees a URL without a handler, and can answer it`(place: RouteTests.Place) async throws
+    {
         let uncaught = self.journal
         self.bus.setUncaughtHandler { uncaught.add("\($0.address)") }
         let seen = Journal<String>()

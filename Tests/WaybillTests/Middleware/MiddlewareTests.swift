@@ -10,7 +10,7 @@ struct MiddlewareTests {
     let journal = Journal<String>()
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `they are around the handler in declared order, where they apply`(
+    func `middlewares surround the handler in declared order, where their patterns match`(
         kind: AddingHandler,
         place: RouteTests.Place
     ) async throws {
@@ -64,7 +64,8 @@ struct MiddlewareTests {
         #expect(await eventually { kept.journal == nil })
     }
 
-    @Test func `it stays on the caller's loop, as do the functions that it calls`() async throws {
+    @Test func `a middleware runs on the caller's loop, and so do the functions that it calls`() async throws
+    {
         let loop = self.bus.eventLoop
         struct Insisting: Middleware {
             let loop: EventLoop
@@ -95,7 +96,10 @@ struct MiddlewareTests {
     }
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `it may answer instead of the handler`(kind: AddingHandler, place: RouteTests.Place) async throws {
+    func `a middleware can answer instead of the handler`(
+        kind: AddingHandler,
+        place: RouteTests.Place
+    ) async throws {
         try kind.register(on: self.bus, self.journal)
         self.bus.use(Doing { _ in .answer(42) })
         let bus = self.bus
@@ -112,7 +116,10 @@ struct MiddlewareTests {
     }
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `it may refuse, and the URL is named`(kind: AddingHandler, place: RouteTests.Place) async throws {
+    func `a middleware can refuse a message, and the error has the URL`(
+        kind: AddingHandler,
+        place: RouteTests.Place
+    ) async throws {
         try kind.register(on: self.bus, self.journal)
         self.bus.use(Doing { _ in throw RoutingError.refused("not today") })
         let bus = self.bus
@@ -126,7 +133,7 @@ struct MiddlewareTests {
         #expect(self.journal.count == 0 && bus.statistics.failed == 2 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `a handler's own error is a failure with a cause`() async throws {
+    @Test func `an error that a middleware throws is the cause of the failure`() async throws {
         struct Oops: Error {}
         try AddingHandler.now.register(on: self.bus, self.journal)
         self.bus.use(Doing { _ in throw Oops() })
@@ -137,7 +144,10 @@ struct MiddlewareTests {
     }
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `it may change parameters and headers`(kind: AddingHandler, place: RouteTests.Place) async throws {
+    func `a middleware can change parameters and headers`(
+        kind: AddingHandler,
+        place: RouteTests.Place
+    ) async throws {
         try kind.register(on: self.bus, self.journal)
         try self.bus.register("app://headers") { $0.headers }
         self.bus.use(Doing { .pass($0.with(parameters: ["n": 10]).with(headers: ["tenant": "a"])) })
@@ -160,7 +170,10 @@ struct MiddlewareTests {
     }
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `the deadline cuts one off that hangs`(kind: AddingHandler, place: RouteTests.Place) async throws {
+    func `a middleware that hangs is cancelled at the deadline`(
+        kind: AddingHandler,
+        place: RouteTests.Place
+    ) async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         try kind.register(on: bus, self.journal)
@@ -181,7 +194,10 @@ struct MiddlewareTests {
     }
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `the caller's cancellation reaches it`(kind: AddingHandler, place: RouteTests.Place) async throws {
+    func `the caller's cancellation reaches a middleware`(
+        kind: AddingHandler,
+        place: RouteTests.Place
+    ) async throws {
         try kind.register(on: self.bus, self.journal)
         let (started, cancelled) = (Gate(), Gate())
         self.bus.use(Hanging(started: started, end: cancelled, cancelled: cancelled))
@@ -196,7 +212,7 @@ struct MiddlewareTests {
     }
 
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
-    func `however often it calls the rest, the message is one`(
+    func `a middleware that calls next repeatedly still handles one message`(
         kind: AddingHandler,
         place: RouteTests.Place
     ) async throws {
@@ -234,11 +250,11 @@ struct MiddlewareTests {
         #expect(self.journal.count == 9)
     }
 
-    @Test func `a pattern that is none is an error`() {
+    @Test func `a middleware for an invalid pattern is an error`() {
         #expect(throws: RoutingError.self) { try self.bus.use(Repeating(times: 1), for: "app://%ff") }
     }
 
-    @Test func `the handler's hops and deadline are its message's`() async throws {
+    @Test func `a handler behind a middleware has the hops of its message`() async throws {
         let bus = self.bus
         self.bus.use(Doing { .pass($0) })
         try bus.register("app://again") { [weak bus] _ in try await bus?.route("app://again", as: Void.self) }
@@ -249,7 +265,7 @@ struct MiddlewareTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    @Test func `an unregistered handler fails callers that wait in the chain`() async throws {
+    @Test func `unregistering a handler fails callers that wait in a middleware`() async throws {
         let (started, end, cancelled) = (Gate(), Gate(), Gate())
         try AddingHandler.later.register(on: self.bus, self.journal)
         self.bus.use(Hanging(started: started, end: end, cancelled: cancelled))
@@ -284,7 +300,7 @@ struct MiddlewareTests {
         #expect(seen.entries == ["here", "here"])
     }
 
-    @Test func `one whose type is hidden works as well`() async throws {
+    @Test func `middlewares of a type that is erased work like others`() async throws {
         try AddingHandler.now.register(on: self.bus, self.journal)
         let middlewares: [any Middleware] = [
             Noting(name: "a", journal: self.journal), Doing { _ in .answer(7) },
@@ -294,7 +310,7 @@ struct MiddlewareTests {
         #expect(self.journal.entries == ["a user/add", "a done"])
     }
 
-    @Test func `a bus that goes away lets its middlewares go`() async throws {
+    @Test func `dropping a bus releases its middlewares`() async throws {
         final class Held: Middleware {
             nonisolated(nonsending) func handle(
                 _ message: Message,

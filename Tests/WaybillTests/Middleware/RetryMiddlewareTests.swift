@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// A clock whose sleeps are over at once, and noted.
+/// A clock that records sleeps and ends them at once.
 struct NotingClock: Clock {
     let sleeps = Journal<Duration>()
     var now: ContinuousClock.Instant { .now }
@@ -47,7 +47,9 @@ struct RetryMiddlewareTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `it tries again, later each time, and the message is one`(place: RouteTests.Place) async throws {
+    func `the retry middleware retries after growing pauses, and counts one message`(
+        place: RouteTests.Place
+    ) async throws {
         try self.register(failing: 3)
         self.bus.use(try self.retry(4))
         let bus = self.bus
@@ -63,7 +65,7 @@ struct RetryMiddlewareTests {
         }
     }
 
-    @Test func `it retries a long URL if it has the limits of the bus`() async throws {
+    @Test func `the retry middleware retries a long URL if it has the limits of the bus`() async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.limits.urlLength = 20_000
         let bus = MessageBus(configuration: configuration)
@@ -84,7 +86,7 @@ struct RetryMiddlewareTests {
         #expect(try await bus.route(url, as: Int.self) == 2)
     }
 
-    @Test func `it gives up with the last failure`() async throws {
+    @Test func `the retry middleware fails with the last failure after its last attempt`() async throws {
         try self.register(failing: 9)
         self.bus.use(try self.retry(3))
         let error = await failure { try await self.bus.route("app://stock/a") }
@@ -92,21 +94,21 @@ struct RetryMiddlewareTests {
         #expect(self.bus.statistics.sent == 1 && self.bus.statistics.failed == 1)
     }
 
-    @Test func `the middleware does not retry a route that is not idempotent`() async throws {
+    @Test func `the retry middleware does not retry a route that is not idempotent`() async throws {
         try self.register(failing: 9)
         self.bus.use(try self.retry(3))
         #expect(await failure { try await self.bus.route("app://pay") }?.code == .handlerFailed)
         #expect(self.attempts.count == 1)
     }
 
-    @Test func `it does not retry an error that a retry cannot repair`() async throws {
+    @Test func `the retry middleware does not retry an error that a retry cannot repair`() async throws {
         try self.register(failing: 9, .refused)
         self.bus.use(try self.retry(3))
         #expect(await failure { try await self.bus.route("app://stock/a") }?.code == .refused)
         #expect(self.attempts.count == 1)
     }
 
-    @Test func `it does not wait past the deadline`() async throws {
+    @Test func `the retry middleware does not wait past the deadline`() async throws {
         try self.register(failing: 9)
         self.bus.use(try self.retry(3))
         let error = await failure {
@@ -115,7 +117,7 @@ struct RetryMiddlewareTests {
         #expect(error?.code == .handlerFailed && self.attempts.count == 1 && self.clock.sleeps.count == 0)
     }
 
-    @Test func `it ends with its caller`() async throws {
+    @Test func `cancelling the caller ends the retry middleware's wait`() async throws {
         let started = Gate()
         try self.bus.register("app://stock/a") { _ in
             started.open()
@@ -131,7 +133,7 @@ struct RetryMiddlewareTests {
         #expect(self.bus.statistics.cancelled == 1)
     }
 
-    @Test func `a message that is sent is tried again too`() async throws {
+    @Test func `the retry middleware retries a sent message`() async throws {
         try self.register(failing: 2)
         self.bus.use(try self.retry(3))
         self.bus.send("app://stock/a")
@@ -139,13 +141,13 @@ struct RetryMiddlewareTests {
         #expect(self.attempts.count == 3 && self.bus.statistics.sent == 1)
     }
 
-    @Test func `a wait without jitter is exact`() {
+    @Test func `a backoff without jitter has exact delays`() {
         let backoff = Backoff(first: .seconds(1), factor: 2, longest: .seconds(5), jitter: 0)
         #expect((1...4).map(backoff.delay) == [.seconds(1), .seconds(2), .seconds(4), .seconds(5)])
     }
 
     @Test(arguments: [1, 2_000, .max])
-    func `whatever a backoff is made of, there is a wait`(attempts: Int) {
+    func `a backoff of any values has a delay that is not negative`(attempts: Int) {
         #expect(Backoff(first: .zero).delay(after: min(attempts, 2_000)) == .zero)
         #expect(Backoff(first: .seconds(-1)).delay(after: 1) == .zero)
         let endless = Backoff(first: .seconds(Int64.max), longest: .seconds(Int64.max), jitter: 0)

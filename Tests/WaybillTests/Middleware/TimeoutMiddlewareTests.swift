@@ -9,7 +9,9 @@ struct TimeoutMiddlewareTests {
     let bus = MessageBus(configuration: .quiet)
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a delivery that takes too long is left behind`(place: RouteTests.Place) async throws {
+    func `a delivery that exceeds the timeout fails with deadlineExceeded`(
+        place: RouteTests.Place
+    ) async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let (started, never, ended) = (Gate(), Gate(), Gate())
@@ -31,7 +33,7 @@ struct TimeoutMiddlewareTests {
         #expect(bus.statistics.sent == 1)
     }
 
-    @Test func `a quick one is not`() async throws {
+    @Test func `a delivery within the timeout is not affected`() async throws {
         try self.bus.register("app://now") { _ in 1 }
         try self.bus.register("app://later") { _ in
             await Task.yield()
@@ -43,14 +45,14 @@ struct TimeoutMiddlewareTests {
         #expect(self.bus.statistics.replied == 2)
     }
 
-    @Test func `the earlier deadline holds`() async throws {
+    @Test func `the caller's deadline applies if it is earlier than the timeout`() async throws {
         let deadline = ContinuousClock.now + .seconds(5)
         try self.bus.register("app://deadline") { $0.deadline == deadline }
         self.bus.use(TimeoutMiddleware(.seconds(60)))
         #expect(try await self.bus.route("app://deadline", deadline: deadline, as: Bool.self))
     }
 
-    @Test func `it bounds each attempt inside of a retry`() async throws {
+    @Test func `a timeout inside of a retry bounds each attempt`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let attempts = Journal<Int>()

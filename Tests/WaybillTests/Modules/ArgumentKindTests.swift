@@ -16,7 +16,7 @@ struct ArgumentKindTests {
     }
 
     @Test
-    func `text is converted to the type of the parameter`() async throws {
+    func `a text argument is converted to the type of the parameter`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://types/int?v=-5") == -5)
         #expect(try await bus.route("app://types/byte?v=255") == UInt8.max)
@@ -43,7 +43,7 @@ struct ArgumentKindTests {
         ("url", "URL"), ("date", "Date"), ("uuid", "UUID"), ("size", "Size"), ("level", "Level"),
         ("filter", "Filter"), ("witness", "Witness"), ("filters", "[Filter]"),
     ])
-    func `the error names a missing parameter with its type`(path: String, type: String) async throws {
+    func `the error of a missing argument has its name and type`(path: String, type: String) async throws {
         let bus = try await self.opened()
         let error = await #expect(throws: RoutingError.self) { try await bus.route("app://types/\(path)") }
         #expect(error?.code == .missingParameter)
@@ -59,7 +59,7 @@ struct ArgumentKindTests {
         ("dateOrNil", "x", "Date"), ("sizeOrNil", "x", "Size"), ("intOr", "x", "Int"),
         ("intsOr", "x", "Int"), ("optionalIntOr", "x", "Int"),
     ])
-    func `the error names a wrong value with its text and type`(
+    func `the error of a wrong argument has its name, text and type`(
         path: String,
         text: String,
         type: String
@@ -73,7 +73,7 @@ struct ArgumentKindTests {
     }
 
     @Test
-    func `optional parameters may be missing`() async throws {
+    func `arguments of Optional parameters can be missing`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://types/intOrNil") == Int?.none)
         #expect(try await bus.route(To.dateOrNil()) == nil)
@@ -92,7 +92,7 @@ struct ArgumentKindTests {
     }
 
     @Test
-    func `a default value replaces a missing parameter of any form`() async throws {
+    func `a default value replaces a missing argument of any form`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://types/intOr") == 7)
         #expect(try await bus.route("app://types/dateOr") == Date(timeIntervalSinceReferenceDate: 0))
@@ -141,7 +141,7 @@ struct ArgumentKindTests {
     }
 
     @Test
-    func `values that are passed beside a plain URL arrive as they are`() async throws {
+    func `values that are passed with a plain URL arrive unchanged`() async throws {
         let bus = try await self.opened()
         let words = Filter(words: ["a"])
         #expect(try await bus.route("app://types/filter", parameters: ["v": words]) == words)

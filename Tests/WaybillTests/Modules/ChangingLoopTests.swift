@@ -4,10 +4,10 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// An actor whose `eventLoop` does not stay the same would be on two threads at once: the bus traps instead.
+/// An actor whose `eventLoop` changes would run on two threads at once, so the bus traps.
 @Suite(.timeLimit(.minutes(2)))
 struct ChangingLoopTests {
-    /// Where the actor is, each time that it is asked.
+    /// The loop of the actor at each call.
     final class Loops: Sendable {
         private let loops = [EventLoop(), EventLoop()]
         private let reads = Atomic<Int>(0)
@@ -38,7 +38,7 @@ struct ChangingLoopTests {
         }
     }
 
-    /// An actor that runs elsewhere than it says.
+    /// An actor that does not run on the loop that it returns.
     actor Elsewhere: LoopBound {
         nonisolated let eventLoop = EventLoop()
         private nonisolated let other = EventLoop()
@@ -57,7 +57,7 @@ struct ChangingLoopTests {
         init(context: ModuleContext = .current) { self.context = context }
     }
 
-    @Test func `an actor whose loop is another one each time cannot be registered`() async {
+    @Test func `registering an actor whose loop differs each time traps`() async {
         await #expect(processExitsWith: .failure) {
             try MessageBus(configuration: .quiet)
                 .register("app://a", on: Wanderer(alternates: true)) { actor, _ in actor.add() }
@@ -83,7 +83,7 @@ struct ChangingLoopTests {
         }
     }
 
-    @Test func `an actor that has moved cannot be registered again`() async {
+    @Test func `registering an actor again after its loop has changed traps`() async {
         await #expect(processExitsWith: .failure) {
             let bus = MessageBus(configuration: .quiet)
             let actor = Wanderer(alternates: false)
@@ -94,7 +94,7 @@ struct ChangingLoopTests {
     }
 
     #if DEBUG
-    @Test func `an actor that has moved handles no message in a debug build`() async {
+    @Test func `an actor whose loop has changed traps at its next message in a debug build`() async {
         await #expect(processExitsWith: .failure) {
             let bus = MessageBus(configuration: .quiet)
             let actor = Wanderer(alternates: false)
@@ -115,7 +115,7 @@ struct ChangingLoopTests {
     }
     #endif
 
-    @Test func `an actor that stays is registered as often as it likes`() async throws {
+    @Test func `an actor whose loop does not change can be registered repeatedly`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let actor = Wanderer(alternates: false)
         try bus.configureMailbox(of: actor, MailboxConfiguration(limit: 8))

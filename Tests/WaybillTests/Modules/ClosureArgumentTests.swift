@@ -14,7 +14,7 @@ struct ClosureArgumentTests {
     }
 
     @Test
-    func `closures go with a typed URL as they would with a call`() async throws {
+    func `closures can be arguments of a typed URL`() async throws {
         let bus = try await self.opened()
         let witness = Witness()
         let paid = try await bus.route(
@@ -30,7 +30,7 @@ struct ClosureArgumentTests {
     }
 
     @Test
-    func `closures go beside a plain URL when they say their whole type`() async throws {
+    func `closures can be passed with a plain URL when their type is written completely`() async throws {
         let bus = try await self.opened()
         let paid: String = try await bus.route(
             "app://types/pay?total=42",
@@ -50,7 +50,7 @@ struct ClosureArgumentTests {
     }
 
     @Test
-    func `a closure of another type is an error with both types`() async throws {
+    func `the error of a closure of another type has both types`() async throws {
         let bus = try await self.opened()
         let error = await #expect(throws: RoutingError.self) {
             try await bus.route(
@@ -65,7 +65,7 @@ struct ClosureArgumentTests {
     }
 
     @Test
-    func `a closure that is missing is named with its type`() async throws {
+    func `the error of a missing closure has its name and type`() async throws {
         let bus = try await self.opened()
         let error = await #expect(throws: RoutingError.self) {
             try await bus.route("app://types/pay?total=1")

@@ -7,7 +7,9 @@ import WaybillTestSupport
 @Suite
 struct HandWrittenModuleTests {
     @Test
-    func `a module's routes are registered together and read their arguments`() async throws {
+    func `the routes of a module written by hand are registered together and read their arguments`()
+        async throws
+    {
         let bus = MessageBus()
         let installation = try await bus.install { Mixer() }
         let mixed: String = try await bus.route(
@@ -25,7 +27,7 @@ struct HandWrittenModuleTests {
     }
 
     @Test
-    func `nothing of a module is registered if one of its routes is in conflict`() async throws {
+    func `no route of a module is registered if one of them is in conflict`() async throws {
         let bus = MessageBus()
         try bus.register("app://mixer/plain") { _ in 1 }
         await #expect(throws: RoutingError.self) { try await bus.install { Mixer() } }
@@ -34,7 +36,7 @@ struct HandWrittenModuleTests {
     }
 
     @Test
-    func `nothing is replaced by a module of which one pattern cannot be read`() async throws {
+    func `a module with an invalid pattern replaces no route`() async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.conventions.sameShape = .replaces
         let bus = MessageBus(configuration: configuration)
@@ -45,7 +47,7 @@ struct HandWrittenModuleTests {
     }
 
     @Test
-    func `a module does not keep its bus open`() async throws {
+    func `a module does not retain its bus`() async throws {
         var bus: MessageBus? = MessageBus()
         let mixer = try await bus?.install { Mixer() }.module
         bus = nil
@@ -56,7 +58,7 @@ struct HandWrittenModuleTests {
     }
 
     @Test
-    func `a module that is not installed has a loop to run on`() async throws {
+    func `a module that is not installed can still be called as an actor`() async throws {
         #expect(await Mixer().plain() == 1)
     }
 }
@@ -97,7 +99,7 @@ private actor Mixer: Module {
     }
 }
 
-/// A module with a pattern that cannot be read, after one that can.
+/// A module with a valid pattern, and an invalid one after it.
 private actor TornBook: Module {
     static let url = "app://torn"
     nonisolated let context = ModuleContext.current

@@ -6,7 +6,7 @@ import Waybill
 @Suite
 struct MacroModuleTests {
     @Test
-    func `a method is reached by URL, and by a typed URL`() async throws {
+    func `a module's method can be called by a URL, and by a typed URL`() async throws {
         let bus = MessageBus()
         try await bus.install { UserModule() }
         let user: String = try await bus.route("app://user/detail?uid=1&name=Lili")

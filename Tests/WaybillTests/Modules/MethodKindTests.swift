@@ -3,7 +3,7 @@
 import Testing
 import Waybill
 
-/// Methods of every form as routes, and their behaviour.
+/// Methods of every form as routes.
 @Suite
 struct MethodKindTests {
     private typealias To = Outer.Methods.urls
@@ -15,7 +15,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `labels are for code, names for URLs`() async throws {
+    func `a URL's parameters have the internal names of a method, and typed URLs its labels`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://methods/labels?from=1&b=2&c=3") == "1 2 3")
         #expect(try await bus.route(To.labels(1, of: 2, c: 3)) == "1 2 3")
@@ -24,7 +24,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `overloads are told apart by their paths`() async throws {
+    func `overloaded methods are distinguished by their paths`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://methods/find/7") == "number 7")
         #expect(try await bus.route("app://methods/search?x=7") == "text 7")
@@ -33,7 +33,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `the error of a method is the failure`() async throws {
+    func `the error that a method throws is the cause of the failure`() async throws {
         let bus = try await self.opened()
         for path in ["any", "typed", "later"] {
             let error = await #expect(throws: RoutingError.self) {
@@ -46,7 +46,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `methods of every isolation run`() async throws {
+    func `methods of each isolation can be called`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route(To.free(a: 2)) == 4)
         #expect(try await bus.route(To.freeAndLate(a: 2)) == 8)
@@ -56,7 +56,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `a method can have a message parameter and its own path`() async throws {
+    func `a module's method can have a message parameter and a path of its own`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route("app://elsewhere/x?q=1") == "1")
         #expect(try await bus.route(To.whole()) == "-")
@@ -65,7 +65,7 @@ struct MethodKindTests {
     }
 
     @Test
-    func `a route under a condition is there if the condition holds`() async throws {
+    func `a route under a condition exists if the condition holds`() async throws {
         let bus = try await self.opened()
         #expect(try await bus.route(To.here()) == "here")
         #expect(!bus.canRoute("app://methods/gone"))
@@ -73,13 +73,13 @@ struct MethodKindTests {
     }
 
     @Test
-    func `a module may have no route at all`() async throws {
+    func `a module can have no routes`() async throws {
         let bus = MessageBus()
         #expect(try await bus.install { Deserted() }.registrations.isEmpty)
     }
 
     @Test
-    func `routes have descriptions`() throws {
+    func `a module's routes have descriptions`() throws {
         let route = try #require(Outer.Methods.routes.first { $0.description.action == "labels" }).description
         #expect(route.pattern == "app://methods/labels")
         #expect(route.module == "Methods")

@@ -1,5 +1,6 @@
 import Testing
-// On purpose without WaybillEventLoop, as most users write it: a module is on its loop all the same.
+// The file does not import WaybillEventLoop, like the files of most users. A module runs on its loop
+// nevertheless.
 import Waybill
 import WaybillTestSupport
 
@@ -23,7 +24,7 @@ struct ModuleExecutorTests {
 private actor Listener {
     private(set) var executors: [ObjectIdentifier?] = []
 
-    /// In a closure the compiler checks where it runs.
+    /// The compiler checks the isolation of the code in this closure.
     @Route func names(text: String) -> [String] {
         text.split(separator: ",").map { name in
             self.executors.append(currentLoop())

@@ -8,7 +8,7 @@ struct ModuleInstancesTests {
     private let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
 
     @Test
-    func `with an instance on each loop a caller is served by its own without a hop`() async throws {
+    func `a caller on a loop is served by the module's instance on that loop, without a hop`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         let modules = try await bus.install(instances: .perLoop) { Tally() }.modules
         #expect(modules.map(\.eventLoop.name) == ["one", "two"])
@@ -23,7 +23,7 @@ struct ModuleInstancesTests {
     }
 
     @Test
-    func `callers from outside of the loops take turns`() async throws {
+    func `callers outside of the loops use the module's instances in turn`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         let modules = try await bus.install(instances: .perLoop) { Tally() }.modules
         for _ in 0..<10 { try await bus.route("app://tally/count") }
@@ -32,7 +32,7 @@ struct ModuleInstancesTests {
     }
 
     @Test
-    func `one key stays on one instance, whatever the caller and the way`() async throws {
+    func `messages with the same key reach the same instance, whoever sends them`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         let modules = try await bus.install(instances: .keyed(by: "user")) { Tally() }.modules
         for user in 0..<20 {
@@ -56,7 +56,7 @@ struct ModuleInstancesTests {
     }
 
     @Test
-    func `cancelling the installation takes all instances out`() async throws {
+    func `cancelling the installation removes all instances of a module`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         let installation = try await bus.install(instances: .perLoop) { Tally() }
         let waiting = Task { try await bus.route("app://tally/wait") }
@@ -69,7 +69,7 @@ struct ModuleInstancesTests {
     }
 
     @Test
-    func `a loop that stops takes only its own instance with it`() async throws {
+    func `a loop that shuts down removes only its own instance of a module`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         try await bus.install(instances: .perLoop) { Tally() }
         await self.loops[1].shutDown()
@@ -87,7 +87,7 @@ private actor Tally: Module {
     private var isWaiting = false
 
     func hasBegun() async {
-        // The first instance may not be the one whose turn it is.
+        // The first instance may not be the one that receives the call.
         for _ in 0..<100 where !self.isWaiting { await Task.yield() }
     }
 
@@ -110,7 +110,7 @@ private actor Caller: LoopBound {
     nonisolated let eventLoop: EventLoop
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Routes, and returns the number of jobs that the loop has run meanwhile.
+    /// Routes a URL, and returns the number of jobs that the loop has run meanwhile.
     func count(on bus: MessageBus, times: Int) async throws -> Int {
         let before = self.eventLoop.statistics.jobsRun
         for _ in 0..<times { try await bus.route("app://tally/count") }

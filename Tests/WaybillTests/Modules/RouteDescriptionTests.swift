@@ -24,7 +24,7 @@ private actor Replies {
 @Suite
 struct RouteDescriptionTests {
     @Test
-    func `the reply is named as it is written in Swift`() {
+    func `the description of a route has the reply's type as written in Swift`() {
         let replies = Replies.routes.map { ($0.description.action ?? "", $0.description.reply) }
         #expect(
             Dictionary(uniqueKeysWithValues: replies) == [
@@ -37,7 +37,7 @@ struct RouteDescriptionTests {
     }
 
     @Test
-    func `a closure whose type has a name goes with a typed URL`() async throws {
+    func `a closure whose type is a type alias can be an argument of a typed URL`() async throws {
         let bus = MessageBus()
         try await bus.install { Replies() }
         #expect(try await bus.route(Replies.urls.run { $0 + 1 }) == 2)
@@ -49,7 +49,7 @@ struct RouteDescriptionTests {
         ("[Int: [Int]]", true),
         ("[Int]?", false), ("@Sendable (Int) -> [Int]", true),
     ])
-    func `a route fails without a parameter that is neither an Optional nor an array`(
+    func `a parameter is required unless it is an Optional, an array or has a default`(
         type: String,
         isRequired: Bool
     ) {

@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillTestSupport
 
-/// A module that has a scheme to itself.
+/// A module whose base URL is a whole scheme.
 @Module("order://")
 actor OrdersOfScheme {
     @Route func detail(id: Int) -> Int { id * 2 }
@@ -15,7 +15,7 @@ struct SchemeModuleTests {
     private let bus = MessageBus(configuration: .quiet)
 
     @Test
-    func `a module may have a scheme and no path`() async throws {
+    func `a module's base URL can be a scheme without a path`() async throws {
         try await self.bus.install { OrdersOfScheme() }
         #expect(
             self.bus.routes.map(\.pattern.text).sorted() == [
@@ -30,7 +30,7 @@ struct SchemeModuleTests {
     }
 
     @Test
-    func `a module connected by convention needs no entry for a URL`() async throws {
+    func `a module connected by convention needs no entry for its URLs`() async throws {
         try await self.bus.install { OrdersOfScheme() }
         try self.bus.connect("ordersofscheme", to: NativeConnector(modulesOf: self.bus, target: .scheme))
         #expect(try await self.bus.route("OrdersOfScheme://detail?id=7", as: Int.self) == 14)

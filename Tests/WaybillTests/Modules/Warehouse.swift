@@ -14,7 +14,7 @@ struct Filter: Codable, Sendable, Equatable {
     var words: [String]
 }
 
-/// Somebody who is passed with a call.
+/// An actor that is passed as a parameter.
 actor Witness {
     private(set) var seen: [String] = []
     func see(_ text: String) { self.seen.append(text) }

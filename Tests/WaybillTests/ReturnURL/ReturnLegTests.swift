@@ -3,14 +3,16 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-/// The return URL in a handler, and the information for its caller.
+/// The return URL in a handler, and the information about it for the caller.
 @Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct ReturnLegTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }
     var caller: MessageBus { self.modules.caller }
     let heard = Journal<String>()
-    /// Where return legs are messages: on the node that answers, in a cluster.
+    /// The bus whose statistics count return legs.
+    ///
+    /// In a cluster it is the bus of the node that answers.
     var sender: MessageBus { self.isForwarded ? self.bus : self.caller }
     var isForwarded: Bool { self.modules.place == .cluster }
 
@@ -58,7 +60,7 @@ struct ReturnLegTests {
     }
 
     @Test(arguments: ReturnURLTests.Kind.allCases, RouteTests.Place.allCases)
-    func `the reply's trace reports the return leg`(
+    func `the reply reports the outcome of its return leg`(
         kind: ReturnURLTests.Kind,
         place: RouteTests.Place
     ) async throws {
@@ -87,7 +89,7 @@ struct ReturnLegTests {
         .inProcessOnly("a handler sees a URL of the connector in place of a return URL"),
         arguments: ReturnURLTests.Kind.allCases
     )
-    func `a handler sees where its value will go`(kind: ReturnURLTests.Kind) async throws {
+    func `a handler can read the return URL of its message`(kind: ReturnURLTests.Kind) async throws {
         let seen = Journal<String>()
         try self.register(kind) { message in
             seen.add(message.returnURL ?? "none")
@@ -100,7 +102,7 @@ struct ReturnLegTests {
     }
 
     @Test(arguments: ReturnURLTests.Kind.allCases)
-    func `a handler sends its own value early, and only once`(kind: ReturnURLTests.Kind) async throws {
+    func `a handler can send its return value early, and only once`(kind: ReturnURLTests.Kind) async throws {
         let done = Journal<Bool>()
         try self.register(kind) { message in
             done.add(message.sendReturn("early"))
@@ -117,7 +119,7 @@ struct ReturnLegTests {
         #expect(self.sender.statistics.sent == 2)
     }
 
-    @Test func `a value that was sent early is delivered, even if the handler fails`() async throws {
+    @Test func `a return value that was sent early is delivered, even if the handler fails`() async throws {
         try self.register(.later) { message in
             message.sendReturn(1)
             throw Refusal()
@@ -130,7 +132,7 @@ struct ReturnLegTests {
         .inProcessOnly("the value then goes where the handler's own bus says"),
         arguments: ReturnURLTests.Kind.allCases
     )
-    func `a handler replaces the return URL`(kind: ReturnURLTests.Kind) async throws {
+    func `a handler can replace the return URL`(kind: ReturnURLTests.Kind) async throws {
         try self.register(kind) { message in
             let place = message.parameters["place"] ?? ""
             return message.replaceReturnURL(with: place) && message.returnURL != nil ? 42 : 0
@@ -148,7 +150,7 @@ struct ReturnLegTests {
     }
 
     @Test(arguments: ReturnURLTests.Kind.allCases)
-    func `a handler declines the return leg`(kind: ReturnURLTests.Kind) async throws {
+    func `a handler can decline the return leg`(kind: ReturnURLTests.Kind) async throws {
         try self.register(kind) { $0.declineReturn() ? 42 : 0 }
         let reply = try await self.caller.route("app://pay#home/a")
         #expect(self.name(await reply.returnLeg?.outcome) == (self.isForwarded ? "forwarded" : "declined"))
@@ -159,7 +161,7 @@ struct ReturnLegTests {
         #expect(await self.caller.settles() && self.caller.statistics.sent == 3)
     }
 
-    @Test func `a message without a return URL has nothing to decline`() async throws {
+    @Test func `a handler of a message without a return URL cannot decline or replace it`() async throws {
         let done = Journal<[Bool]>()
         let act: @Sendable (Message) -> Void = { message in
             done.add([
@@ -175,8 +177,7 @@ struct ReturnLegTests {
         #expect(done.entries == Array(repeating: [false, false, false, false], count: 3))
     }
 
-    @Test func `a message to a return URL that fails is a dead letter, and the reply succeeds`() async throws
-    {
+    @Test func `a failed message to a return URL is a dead letter, and the reply succeeds`() async throws {
         let letters = self.sender.deadLetters
         try self.register(.now) { _ in 42 }
         let reply = try await self.caller.route("app://pay#nobody/home")
@@ -188,7 +189,7 @@ struct ReturnLegTests {
     }
 
     @Test(arguments: [false, true])
-    func `return URLs are followed to the hop limit`(isEncoded: Bool) async throws {
+    func `nested return URLs are followed up to the hop limit`(isEncoded: Bool) async throws {
         let letters = self.sender.deadLetters
         let count = Journal<Int>()
         try self.register(.now) { _ in
@@ -200,18 +201,18 @@ struct ReturnLegTests {
         try await self.caller.route("app://pay#\(nested)")
         var watcher = letters.makeAsyncIterator()
         #expect(await watcher.next()?.error.code == .hopLimitExceeded)
-        // The way to the other bus is a hop.
+        // The hop to the other bus counts too.
         #expect(count.count == (self.modules.isConnected ? 16 : 17))
     }
 
-    @Test func `a return URL that is encoded once per level comes out whole`() async throws {
+    @Test func `a return URL that is encoded once per level is decoded completely`() async throws {
         try self.register(.now) { _ in 42 }
         let home = "app%253A%252F%252Fhome%252Fa%253Fb%253Dc"
         try await self.caller.route("app://pay#app%3A%2F%2Fpay%23\(home)")
         #expect(await eventually { self.heard.entries == ["app://home/a?b=c 42"] })
     }
 
-    @Test func `the last reply of a sequence has the trace`() async throws {
+    @Test func `only the last reply of a sequence has the return leg`() async throws {
         try self.bus.register("app://pay") { message -> Int in
             await message.reply(with: 1)
             return 42
@@ -226,7 +227,7 @@ struct ReturnLegTests {
         .exceptInCluster("the caller's trace ends with what is forwarded"),
         arguments: [RouteTests.Place.outside, .home]
     )
-    func `a caller that is cancelled does not wait for the leg`(place: RouteTests.Place) async throws {
+    func `a caller that is cancelled does not wait for the return leg`(place: RouteTests.Place) async throws {
         let never = Gate()
         try self.register(.now) { _ in 42 }
         try self.bus.register("app://slow/home") { _ in await never.wait() }
@@ -241,7 +242,7 @@ struct ReturnLegTests {
     }
 
     @Test(.inProcessOnly("it makes a bus of its own"))
-    func `a reply that is kept does not keep the bus`() async throws {
+    func `a kept reply does not retain the bus`() async throws {
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         weak let loop = bus?.eventLoop
         try bus?.register("app://pay") { _ in 42 }

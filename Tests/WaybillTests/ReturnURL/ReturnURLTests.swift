@@ -10,7 +10,9 @@ struct ReturnURLTests {
     var bus: MessageBus { self.modules.bus }
     var caller: MessageBus { self.modules.caller }
     let heard = Journal<String>()
-    /// Where return legs are messages: on the node that answers, in a cluster.
+    /// The bus whose statistics count return legs.
+    ///
+    /// In a cluster it is the bus of the node that answers.
     var sender: MessageBus { self.modules.place == .cluster ? self.bus : self.caller }
 
     init() throws {
@@ -40,7 +42,7 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `the return URL gets the value, and the request's ID`(
+    func `the return URL receives the value, and the request's ID`(
         kind: Kind,
         place: RouteTests.Place
     ) async throws {
@@ -63,7 +65,7 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `a message that was sent has a return leg too`(kind: Kind) async throws {
+    func `a sent message has a return leg`(kind: Kind) async throws {
         try self.register(kind)
         self.caller.send("app://pay#home/a")
         #expect(await eventually { self.heard.count == 1 })
@@ -73,13 +75,16 @@ struct ReturnURLTests {
         ("home/a", "app://home/a"), ("/home/a", "app://home/a"), ("other://home/a", "other://home/a"),
         ("OTHER:///home/a", "OTHER:///home/a"), ("other%3A%2F%2Fhome%2Fa", "other://home/a"),
     ])
-    func `the scheme is inherited where there is none`(fragment: String, url: String) async throws {
+    func `a return URL without a scheme inherits the scheme of the message`(
+        fragment: String,
+        url: String
+    ) async throws {
         try self.register(.now)
         try await self.caller.route("app://pay#\(fragment)")
         #expect(await eventually { self.heard.entries.first?.hasPrefix("\(url) 42") == true })
     }
 
-    @Test func `return URLs nest`() async throws {
+    @Test func `return URLs can be nested`() async throws {
         try self.register(.now)
         try self.bus.register("app://double") { try $0.payload(as: Int.self) * 2 }
         try await self.caller.route("app://pay#app://double#app://double#app://home/a")
@@ -87,7 +92,7 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: ["nobody/home", "tel://123", "broken/home"])
-    func `a return leg that fails does not fail the first`(fragment: String) async throws {
+    func `a return leg that fails does not fail the first message`(fragment: String) async throws {
         try self.register(.now)
         try self.bus.register("app://broken/home") { _ in throw CancellationError() }
         #expect(try await self.caller.route("app://pay#\(fragment)", as: Int.self) == 42)
@@ -103,7 +108,7 @@ struct ReturnURLTests {
         #expect(self.caller.statistics.sent == 1)
     }
 
-    @Test func `one segment is a return URL if a route matches it`() async throws {
+    @Test func `a fragment of one segment is a return URL if a route matches it`() async throws {
         try self.register(.now)
         try await self.caller.route("app://pay#door")
         #expect(await eventually { self.heard.entries == ["door 42"] })
@@ -116,7 +121,7 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: [Kind.now, .later])
-    func `the caller's deadline ends with the reply`(kind: Kind) async throws {
+    func `the caller's deadline does not apply to the return leg`(kind: Kind) async throws {
         try self.register(kind)
         let deadlines = Journal<ContinuousClock.Instant?>()
         try self.bus.register("app://after") { deadlines.add($0.deadline) }
@@ -125,7 +130,9 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: [Kind.now, .later])
-    func `a return leg owes nothing to the task that happens to run its message`(kind: Kind) async throws {
+    func `a return leg does not inherit the deadline of the task that runs its message`(
+        kind: Kind
+    ) async throws {
         try self.register(kind)
         let bus = self.bus
         let begun = Gate()
@@ -135,7 +142,7 @@ struct ReturnURLTests {
         try bus.register("app://asks") { [weak bus] _ in
             begun.open()
             held.block()
-            // On its way there it runs what has come for the module meanwhile.
+            // The drain that delivers this message also runs the messages that have arrived for the module.
             try await bus?.route("app://pay", as: Void.self)
         }
         let caller = self.caller
@@ -151,7 +158,7 @@ struct ReturnURLTests {
         .inProcessOnly("a handler sees a URL of the connector in place of a return URL"),
         arguments: [1, 16, 17, 4_000]
     )
-    func `a fragment that was encoded over and over is looked into once for each hop`(
+    func `a fragment that was encoded repeatedly is decoded at most once for each hop`(
         times: Int
     ) async throws {
         try self.bus.register("app://page") { $0.address.fragment ?? "none" }
@@ -183,7 +190,7 @@ struct ReturnURLTests {
             (.isIgnored, "order%2Flist", "order/list"),
         ]
     )
-    func `a return URL loses no segment, whatever a host means`(
+    func `a return URL keeps its segments under each convention for hosts`(
         host: RoutingConventions.Host,
         fragment: String,
         segments: String
@@ -206,7 +213,7 @@ struct ReturnURLTests {
     }
 
     @Test(.inProcessOnly("it makes a bus of its own"))
-    func `a return URL of FTRouter keeps a dotted host, and drops the verb`() async throws {
+    func `a return URL under FTRouter's conventions keeps a dotted host, and drops the verb`() async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.conventions = .ftRouter
         let bus = MessageBus(configuration: configuration)

@@ -36,10 +36,10 @@ struct HandlerCodeTests {
     }
 
     @Test
-    func `code of an actor is called with the message, whatever it returns`() async throws {
+    func `a handler of an actor receives the message, whatever type it returns`() async throws {
         let target = Target()
         let message = try StateParts().message(7)
-        // The caller calls each only on the loop of the actor.
+        // A handler may be called only on the loop of its actor, and these calls are.
         let add = unsafe IsolatedBody { (target: isolated Target, message) in target.add(message) }
             .unisolated(target)
         let wide = unsafe IsolatedBody { (target: isolated Target, message) in target.wide(message) }
@@ -71,7 +71,7 @@ struct HandlerCodeTests {
     @TaskLocal private static var number = 0
 
     @Test
-    func `a task that waits in a mailbox begins where it is resumed, with the values of its maker`()
+    func `a task in a mailbox starts where it is resumed, with its creator's task-local values`()
         async throws
     {
         let parts = try StateParts()

@@ -12,13 +12,13 @@ struct RegisterTests {
 
     let bus = MessageBus(configuration: .quiet)
 
-    @Test func `a closure that answers at once answers`() async throws {
+    @Test func `a closure that does not suspend can handle a URL`() async throws {
         try self.bus.register("app://user/:uid") { User(uid: try $0.parameters.require("uid")) }
         let user: User = try await self.bus.route("app://user/7")
         #expect(user == User(uid: 7))
     }
 
-    @Test func `a closure that suspends answers`() async throws {
+    @Test func `a closure that suspends can handle a URL`() async throws {
         try self.bus.register("app://user/:uid") { message -> User in
             await Task.yield()
             return User(uid: try message.parameters.require("uid"))
@@ -28,7 +28,7 @@ struct RegisterTests {
     }
 
     @Test(arguments: [true, false])
-    func `an actor answers on its loop, the bus's or another`(isOnBus: Bool) async throws {
+    func `an actor's handler runs on the actor's loop, the bus's or another`(isOnBus: Bool) async throws {
         let probe = Probe(eventLoop: isOnBus ? self.bus.eventLoop : EventLoop(name: "other"))
         try self.bus.register("app://now/:n", on: probe) { $0.hear(try $1.parameters.require("n")) }
         try self.bus.register("app://later/:n", on: probe) { probe, message -> Int in
@@ -41,14 +41,14 @@ struct RegisterTests {
         #expect(await probe.heard == [1, 2])
     }
 
-    @Test func `a caller of a bound object's URL gets the object`() async throws {
+    @Test func `a call to a bound object's URL returns the object`() async throws {
         let gate = Gate()
         try self.bus.register("app://gate", object: gate)
         let found: Gate = try await self.bus.route("app://gate")
         #expect(found === gate)
     }
 
-    @Test func `a handler with nothing to say replies with an empty tuple`() async throws {
+    @Test func `a handler that returns nothing replies with an empty tuple`() async throws {
         try self.bus.register("app://quiet") { _ in }
         let reply = try await self.bus.route("app://quiet")
         #expect(reply.value is Void && reply.isLast && reply.url == "app://quiet")
@@ -56,7 +56,7 @@ struct RegisterTests {
     }
 
     @Test(arguments: ["app://number", "app://late", "app://other/late"])
-    func `a caller that asks for nothing discards the value`(url: String) async throws {
+    func `a caller that asks for Void discards the value`(url: String) async throws {
         let other = Probe(eventLoop: EventLoop())
         try self.bus.register("app://number") { _ in 1 }
         try self.bus.register("app://late") { _ -> Int in
@@ -80,19 +80,22 @@ struct RegisterTests {
     }
 
     @Test(arguments: [("user/1", "app://user/1"), ("app://user/2", "user/2"), ("/user/3", "APP:///user/3/")])
-    func `the default scheme is meant where none is named`(pattern: String, url: String) async throws {
+    func `a URL or a pattern without a scheme has the default scheme`(
+        pattern: String,
+        url: String
+    ) async throws {
         try self.bus.register(pattern) { _ in pattern }
         #expect(try await self.bus.route(url, as: String.self) == pattern)
     }
 
-    @Test func `another default scheme can be chosen`() async throws {
+    @Test func `a bus can have another default scheme`() async throws {
         let bus = MessageBus(configuration: .init(defaultScheme: "shop"))
         try bus.register("cart") { $0.address.scheme }
         #expect(try await bus.route("shop://cart", as: String.self) == "shop")
         #expect(!bus.canRoute("app://cart"))
     }
 
-    @Test func `the call wins over the path, and the path over the query`() async throws {
+    @Test func `a passed value takes precedence over the path, and the path over the query`() async throws {
         try self.bus.register("app://a/:x/:y") { message -> [String] in
             try ["x", "y", "z"].map { try message.parameters.require($0) }
         }
@@ -120,7 +123,7 @@ struct RegisterTests {
     }
 
     @Test(arguments: [("app://a/:x", "app://a/:y"), ("app://a/b", "a/b"), ("app://:x", "APP://:y")])
-    func `a conflict names the pattern that is there, and both places`(first: String, second: String) throws {
+    func `a conflict names the registered pattern and both places`(first: String, second: String) throws {
         try self.bus.register(first, fileID: "First/file.swift", line: 11) { _ in }
         let error = #expect(throws: RoutingError.self) {
             try self.bus.register(second, fileID: "Second/file.swift", line: 22) { _ in }
@@ -139,12 +142,12 @@ struct RegisterTests {
     }
 
     @Test(arguments: ["", "app://%ff", "app://a/%zz%80"])
-    func `an invalid pattern is rejected`(pattern: String) {
+    func `registering an invalid pattern fails`(pattern: String) {
         let error = #expect(throws: RoutingError.self) { try self.bus.register(pattern) { _ in } }
         #expect(error?.code == .invalidPattern)
     }
 
-    @Test func `routes are listed in the order of registration, with their places`() throws {
+    @Test func `a bus lists routes in the order of registration, with their places`() throws {
         try self.bus.register("app://b/:id", fileID: "M/b.swift", line: 1) { _ in }
         try self.bus.register("app://a", fileID: "M/a.swift", line: 2) { _ in }
         let routes = self.bus.routes
@@ -153,8 +156,7 @@ struct RegisterTests {
     }
 
     @Test
-    func
-        `what a module would have replaced stays, with its registrations, if the module cannot be installed`()
+    func `a module that cannot be installed leaves the routes that it would replace`()
         async throws
     {
         var configuration = MessageBus.Configuration.quiet
@@ -180,7 +182,7 @@ struct RegisterTests {
         #expect(!bus.canRoute("app://greeter/one"))
     }
 
-    @Test func `a module that is installed twice is told so`() async throws {
+    @Test func `installing a module twice fails with the place of the first installation`() async throws {
         try await self.bus.install(fileID: "Shop/main.swift", line: 7) { Greeters() }
         let error = await failure { try await self.bus.install { Greeters() } }
         #expect(error?.code == .conflict && error?.url == "app://greeter/one")

@@ -13,7 +13,7 @@ struct RouteRegistryTests {
         return threadTime() - before
     }
 
-    @Test func `a registration costs the same, however many there are`() throws {
+    @Test func `the cost of a registration does not grow with the number of routes`() throws {
         let count = Scale.of(5000)
         let first = try self.time {
             for number in 0..<count { try self.bus.register("app://a/\(number)/:id") { _ in number } }
@@ -24,13 +24,13 @@ struct RouteRegistryTests {
                 try self.bus.register("app://a/\(number)/:id") { _ in number }
             }
         }
-        // Quadratic cost would show as nine times as much.
+        // Quadratic cost would take nine times as long.
         #expect(last < first * 5)
         #expect(self.bus.routes.count == count * 5)
     }
 
     @Test(arguments: [RouteTests.Place.outside, .home])
-    func `registering and routing in turn costs the same, however many there are`(
+    func `the cost of registering and routing in turn does not grow with the number of routes`(
         place: RouteTests.Place
     ) async throws {
         let count = Scale.of(2000)
@@ -48,7 +48,7 @@ struct RouteRegistryTests {
             }
             return (times[0], times[7])
         }
-        // A copy of the table each time would show as fifteen times as much.
+        // Copying the table for each registration would take fifteen times as long.
         #expect(last < first * 7)
     }
 
@@ -66,7 +66,7 @@ struct RouteRegistryTests {
         }
     }
 
-    @Test func `readers on other threads see a route or no route, and never half of one`() async throws {
+    @Test func `readers on other threads see a complete route or no route`() async throws {
         let bus = self.bus
         let far = Probe(eventLoop: EventLoop())
         let stopped = Journal<Bool>()
@@ -108,7 +108,7 @@ struct RouteRegistryTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    @Test func `a scheme that is unregistered goes all at once`() async throws {
+    @Test func `readers on other threads see a scheme unregistered completely or not at all`() async throws {
         let bus = self.bus
         let stopped = Journal<Bool>()
         async let seen = onThread {

@@ -10,7 +10,7 @@ struct RoutingChangesTests {
     let journal = Journal<String>()
 
     @Test
-    func `fallback is a switch that is thrown while the bus runs`() async throws {
+    func `fallback can be switched while the bus runs`() async throws {
         let bus = MessageBus(configuration: .quiet(by: .yfRouter))
         let registration = try bus.register("app://user/:uid") { "user \($0.parameters["uid"] ?? "")" }
         #expect(!bus.fallsBack)
@@ -21,13 +21,13 @@ struct RoutingChangesTests {
         #expect(bus.canRoute("app://user/1/avatar"))
         bus.fallsBack = false
         #expect(!bus.canRoute("app://user/1/avatar"))
-        // The registration is the one from before.
+        // The registration still refers to its route.
         registration.cancel()
         #expect(!bus.canRoute("app://user/1"))
     }
 
     @Test
-    func `the default scheme changes for all later URLs`() async throws {
+    func `a change of the default scheme applies to all later URLs`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let heard = self.journal
         try bus.register("/user/detail") { _ in "old" }
@@ -55,7 +55,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `a scheme is registered, and refused when it is not any more`() async throws {
+    func `URLs of a scheme are refused before it is registered and after it is unregistered`() async throws {
         let bus = MessageBus(configuration: .quiet(by: .ftRouter))
         #expect(await failure { try await bus.route("ft://market/detail") }?.code == .refused)
         try bus.register(scheme: "FT")
@@ -64,7 +64,7 @@ struct RoutingChangesTests {
         #expect(try await bus.route("ft://market/detail", as: Int.self) == 1)
         #expect(bus.unregister(scheme: "FT") == 1)
         #expect(await failure { try await bus.route("ft://market/detail") }?.code == .refused)
-        // It need not be one that has routes, and may be the default one.
+        // A scheme without routes can be unregistered, and so can the default scheme.
         #expect(await failure { try await bus.route("app://x") }?.code == .noRoute)
         bus.unregister(scheme: "app")
         #expect(await failure { try await bus.route("/x") }?.code == .refused)
@@ -72,7 +72,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `the uncaught handler gets the parameters of the beginning of a URL`() async throws {
+    func `the uncaught handler gets the parameters of the route above the URL`() async throws {
         let bus = MessageBus(configuration: .quiet(by: .yfRouter))
         let heard = self.journal
         try bus.register("/:target/:action") {
@@ -92,7 +92,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `the uncaught handler gets unsubscribed publications on request`() async throws {
+    func `the uncaught handler gets publications without subscribers only if requested`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let heard = self.journal
         bus.setUncaughtHandler { heard.add("never \($0.address.text)") }
@@ -105,7 +105,7 @@ struct RoutingChangesTests {
     }
 
     @Test
-    func `only a URL with a scheme can be opened`() throws {
+    func `canOpenURL is true only for a routable URL with a registered scheme`() throws {
         let bus = MessageBus(configuration: .quiet(by: .yfRouter))
         try bus.register("/user/detail") { _ in 1 }
         #expect(bus.canRoute("/user/detail") && bus.canRoute("app://user/detail"))

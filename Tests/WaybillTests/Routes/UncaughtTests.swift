@@ -7,7 +7,7 @@ import WaybillTestSupport
 struct UncaughtTests {
     let bus = MessageBus(configuration: .quiet)
 
-    /// Gives a URL that nobody handles to the bus, in each way that there is.
+    /// Passes a URL without a handler to the bus, by each kind of call.
     enum Way: CaseIterable {
         case route, routeOnLoop, value, callback, replies, send, sendOnLoop
 
@@ -45,7 +45,7 @@ struct UncaughtTests {
         #expect(self.bus.statistics.deadLettered == 1 && self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `the last one set counts`() async throws {
+    @Test func `the uncaught handler that was set last is called`() async throws {
         let journal = Journal<Int>()
         self.bus.setUncaughtHandler { _ in journal.add(1) }
         self.bus.setUncaughtHandler { _ in journal.add(2) }
@@ -78,7 +78,7 @@ struct UncaughtTests {
         #expect(bus.statistics.sent == limit + 2)
     }
 
-    @Test func `a dead letter is in the log, with the reason`() async throws {
+    @Test func `a dead letter is logged with the reason`() async throws {
         let journal = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: journal))
         bus.send("app://nobody")
@@ -92,7 +92,9 @@ struct UncaughtTests {
     }
 
     @Test(arguments: [false, true])
-    func `a request for all replies is uncaught too`(isSurrounded: Bool) async throws {
+    func `the uncaught handler gets a request for all replies without a route`(
+        isSurrounded: Bool
+    ) async throws {
         let journal = Journal<String>()
         self.bus.setUncaughtHandler { journal.add($0.address.text) }
         if isSurrounded { self.bus.use(Doing { .pass($0) }) }
@@ -102,7 +104,9 @@ struct UncaughtTests {
     }
 
     @Test(arguments: [false, true])
-    func `a failure of a handler is never uncaught, whatever its code`(isSurrounded: Bool) async throws {
+    func `the uncaught handler does not get a handler's failure, whatever its code`(
+        isSurrounded: Bool
+    ) async throws {
         let journal = Journal<String>()
         self.bus.setUncaughtHandler { journal.add($0.address.text) }
         if isSurrounded { self.bus.use(Doing { .pass($0) }) }

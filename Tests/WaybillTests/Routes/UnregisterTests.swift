@@ -17,7 +17,7 @@ struct UnregisterTests {
     }
 
     @Test(arguments: ["tel", "TEL", "Tel"])
-    func `a scheme is unregistered in any case`(scheme: String) throws {
+    func `a scheme is unregistered whatever the case of its letters`(scheme: String) throws {
         for pattern in ["tel://a", "TEL://b", "tel://c/:x", "app://a"] {
             try self.bus.register(pattern) { _ in }
         }
@@ -26,7 +26,7 @@ struct UnregisterTests {
         #expect(self.bus.routes.map { "\($0.pattern)" } == ["app://a"])
     }
 
-    @Test func `a registration is cancelled once`() throws {
+    @Test func `cancelling a registration twice removes its route once`() throws {
         let registration = try self.bus.register("app://a") { _ in }
         #expect(registration.pattern == "app://a")
         registration.cancel()
@@ -34,7 +34,7 @@ struct UnregisterTests {
         #expect(self.bus.routes.isEmpty)
     }
 
-    @Test func `a registration does not take out its successor`() async throws {
+    @Test func `cancelling a registration does not remove the route that followed it`() async throws {
         let first = try self.bus.register("app://a") { _ in 1 }
         first.cancel()
         try self.bus.register("app://a") { _ in 2 }
@@ -42,7 +42,7 @@ struct UnregisterTests {
         #expect(try await self.bus.route("app://a", as: Int.self) == 2)
     }
 
-    @Test func `canRoute is true and runs nothing`() async throws {
+    @Test func `canRoute calls no handler and sends no message`() async throws {
         let journal = Journal<Int>()
         try self.bus.register("app://a/:id") { _ in journal.add(1) }
         self.bus.setUncaughtHandler { _ in journal.add(2) }
@@ -54,7 +54,7 @@ struct UnregisterTests {
         #expect(journal.entries.isEmpty && self.bus.statistics.sent == 0)
     }
 
-    @Test func `a caller that waits fails at once when the handler is unregistered`() async throws {
+    @Test func `a waiting caller fails at once when its handler is unregistered`() async throws {
         let gate = Gate()
         let cancelled = Gate()
         let started = Gate()
@@ -117,7 +117,7 @@ struct UnregisterTests {
         await started.wait()
         #expect(self.bus.statistics.inFlight == 1)
         registration.cancel()
-        // A handler that has not suspended yet ends when it does: it may still be where it opened the gate.
+        // A handler that has not suspended yet ends when it suspends, and it may still be at the gate.
         await cancelled.wait()
         let bus = self.bus
         #expect(await eventually { bus.statistics.deadLettered == 1 && bus.statistics.inFlight == 0 })
@@ -136,7 +136,7 @@ struct UnregisterTests {
         #expect(await eventually { held == nil })
     }
 
-    @Test func `code that runs when a handler is set free may use the bus`() async throws {
+    @Test func `code in the deinit of a released handler can use the bus`() async throws {
         final class Guest: Sendable {
             let bus: MessageBus
             init(_ bus: MessageBus) { self.bus = bus }

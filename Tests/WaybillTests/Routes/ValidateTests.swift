@@ -8,7 +8,7 @@ struct ValidateTests {
     private let bus = MessageBus()
 
     @Test
-    func `a bus where all is well has no problems`() throws {
+    func `validate finds no problem in a correct bus`() throws {
         try self.bus.register("app://user/:id") { _ in 1 }
         try self.bus.register("app://user/me") { _ in 1 }
         try self.bus.register("app://user/<int:id>/**") { _ in 1 }
@@ -18,7 +18,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `a pattern that another one hides is named with its rival`() throws {
+    func `validate finds a pattern that another pattern hides, and names both`() throws {
         try self.bus.register("app://user/:id") { _ in 1 }
         try self.bus.register("app://user/*") { _ in 2 }
         let problems = self.bus.validate()
@@ -28,7 +28,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `the first of COCRouter's patterns hides later ones`() throws {
+    func `validate finds COCRouter patterns that an earlier pattern hides`() throws {
         let bus = MessageBus(configuration: .init(conventions: .cocRouter))
         try bus.register("order://<any>/") { _ in 1 }
         try bus.register("order://detail/") { _ in 2 }
@@ -36,7 +36,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `a target of the configuration that is not there is a route without a handler`() throws {
+    func `validate finds a configured target that does not exist`() throws {
         try self.bus.load(["app://a": "Nobody.action"])
         let problems = self.bus.validate()
         #expect(problems.map(\.code) == [.noHandler])
@@ -45,7 +45,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `a handler whose loop has stopped is none`() async throws {
+    func `validate finds a handler whose loop has shut down`() async throws {
         let loop = EventLoop()
         let bus = MessageBus(eventLoop: loop)
         try bus.register("app://a") { _ in 1 }
@@ -54,7 +54,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `validation finds URLs and return URLs without a route`() throws {
+    func `validate finds URLs and return URLs without a route`() throws {
         try self.bus.register("app://order/pay") { _ in 1 }
         let problems = self.bus.validate(urls: [
             "app://order/pai", "app://order/pay#home/receipt", "app://x%FF",
@@ -65,7 +65,7 @@ struct ValidateTests {
     }
 
     @Test
-    func `a return URL that leads back to itself ends`() throws {
+    func `validate ends for a return URL that leads back to itself`() throws {
         try self.bus.register("app://a") { _ in 1 }
         let nested = "app://a" + String(repeating: "#app://a", count: 40)
         #expect(self.bus.validate(urls: [nested]).isEmpty)
@@ -78,7 +78,7 @@ struct ValidateTests {
         ("app://c/:sku", "app://item/show?id=:sku", false), ("app://c/:sku", "app://item/show", true),
         ("app://c/:sku", "Item.plain", false),
     ])
-    func `a value that the pattern calls by another name than the action is found`(
+    func `validate finds a pattern whose parameter has another name than the action's`(
         pattern: String,
         target: String,
         isProblem: Bool

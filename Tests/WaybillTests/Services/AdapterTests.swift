@@ -16,7 +16,8 @@ struct AdapterTests {
     }
 
     @Test
-    func `one protocol is answered by the provider of another, through any number of adapters`() async throws
+    func `an adapter provides a protocol by the provider of another, also through more adapters`()
+        async throws
     {
         try self.adaptAll()
         try await self.bus.install { ClockModule() }
@@ -26,7 +27,7 @@ struct AdapterTests {
     }
 
     @Test
-    func `an adapter serves every name`() async throws {
+    func `an adapter serves providers of every name`() async throws {
         try self.adaptAll()
         try await self.bus.install(named: "utc") { ClockModule(zone: "UTC") }
         let clock = try self.bus.service((any WallClock).self, named: "utc")
@@ -36,7 +37,7 @@ struct AdapterTests {
     }
 
     @Test
-    func `the error names the missing provider of an adapter, at the request and before`() async throws {
+    func `the error of an adapter names its missing provider, at the request and in validate`() async throws {
         try self.adaptAll()
         let error = await failure { try self.bus.service((any WallClock).self) }
         #expect(error?.code == .noHandler)
@@ -52,7 +53,7 @@ struct AdapterTests {
     }
 
     @Test
-    func `adapters in a circle are an error that names all of them`() async throws {
+    func `the error of adapters in a circle names all of them`() async throws {
         try self.adaptAll()
         try self.bus.adapt((any TimeService).self, from: (any WallClock).self) { _ in Stopped() }
         let error = await failure { try self.bus.service((any RequiredClock).self) }
@@ -71,7 +72,7 @@ struct AdapterTests {
     }
 
     @Test
-    func `a protocol has one provider, be it an adapter or a module`() async throws {
+    func `a protocol has one provider, either an adapter or a module`() async throws {
         let adapter = try self.bus.adapt((any TimeService).self, from: (any Alarms).self) { _ in Stopped() }
         let error = await failure { try await self.bus.install { ClockModule() } }
         #expect(error?.code == .conflict)
@@ -82,7 +83,7 @@ struct AdapterTests {
     }
 
     @Test
-    func `a service whose routes were taken out is found before the first message`() async throws {
+    func `validate finds a service whose routes were unregistered`() async throws {
         try await self.bus.install { ClockModule() }
         self.bus.unregister("app://time/time")
         #expect(self.bus.validate().map(\.code) == [.noRoute])

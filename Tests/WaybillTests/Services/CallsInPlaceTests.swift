@@ -21,19 +21,19 @@ package protocol TaskService: Sendable {
 
 private struct NoCopy: ~Copyable {}
 
-/// Returns the ID of the task that calls it.
+/// A module whose methods return the ID of the calling task.
 @Module("app://task-module")
 private actor TaskModule: TaskService {
     func plain() -> UInt { self.here }
     func suspending() async -> UInt { self.here }
     nonisolated func nonisolatedPlain() -> UInt { CurrentTask.id }
     func labelled(_ number: Int) async -> UInt { self.here }
-    // Another method than the service's, by its label.
+    // The label distinguishes this method from the service's.
     func labelled(number: Int) -> UInt { 0 }
     func typed(_ number: Int) async -> UInt { self.here }
     // Methods whose types or parameter names differ from the service's.
     func typed(_ number: String) -> UInt { 0 }
-    // The value has another name than in the service's URL.
+    // The parameter has another name than in the service's URL.
     func renamed(_ value: Int) -> UInt { UInt(value) }
     func twice() async -> UInt { self.here }
     func twice() -> String { "another" }
@@ -41,7 +41,7 @@ private actor TaskModule: TaskService {
         "\(numbers) \(name ?? "none") \(factor)"
     }
     func broken() throws { throw Broken.spring }
-    // Methods that no service has, which the macro cannot know.
+    // No service has these methods, which the macro cannot know.
     func unique() -> NoCopy { NoCopy() }
     func reference() -> TaskReference { TaskReference() }
 
@@ -55,14 +55,14 @@ extension TaskModule {
     func inExtension() -> UInt { CurrentTask.id }
 }
 
-/// A class that cannot leave its actor.
+/// A class that is not Sendable.
 private final class TaskReference {}
 
 @Suite(.timeLimit(.minutes(1)))
 struct CallsInPlaceTests {
     private let bus = MessageBus(configuration: .quiet)
 
-    /// Which methods run in the task of a caller on the loop.
+    /// Returns for each method whether it runs in the task of a caller on the loop.
     private func inPlace() async throws -> [String: Bool] {
         let service = try self.bus.service((any TaskService).self)
         try self.bus.register("app://caller") { message -> [String: Bool] in
@@ -81,14 +81,14 @@ struct CallsInPlaceTests {
     }
 
     @Test
-    func `a service's method is called in place if the actor's is not async`() async throws {
+    func `a service's method is called in place if the module's method is not async`() async throws {
         try await self.bus.install { TaskModule() }
         let inPlace = try await self.inPlace()
         #expect(inPlace.filter(\.value).keys.sorted() == ["nonisolated", "plain"])
     }
 
     @Test
-    func `a call in place has the same values and failures as a task`() async throws {
+    func `a service call in place has the same values and failures as one in a task`() async throws {
         try await self.bus.install { TaskModule() }
         let service = try self.bus.service((any TaskService).self)
         #expect(try await service.list([1, 2], "two", 0.5) == "[1, 2] two 0.5")
@@ -100,7 +100,7 @@ struct CallsInPlaceTests {
     }
 
     @Test
-    func `a deadline that has passed frees the caller before the method is called`() async throws {
+    func `a service call whose deadline has passed fails before its method is called`() async throws {
         try await self.bus.install { TaskModule() }
         let service = try self.bus.service((any TaskService).self, timeout: .zero)
         let error = await failure { try await service.plain() }

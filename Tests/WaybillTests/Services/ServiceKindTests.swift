@@ -8,7 +8,7 @@ package protocol Shape: Sendable { var corners: Int { get } }
 
 struct Square: Shape { var corners: Int { 4 } }
 
-/// Methods whose types need care where they are written as an expression.
+/// Methods whose types need parentheses or attributes where the macro writes them as expressions.
 @Service("app://shapes")
 package protocol Shapes: Sendable {
     typealias Done = @Sendable (Int) -> Int
@@ -38,7 +38,7 @@ package protocol Greeting: Sendable {
     func hello(name: String) async throws -> String
 }
 
-/// Has the URL of its service, and a mark that the service makes superfluous.
+/// A module with the URL of its service, and with an `@Route` that the service makes redundant.
 @Module("app://greeter")
 private actor Greeter: Greeting {
     @Route func hello(name: String) -> String { "hello \(name)" }
@@ -47,7 +47,7 @@ private actor Greeter: Greeting {
 @Suite
 struct ServiceKindTests {
     @Test
-    func `types that are existentials, closures and aliases pass through a service`() async throws {
+    func `existentials, closures and type aliases pass through a service`() async throws {
         let bus = MessageBus()
         try await bus.install { Drawing() }
         let shapes = try bus.service((any Shapes).self)
@@ -62,7 +62,7 @@ struct ServiceKindTests {
     }
 
     @Test
-    func `a module is told of a route that its service has too`() async throws {
+    func `a route that repeats a method of its module's service is a conflict`() async throws {
         let bus = MessageBus()
         let error = await #expect(throws: RoutingError.self) { try await bus.install { Greeter() } }
         #expect(error?.code == .conflict)

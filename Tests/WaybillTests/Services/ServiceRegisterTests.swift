@@ -55,7 +55,7 @@ struct ServiceRegisterTests {
     }
 
     @Test
-    func `a conflict names its rival`() throws {
+    func `the error of a service conflict names the rival`() throws {
         var register = ServiceRegister()
         _ = try register.add(.provider(of: (any First).self), fileID: "Clock.swift", line: 7, replaces: false)
         let error = #expect(throws: RoutingError.self) {
@@ -66,7 +66,7 @@ struct ServiceRegisterTests {
     }
 
     @Test
-    func `adapters are followed to their last provider`() throws {
+    func `the service register follows adapters to their last provider`() throws {
         var register = ServiceRegister()
         _ = try register.add(
             .adapter(of: (any First).self, from: (any Second).self),
@@ -83,7 +83,7 @@ struct ServiceRegisterTests {
             replaces: false
         )
         #expect(register.problem(with: ServiceKey((any First).self))?.code == .infiniteRecursion)
-        // The two lead to each other: that is one problem.
+        // The two adapters lead to each other, which is one problem.
         #expect(register.problemsWithAdapters().map(\.code) == [.infiniteRecursion])
         _ = register.remove(second)
         _ = try register.add(.provider(of: (any Second).self), fileID: "A", line: 3, replaces: false)

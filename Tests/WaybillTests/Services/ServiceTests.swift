@@ -34,7 +34,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `arguments that are nil are left out, and a URL may be of any length`() async throws {
+    func `a service call omits arguments that are nil, and its URL can have any length`() async throws {
         let path = String(repeating: "a", count: 200)
         for place in ["app://near", "app://\(path)"] {
             try self.bus.register("\(place)/say hello") { message in
@@ -48,7 +48,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `the caller catches the error of the provider`() async throws {
+    func `the caller of a service catches the error of the provider`() async throws {
         try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
         await #expect(throws: Broken.spring) { try await clock.fail() }
@@ -58,7 +58,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `middlewares and wiretaps see the calls`() async throws {
+    func `middlewares and traces see the calls of a service`() async throws {
         try await self.bus.install { ClockModule() }
         let journal = Journal<String>()
         self.bus.use(Noting(name: "note", journal: journal))
@@ -67,7 +67,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `the error names a protocol without a provider, and the provided protocols`() async throws {
+    func `the error of a protocol without a provider lists the provided protocols`() async throws {
         let none = await failure { try self.bus.service((any TimeService).self) }
         #expect(none?.code == .noHandler)
         let remedy = "`TimeService`; install a module that conforms to it (the bus has no"
@@ -78,7 +78,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `several modules provide one protocol by name`() async throws {
+    func `several modules can provide one protocol by name`() async throws {
         try await self.bus.install { ClockModule() }
         try await self.bus.install(named: "utc") { ClockModule(zone: "UTC") }
         try await self.bus.install(named: "a/b :c") { ClockModule(zone: "odd") }
@@ -94,7 +94,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a second provider of one name is a conflict that changes nothing`() async throws {
+    func `a second provider of the same name is a conflict that changes nothing`() async throws {
         try await self.bus.install { ClockModule() }
         let error = await failure { try await self.bus.install { ClockModule(zone: "second") } }
         #expect(error?.code == .conflict)
@@ -103,7 +103,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a module whose routes are in conflict provides nothing`() async throws {
+    func `a module whose routes are in conflict provides no service`() async throws {
         try self.bus.register("app://time/time") { _ in "mine" }
         let error = await failure { try await self.bus.install { ClockModule() } }
         #expect(error?.code == .conflict)
@@ -111,7 +111,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `uninstalling takes the service away, and a proxy that was kept fails`() async throws {
+    func `uninstalling a module removes its service, and a kept proxy fails`() async throws {
         let installation = try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
         installation.cancel()
@@ -128,7 +128,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a caller of a module that is taken out fails at once`() async throws {
+    func `a waiting caller of a service fails at once when its module is removed`() async throws {
         let installation = try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
         async let waiting = failure { try await clock.wait() }
@@ -147,7 +147,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a call crosses to the loop of its provider`() async throws {
+    func `a service call runs on the loop of its provider`() async throws {
         let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
         let bus = MessageBus(eventLoops: loops)
         try await bus.install(instances: .perLoop) { ClockModule() }
@@ -159,7 +159,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `cancelling the caller cancels the provider`() async throws {
+    func `cancelling the caller of a service cancels the provider`() async throws {
         let module = try await self.bus.install { ClockModule() }.module
         let clock = try self.bus.service((any TimeService).self)
         let caller = Task { try await clock.wait() }
@@ -170,7 +170,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a call ends at its timeout, and at the deadline of its caller`() async throws {
+    func `a service call ends at its timeout, or at the deadline of its caller`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let module = try await bus.install { ClockModule() }.module
@@ -192,7 +192,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a service whose provider is elsewhere is reached by its URL`() async throws {
+    func `a service whose provider is in another process is reached by its URL`() async throws {
         try self.bus.connect(
             "elsewhere",
             to: StubConnector { "\($0.address.text) \($0.parameters["city"] ?? "-")" }
@@ -208,7 +208,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `services are found from any thread while modules come and go`() async throws {
+    func `services are found from any thread while modules are installed and removed`() async throws {
         let bus = self.bus
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<4 {

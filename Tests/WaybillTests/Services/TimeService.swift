@@ -23,7 +23,7 @@ package protocol Alarms: Sendable {
 
 enum Broken: Error, Equatable { case spring }
 
-/// Provides two services, and has other methods.
+/// A module that provides two services, and has other methods.
 @Module("app://clock")
 actor ClockModule: TimeService, Alarms, CustomStringConvertible {
     let zone: String
@@ -64,7 +64,7 @@ actor ClockModule: TimeService, Alarms, CustomStringConvertible {
     func ring() -> String { "ding" }
 }
 
-/// The protocol of another team for the same service.
+/// A protocol that another team has declared for the same service.
 protocol RequiredClock: Sendable {
     func noon(at place: String) async throws -> String
 }
@@ -74,7 +74,7 @@ struct ClockAdapter: RequiredClock {
     func noon(at place: String) async throws -> String { try await self.time.time(in: place) }
 }
 
-/// And a third one.
+/// A third protocol for the same service.
 protocol WallClock: Sendable {
     func look() async throws -> String
 }

@@ -14,7 +14,7 @@ struct BooksTests {
         ]
     }
 
-    @Test func `a caller that has a reply finds it in the books, wherever the handler ended`() async throws {
+    @Test func `a message is counted before its caller has the reply`() async throws {
         let module = Probe(eventLoop: EventLoop())
         let bus = self.bus
         try bus.register("app://far", on: module) { _, _ in await Task.yield() }
@@ -30,7 +30,7 @@ struct BooksTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `each kind of outcome has its own count`(place: RouteTests.Place) async throws {
+    func `the bus counts each kind of outcome separately`(place: RouteTests.Place) async throws {
         let never = Gate()
         let started = Gate()
         let bus = self.bus
@@ -64,7 +64,7 @@ struct BooksTests {
         never.open()
     }
 
-    @Test func `a sent message that fails is a dead letter`() async throws {
+    @Test func `a failed sent message is counted as a dead letter`() async throws {
         try self.bus.register("app://good") { _ in }
         try self.bus.register("app://bad") { _ in throw CancellationError() }
         try self.bus.register("app://late") { _ in
@@ -76,7 +76,7 @@ struct BooksTests {
         #expect(self.columns() == [1, 0, 0, 0, 4, 0])
     }
 
-    @Test func `nothing is in flight less than no times, whichever thread counts`() async throws {
+    @Test func `the count of messages in flight is never negative, whichever thread counts`() async throws {
         let bus = self.bus
         let far = Probe(eventLoop: EventLoop())
         try bus.register("app://now") { _ in }

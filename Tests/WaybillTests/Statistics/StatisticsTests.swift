@@ -22,12 +22,12 @@ struct StatisticsTests {
         self.columns(self.bus.routeStatistics.first { $0.pattern == pattern }?.counts)
     }
 
-    /// The counts that belong to no route.
+    /// The counts of messages without a route.
     private var elsewhere: [Int] {
         self.columns(self.bus.routeStatistics.reduce(self.bus.statistics) { $0 - $1.counts })
     }
 
-    @Test func `each route is listed with its pattern and place, in order`() throws {
+    @Test func `the statistics list each route with its pattern and place, in order`() throws {
         try self.bus.register("app://b/:id") { _ in }
         let line = #line - 1
         try self.bus.register("app://a") { _ in await Task.yield() }
@@ -39,7 +39,10 @@ struct StatisticsTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases, [false, true])
-    func `each kind of outcome has its own count`(place: RouteTests.Place, isFar: Bool) async throws {
+    func `the statistics count each kind of outcome of a route separately`(
+        place: RouteTests.Place,
+        isFar: Bool
+    ) async throws {
         let bus = self.bus
         let module = Probe(eventLoop: isFar ? EventLoop() : bus.eventLoop)
         let never = Gate()
@@ -70,7 +73,7 @@ struct StatisticsTests {
         never.open()
     }
 
-    @Test func `a rejected message counts for its route`() async throws {
+    @Test func `a rejected message is counted for its route`() async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: far, .init(limit: 2))
         let held = Gate()
@@ -101,7 +104,7 @@ struct StatisticsTests {
         #expect(await eventually { self.columns("app://slow") == [2, 0, 0, 0, 0, 0] })
     }
 
-    @Test func `a route that goes takes its books along`() async throws {
+    @Test func `the counts of a removed route move to the bus's remaining counts`() async throws {
         let registration = try self.bus.register("app://a") { _ in }
         try await self.bus.route("app://a")
         #expect(self.elsewhere == [0, 0, 0, 0, 0, 0])

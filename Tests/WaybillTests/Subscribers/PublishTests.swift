@@ -8,7 +8,7 @@ struct PublishTests {
     let bus = MessageBus(configuration: .quiet)
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `every subscriber of a matching pattern receives a publication, whatever its kind`(
+    func `each subscriber of a matching pattern receives a publication, whatever its kind`(
         place: RouteTests.Place
     ) async throws {
         let heard = Journal<String>()
@@ -38,7 +38,9 @@ struct PublishTests {
         #expect(await failure { try await self.bus.publish("") }?.code == .invalidURL)
     }
 
-    @Test func `who subscribes is as it is now, however often a URL is published to`() async throws {
+    @Test func `a publication reaches the current subscribers, however often its URL was published`()
+        async throws
+    {
         let (bus, heard) = (self.bus, Journal<String>())
         try await Probe(eventLoop: bus.eventLoop).run {
             for _ in 0..<2 { #expect(try await bus.publish("app://a/1") == 0) }
@@ -59,7 +61,7 @@ struct PublishTests {
         #expect(heard.entries == ["first 1", "first 1", "first 1", "second", "first 1", "second", "second"])
     }
 
-    @Test func `texts that look the same in other bytes are two URLs`() async throws {
+    @Test func `texts that look equal but have other bytes are two URLs`() async throws {
         let (bus, heard) = (self.bus, Journal<Int>())
         try bus.subscribe("app://:name") { heard.add($0.parameters["name"]?.utf8.count ?? 0) }
         try await Probe(eventLoop: bus.eventLoop).run {
@@ -73,7 +75,7 @@ struct PublishTests {
         #expect(heard.entries == [14, 15, 2, 3, 14, 15, 2, 3])
     }
 
-    @Test func `a subscriber that is gone is released, although it was published to last`() async throws {
+    @Test func `a removed subscriber is released, although it was the last one published to`() async throws {
         final class Owned: Sendable {}
         let bus = self.bus
         weak var released: Owned?
@@ -105,8 +107,7 @@ struct PublishTests {
     }
 
     @Test
-    func
-        `subscribers receive a publication in the order of subscription, and publications in the order sent`()
+    func `publications keep their order, and subscribers get each in the order of subscription`()
         async throws
     {
         let heard = Journal<Int>()
@@ -117,7 +118,7 @@ struct PublishTests {
         #expect(heard.entries == Array(0..<100))
     }
 
-    @Test func `a subscription that is cancelled hears no more, and cancelling it again does nothing`()
+    @Test func `a cancelled subscription receives no more, and cancelling it again does nothing`()
         async throws
     {
         let first = try self.bus.subscribe("app://a") { _ in }
@@ -129,7 +130,7 @@ struct PublishTests {
         #expect(try await self.bus.publish("app://a") == 1)
     }
 
-    @Test func `a subscriber that goes while it works is not waited for`() async throws {
+    @Test func `a publisher does not wait for a subscriber that is cancelled during its work`() async throws {
         let started = Gate()
         let gate = Gate()
         let subscription = try self.bus.subscribe("app://a") { _ in
@@ -143,7 +144,7 @@ struct PublishTests {
         gate.open()
     }
 
-    @Test func `the deadline and the publisher's cancellation end the wait`() async throws {
+    @Test func `a deadline or the publisher's cancellation ends the wait for subscribers`() async throws {
         let gate = Gate()
         let started = Gate()
         try self.bus.subscribe("app://a") { _ in
@@ -161,7 +162,7 @@ struct PublishTests {
         #expect(try await self.bus.publish("app://a", deadline: .now + Scale.whileQuick) == 1)
         let task = Task { [bus] in try await bus.publish("app://a") }
         #expect(await eventually { self.bus.statistics.sent == 4 })
-        // A message that is cancelled before its handler begins is never given to it.
+        // A message that is cancelled before its handler begins does not reach the handler.
         #expect(await eventually { begun.entries.count == 2 })
         task.cancel()
         _ = try await task.value
@@ -171,7 +172,7 @@ struct PublishTests {
         #expect(await self.bus.settles())
     }
 
-    @Test func `a pattern of subscribers does not stand in the way of routes`() async throws {
+    @Test func `a subscription's pattern does not conflict with a route`() async throws {
         try self.bus.subscribe("app://a") { _ in }
         #expect(!self.bus.canRoute("app://a"))
         try self.bus.register("app://a") { _ in 1 }
@@ -181,7 +182,7 @@ struct PublishTests {
         )
     }
 
-    @Test func `a subscriber that publishes to itself comes to an end`() async throws {
+    @Test func `a subscriber that publishes to itself ends at the hop limit`() async throws {
         let heard = Journal<Int>()
         try self.bus.subscribe("app://a") { [weak bus] _ in
             heard.add(1)
@@ -211,7 +212,7 @@ struct PublishTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `subscribers of many patterns are told in the order of subscription`(
+    func `subscribers with many patterns are called in the order of subscription`(
         place: RouteTests.Place
     ) async throws {
         let heard = Journal<Int>()
@@ -251,7 +252,7 @@ struct PublishTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a subscriber that unsubscribes another during a publication spares it the message`(
+    func `a subscriber that is cancelled by another during a publication does not receive it`(
         place: RouteTests.Place
     ) async throws {
         let heard = Journal<String>()
@@ -270,7 +271,7 @@ struct PublishTests {
         #expect(try await RouteTests.run(place, bus) { try await bus.publish("app://a") } == 2)
     }
 
-    @Test func `a subscription made during a publication gets the next message`() async throws {
+    @Test func `a subscription made during a publication receives only the next message`() async throws {
         let heard = Journal<String>()
         try self.bus.subscribe("app://a") { [weak bus] _ in
             heard.add("old")
@@ -285,7 +286,9 @@ struct PublishTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `code of an actor that answers at once is called on its loop`(place: RouteTests.Place) async throws {
+    func `a subscriber of an actor that does not suspend is called on the actor's loop`(
+        place: RouteTests.Place
+    ) async throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
         let far = Probe(eventLoop: EventLoop())
         for probe in [near, far] {
@@ -318,7 +321,7 @@ struct PublishTests {
         #expect(await probe.heard == Array(0..<20))
     }
 
-    @Test func `a subscriber of a serial module waits for its turn`() async throws {
+    @Test func `a subscriber of a serial module waits until the module is free`() async throws {
         let probe = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.configureMailbox(of: probe, .init(isSerial: true))
         let (started, gate) = (Gate(), Gate())
@@ -339,7 +342,9 @@ struct PublishTests {
         #expect(heard.entries == ["slow", "quick"])
     }
 
-    @Test func `patterns of every kind that come and go leave nothing behind`() async throws {
+    @Test func `subscriptions of each kind of pattern leave nothing behind when they are cancelled`()
+        async throws
+    {
         let patterns = ["app://a", "app://:a", "app://:b", "app://**", "web://a", "app://a(/:b)", "/a"]
         for _ in 0..<3 {
             var subscriptions: [Registration] = []
@@ -354,7 +359,7 @@ struct PublishTests {
         }
     }
 
-    @Test func `conventions under which patterns depend on each other do not hide one from another`()
+    @Test func `each matching subscription is found under conventions with only one match`()
         async throws
     {
         var configuration = MessageBus.Configuration.quiet

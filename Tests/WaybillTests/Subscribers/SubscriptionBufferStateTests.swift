@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct SubscriptionBufferStateTests {
     @Test(arguments: [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest])
-    func `random operations give the results of plain lists`(
+    func `random operations on a subscription buffer give the results of plain lists`(
         whenFull: MailboxConfiguration.Overflow
     ) throws {
         for seed in 0..<UInt64(Scale.of(60)) {
@@ -21,7 +21,7 @@ struct SubscriptionBufferStateTests {
     }
 
     @Test
-    func `a message that its publisher takes back is not read`() throws {
+    func `a message that its publisher withdraws is not read`() throws {
         let parts = try StateParts()
         let buffer = parts.buffer()
         var state = SubscriptionBufferState(limit: 1, whenFull: .suspend)
@@ -44,7 +44,7 @@ struct SubscriptionBufferStateTests {
     }
 
     @Test
-    func `a buffer ends once, and for the first reason`() throws {
+    func `a subscription buffer ends once, with the first reason`() throws {
         let parts = try StateParts()
         var state = SubscriptionBufferState(limit: 1, whenFull: .fail)
         _ = state.offer(parts.message(1), to: parts.buffer())
@@ -60,7 +60,7 @@ struct SubscriptionBufferStateTests {
 }
 
 extension SubscriptionBufferState {
-    /// Offers a message that meets no middlewares.
+    /// Offers a message without middlewares.
     fileprivate mutating func offer(_ message: Message, to buffer: SubscriptionBuffer) -> Offer {
         self.offer(UnreadMessage(message, nil), to: buffer)
     }
@@ -74,7 +74,7 @@ extension QueuedMessage {
     fileprivate var id: CorrelationID { self.unread.id }
 }
 
-/// A buffer's state and plain lists that the same happens to.
+/// The state of a buffer, and plain lists that perform the same operations.
 private struct BufferRun {
     enum Operation: CaseIterable { case offer, publish, read, wait, withdraw, end }
 
@@ -95,7 +95,7 @@ private struct BufferRun {
         self.model = BufferModel(limit: max(1, limit), whenFull: whenFull)
     }
 
-    /// Performs an operation on both.
+    /// Performs an operation on the state and on the lists.
     ///
     /// `actual` and `expected` are the results.
     mutating func step() -> (operation: Operation, actual: String, expected: String) {

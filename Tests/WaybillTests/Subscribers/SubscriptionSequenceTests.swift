@@ -40,7 +40,7 @@ struct SubscriptionSequenceTests {
         #expect(bus.statistics.sent == 100 && bus.statistics.replied == 100)
     }
 
-    @Test func `a reader on a loop stays there`() async throws {
+    @Test func `a reader on a loop stays on the loop`() async throws {
         let messages = try self.bus.subscription(to: "app://a")
         let bus = self.bus
         let loop = bus.eventLoop
@@ -58,7 +58,7 @@ struct SubscriptionSequenceTests {
         #expect(await count == 3)
     }
 
-    @Test func `unread messages are in flight`() async throws {
+    @Test func `unread messages of a subscription are in flight`() async throws {
         let messages = try self.bus.subscription(to: "app://a")
         #expect(messages.pattern == "app://a")
         for _ in 1...3 { #expect(try await self.bus.publish("app://a") == 1) }
@@ -68,7 +68,7 @@ struct SubscriptionSequenceTests {
         #expect(self.bus.statistics.inFlight == 2 && self.bus.statistics.replied == 1)
     }
 
-    @Test func `a full subscription rejects a message, and does not affect the others`() async throws {
+    @Test func `a full subscription rejects a message, and does not affect other subscribers`() async throws {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         let messages = try bus.subscription(to: "app://a/:n", limit: 2)
@@ -85,7 +85,9 @@ struct SubscriptionSequenceTests {
         #expect(await reader.next()?.parameters["n"] == "4")
     }
 
-    @Test func `a subscription that drops keeps the newest, and the others are dead letters`() async throws {
+    @Test func `a full subscription with dropOldest keeps the newest, and the others are dead letters`()
+        async throws
+    {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         let messages = try bus.subscription(to: "app://a/:n", limit: 2, whenFull: .dropOldest)
@@ -97,7 +99,7 @@ struct SubscriptionSequenceTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a suspending subscription makes publishers wait in order`(
+    func `a full subscription with suspend makes publishers wait in order`(
         place: RouteTests.Place
     ) async throws {
         let messages = try self.bus.subscription(to: "app://a/:n", limit: 1, whenFull: .suspend)
@@ -132,14 +134,14 @@ struct SubscriptionSequenceTests {
                     return count
                 }
             )
-            // In the line before the next one comes.
+            // Wait until the publisher is in the queue before the next one begins.
             #expect(await eventually { self.bus.statistics.sent == number + 1 })
         }
         return publishers
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `a publisher that waits resumes at its deadline, when it is cancelled and when the reader ends`(
+    func `deadline, cancellation and the reader's end each resume a waiting publisher`(
         place: RouteTests.Place
     ) async throws {
         let messages = try self.bus.subscription(to: "app://a", limit: 1, whenFull: .suspend)
@@ -161,7 +163,7 @@ struct SubscriptionSequenceTests {
         #expect(bus.statistics.deadLettered == 2 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `a publisher that is cancelled before it comes does not wait`() async throws {
+    @Test func `a publisher that is cancelled before it publishes does not wait`() async throws {
         let messages = try self.bus.subscription(to: "app://a", limit: 1, whenFull: .suspend)
         let bus = self.bus
         try await bus.publish("app://a")
@@ -180,7 +182,7 @@ struct SubscriptionSequenceTests {
     enum End: CaseIterable, Sendable { case cancel, shutDown, task }
 
     @Test(arguments: End.allCases, RouteTests.Place.allCases)
-    func `a reader that waits goes on when the subscription ends`(
+    func `a waiting reader resumes when its subscription ends`(
         end: End,
         place: RouteTests.Place
     ) async throws {
@@ -212,7 +214,7 @@ struct SubscriptionSequenceTests {
         return count
     }
 
-    @Test func `a reader goes on when the bus is dropped`() async throws {
+    @Test func `a reader's loop ends when the bus is dropped`() async throws {
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         let messages = try #require(try bus?.subscription(to: "app://a"))
         let began = Gate()
@@ -223,7 +225,9 @@ struct SubscriptionSequenceTests {
         #expect(await reading.value == 1)
     }
 
-    @Test func `leaving the loop ends the subscription, though the sequence is still there`() async throws {
+    @Test func `leaving the reader's loop ends the subscription, although the sequence still exists`()
+        async throws
+    {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         let messages = try bus.subscription(to: "app://a", limit: 8)
@@ -242,7 +246,7 @@ struct SubscriptionSequenceTests {
         for await _ in messages { Issue.record("it has ended") }
     }
 
-    @Test func `a sequence that is dropped unread ends the subscription`() async throws {
+    @Test func `dropping an unread sequence ends the subscription`() async throws {
         var messages: SubscriptionSequence? = try self.bus.subscription(to: "app://a")
         #expect(messages != nil)
         try await self.bus.publish("app://a")
@@ -262,7 +266,7 @@ struct SubscriptionSequenceTests {
         #expect(self.bus.statistics.expired == 1)
     }
 
-    @Test func `a bus that shuts down in good order lets a reader finish`() async throws {
+    @Test func `a draining shutdown lets a reader read the remaining messages`() async throws {
         let messages = try self.bus.subscription(to: "app://a")
         for _ in 1...100 { try await self.bus.publish("app://a") }
         let reading = Task {
@@ -276,7 +280,7 @@ struct SubscriptionSequenceTests {
         #expect(throws: RoutingError.self) { try self.bus.subscription(to: "app://a") }
     }
 
-    @Test func `publishers and readers in a storm lose nothing and double nothing`() async throws {
+    @Test func `concurrent publishers and a reader lose and duplicate no message`() async throws {
         let bus = self.bus
         let heard = Journal<Int>()
         let messages = try bus.subscription(to: "app://a/:n", limit: 4, whenFull: .suspend)

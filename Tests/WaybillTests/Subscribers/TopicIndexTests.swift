@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite
 struct TopicIndexTests {
     @Test(arguments: [RoutingConventions.waybill, .cocRouter])
-    func `random subscribers get the messages whose URLs their own pattern matches`(
+    func `random subscribers get the messages whose URLs match their pattern`(
         conventions: RoutingConventions
     ) throws {
         let configuration = MessageBus.Configuration(conventions: conventions)
@@ -28,7 +28,7 @@ struct TopicIndexTests {
     }
 
     @Test
-    func `a subscriber is taken out once`() throws {
+    func `removing a subscriber twice removes it once`() throws {
         let parts = try StateParts()
         var index = TopicIndex()
         let topic = try index.insert(RoutePattern("app://a")) { RouteTable() }
@@ -63,7 +63,7 @@ struct TopicIndexTests {
     }
 
     @Test
-    func `a text that is not a URL is rejected`() throws {
+    func `a topic index rejects a text that is not a URL`() throws {
         var index = TopicIndex()
         _ = try index.insert(RoutePattern("app://**")) { RouteTable() }
         let error = #expect(throws: RoutingError.self) { try index.matched(of: "app://a/%ff") }
@@ -71,14 +71,14 @@ struct TopicIndexTests {
     }
 }
 
-/// A pattern, and a table that has it alone.
+/// A pattern, and a table with only this pattern.
 private struct TopicPattern {
     let pattern: RoutePattern
     let table: RouteTable<Void>
 
     static let urls = ["app://a", "app://a/b", "app://a/c", "app://a/b/c", "app://d/b", "app://d"]
 
-    /// Patterns that exclude one another, overlap, and have one shape with different names.
+    /// Returns patterns that exclude one another, overlap, or have the same shape with different names.
     static func all(by configuration: MessageBus.Configuration) throws -> [TopicPattern] {
         let isWaybill = configuration.conventions == .waybill
         let texts =
@@ -97,7 +97,7 @@ private struct TopicPattern {
     }
 }
 
-/// An index and a plain list of subscribers that the same happens to.
+/// An index, and a plain list of subscribers that has the same changes.
 private struct TopicRun {
     private struct Entry {
         let id: Int
@@ -121,7 +121,7 @@ private struct TopicRun {
         self.generator = SeededGenerator(seed: seed)
     }
 
-    /// Adds a subscriber to a pattern, or takes one out.
+    /// Adds a subscriber to a pattern, or removes one.
     mutating func change() throws {
         if self.entries.count > 12 || !self.entries.isEmpty && self.generator.isOne(in: 3) {
             let entry = self.entries.remove(at: self.generator.number(below: self.entries.count))
@@ -131,7 +131,7 @@ private struct TopicRun {
             return
         }
         let pattern = self.generator.number(below: self.patterns.count)
-        // The bus keeps the topic of each pattern.
+        // The bus keeps the topic of each pattern while the pattern has subscribers.
         let topic =
             try self.entries.first { $0.pattern == pattern }?.topic
             ?? self.index.insert(self.patterns[pattern].pattern) { self.configuration.table() }
@@ -143,7 +143,7 @@ private struct TopicRun {
         )
     }
 
-    /// The subscribers of a URL in the order of subscription, each with the values that it gets.
+    /// Returns the subscribers of a URL in the order of subscription, each with its values.
     func matched(of url: String) throws -> (actual: [String], expected: [String]) {
         let matched = try self.index.matched(of: url)
         let actual = matched.subscribers.indices.map { place in
@@ -159,7 +159,7 @@ private struct TopicRun {
         return (actual, expected)
     }
 
-    /// How many patterns and subscribers there are.
+    /// The numbers of patterns and of subscribers.
     var counts: (actual: [Int], expected: [Int]) {
         (
             [self.index.count, self.index.subscribers.count],

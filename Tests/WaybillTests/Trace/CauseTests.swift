@@ -4,7 +4,7 @@ import WaybillTestSupport
 
 @testable import Waybill
 
-/// Which message led to which.
+/// The message that caused another message.
 @Suite(.timeLimit(.minutes(1)))
 struct CauseTests {
     private let bus = MessageBus(configuration: .quiet)
@@ -83,7 +83,9 @@ struct CauseTests {
     }
 
     @Test
-    func `an answer to a progress reply belongs to the message, and is traced`() async throws {
+    func `messages of a progress reply's answer are caused by its message, and the answer is traced`()
+        async throws
+    {
         let bus = self.bus
         try bus.register("app://leaf") { _ in }
         try bus.register("app://asks") { message -> Bool in
@@ -110,7 +112,7 @@ struct CauseTests {
     }
 
     @Test
-    func `a return leg is led to by the message that it answers`() async throws {
+    func `the message that a return leg answers is its cause`() async throws {
         let bus = self.bus
         try bus.register("app://pay") { _ in 7 }
         try bus.register("app://leaf") { _ in }
@@ -124,7 +126,7 @@ struct CauseTests {
     }
 
     @Test
-    func `without an observer nothing is noted`() async throws {
+    func `without an observer no cause is recorded`() async throws {
         let bus = self.bus
         let causes = Journal<CorrelationID?>()
         try bus.register("app://leaf") { causes.add($0.cause) }

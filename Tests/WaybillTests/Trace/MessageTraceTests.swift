@@ -11,7 +11,7 @@ struct MessageTraceTests {
 
     private var isPlain: Bool { self.bus.core.registry.chain == nil }
 
-    @Test func `it sees messages, replies before the last one, replies and failures`() async throws {
+    @Test func `a trace has messages, progress replies, replies and failures`() async throws {
         try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }
         try self.bus.register("app://slow/a") { message -> Int in
             await message.reply(with: "half")
@@ -43,7 +43,7 @@ struct MessageTraceTests {
     }
 
     @Test(arguments: [false, true])
-    func `it sees the deadline that its caller sees`(isDeaf: Bool) async throws {
+    func `a trace has the deadline error that the caller receives`(isDeaf: Bool) async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let (begun, held) = (Gate(), Gate())
@@ -67,7 +67,7 @@ struct MessageTraceTests {
         #expect(kinds == [nil, .deadlineExceeded])
     }
 
-    @Test func `it is off before, and again when no reader is left`() async throws {
+    @Test func `tracing is off before a reader exists, and after the last one is gone`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         #expect(self.isPlain)
         do {
@@ -87,7 +87,7 @@ struct MessageTraceTests {
         #expect(isPlain == true)
     }
 
-    @Test func `an iterator keeps it on`() async throws {
+    @Test func `an iterator keeps its trace on`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         var iterator = try self.bus.trace().makeAsyncIterator()
         _ = try await self.bus.route("app://a", as: Int.self)
@@ -98,7 +98,7 @@ struct MessageTraceTests {
         #expect(first?.message.id == second?.message.id)
     }
 
-    @Test func `a slow reader loses the oldest events, and learns how many`() async throws {
+    @Test func `a slow reader of a trace loses the oldest events, and counts them`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         let trace = try self.bus.trace(bufferLimit: 4)
         for _ in 0..<10 { _ = try await self.bus.route("app://a", as: Int.self) }
@@ -108,7 +108,7 @@ struct MessageTraceTests {
         #expect(event != nil)
     }
 
-    @Test func `it ends with the bus`() async throws {
+    @Test func `a trace ends when its bus is dropped`() async throws {
         let trace: MessageTrace
         do {
             let bus = MessageBus(configuration: .quiet)
@@ -117,7 +117,7 @@ struct MessageTraceTests {
         for await _ in trace { Issue.record("nothing happened") }
     }
 
-    @Test func `it ends with the bus, even if a handler does not`() async throws {
+    @Test func `a trace ends when its bus shuts down, even if a handler hangs`() async throws {
         let (begun, held) = (Gate(), Gate())
         try self.bus.register("app://hangs") { _ in
             begun.open()
@@ -133,7 +133,7 @@ struct MessageTraceTests {
         held.open()
     }
 
-    @Test func `it sees that a subscriber was too late`() async throws {
+    @Test func `a trace has the event that a subscriber exceeded the deadline`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let (begun, held, ended) = (Gate(), Gate(), Gate())

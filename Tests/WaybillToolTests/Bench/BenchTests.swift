@@ -8,8 +8,9 @@ import WaybillServe
 @testable import WaybillTool
 
 @Suite struct BenchTests {
-    @Test(arguments: [1, 8]) func `counts every reply, and orders the percentiles`(inFlight: Int) async throws
-    {
+    @Test(arguments: [1, 8]) func `the bench command counts each reply, and orders the percentiles`(
+        inFlight: Int
+    ) async throws {
         try await withServedBus { bus, connection in
             try bus.register("app://one") { _ in 1 }
             try bus.expose("app://one")
@@ -28,7 +29,7 @@ import WaybillServe
         }
     }
 
-    @Test func `failures are counted, and the first one is kept`() async throws {
+    @Test func `the bench command counts failures, and keeps the first one`() async throws {
         try await withServedBus { bus, connection in
             let client = try connection.client()
             defer { client.close() }

@@ -21,7 +21,7 @@ import WaybillTestSupport
         return try await client.request(url, options)
     }
 
-    @Test func `a call has its parameters and headers, and returns JSON`() async throws {
+    @Test func `the call command sends parameters and headers, and prints JSON`() async throws {
         try await withServedBus { bus, connection in
             try bus.register("app://user/:uid") { message -> [String: String] in
                 [
@@ -40,7 +40,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `the values of an array are named by position`() async throws {
+    @Test func `the call command names the values of an array by position`() async throws {
         try await withServedBus { bus, connection in
             try bus.register("app://sum") { message in
                 try message.parameters.require("0", as: Int.self)
@@ -54,7 +54,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `progress replies are shown in order, and answered`() async throws {
+    @Test func `the call command shows progress replies in order, and answers them`() async throws {
         try await withServedBus { bus, connection in
             try bus.register("app://pay") { message async throws -> [Int] in
                 [
@@ -74,7 +74,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `the error of a socket without a server is that nothing listens`() async throws {
+    @Test func `the error of a socket without a server says that no server listens`() async throws {
         let connection = try ConnectionOptions.parse(["--connect", "/tmp/waybill-of-no-server"])
         let failure = try #require(try await failure(of: connection, "app://a"))
         #expect(failure.status == RequestFailure.unavailable)
@@ -83,7 +83,7 @@ import WaybillTestSupport
         #expect(failure.line.contains("/tmp/waybill-of-no-server"))
     }
 
-    @Test func `the error of a URL that is not exposed names the command that lists the exposed ones`()
+    @Test func `the error of a URL that is not exposed names the command that lists exposed URLs`()
         async throws
     {
         try await withServedBus { bus, connection in
@@ -96,7 +96,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a token is read from a file, and a server that requires one reports it`() async throws {
+    @Test func `a token is read from a file, and a missing token is reported`() async throws {
         try await withServedBus(token: "open sesame") { bus, connection in
             try bus.register("app://one") { _ in 1 }
             try bus.expose("app://one")
@@ -108,7 +108,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a deadline ends a call whose handler does not`() async throws {
+    @Test func `the call command's deadline ends a call whose handler does not end`() async throws {
         try await withServedBus { bus, connection in
             let gate = Gate()
             try bus.register("app://slow") { _ async in await gate.wait() }
@@ -122,7 +122,7 @@ import WaybillTestSupport
     }
 
     @Test(arguments: ["", "{", "7", "{\"$waybill\": {}}", "{} {}"])
-    func `parameters that are none are refused before anything is sent`(parameters: String) async throws {
+    func `invalid parameters are rejected before anything is sent`(parameters: String) async throws {
         let connection = try ConnectionOptions.parse(["--connect", "/tmp/waybill-of-no-server"])
         var options = RPCRequestOptions()
         options.parameters = parameters
@@ -130,13 +130,13 @@ import WaybillTestSupport
         #expect(failure.line.hasPrefix("invalidParameter: "))
     }
 
-    @Test func `a header without a name is refused`() {
+    @Test func `a header without a name is rejected`() {
         #expect(throws: (any Error).self) {
             try CallCommand.parse(["app://a", "--connect", "b", "--header", "=x"])
         }
     }
 
-    @Test func `control characters of a reply do not reach a terminal`() {
+    @Test func `control characters of a reply do not reach the terminal`() {
         #expect(Output.printable("\"a\u{9B}31m\u{7F}b\"") == "\"a\\u009b31m\\u007fb\"")
         #expect(Output.printable("\"ü €\"") == "\"ü €\"")
     }

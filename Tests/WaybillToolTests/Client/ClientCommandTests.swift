@@ -10,7 +10,7 @@ import WaybillDocuments
 /// The command that generates clients.
 struct ClientCommandTests {
     @Test(arguments: [("--python", "shop.py"), ("--typescript", "shop.ts"), ("--swift", "ShopClient.swift")])
-    func `a server and its document have the same client, which is named for its file`(
+    func `a server and its document generate the same client, named for its file`(
         flag: String,
         file: String
     ) async throws {
@@ -39,7 +39,7 @@ struct ClientCommandTests {
         ["--python"], ["--document", "a"], ["--python", "--document", "a", "--connect", "b"],
         ["--python", "--swift", "--document", "a"],
     ])
-    func `a command without one language and one source is rejected`(arguments: [String]) {
+    func `the client command needs one language and one source`(arguments: [String]) {
         #expect(throws: (any Error).self) { try ClientCommand.parse(arguments) }
     }
 }

@@ -22,7 +22,8 @@ struct DiffCommandTests {
         try await body("\(folder)/old", "\(folder)/new")
     }
 
-    @Test func `a route more breaks nobody, and a route less exits with 1`() async throws {
+    @Test func `the diff command exits with 0 for an added route, and with 1 for a removed one`() async throws
+    {
         try await self.withFiles { old, new in
             try await DiffCommand.parse([old, new]).run()
             try await DiffCommand.parse([old, old]).run()
@@ -30,7 +31,7 @@ struct DiffCommandTests {
         }
     }
 
-    @Test func `an error names a file that is not a document`() async throws {
+    @Test func `the diff command's error names a file that is not a document`() async throws {
         try await self.withFiles { old, _ in
             try "[]".write(toFile: "\(old).list", atomically: true, encoding: .utf8)
             for file in ["\(old).list", "\(old).absent"] {

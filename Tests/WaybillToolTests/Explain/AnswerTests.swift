@@ -8,7 +8,7 @@ import Testing
 @Suite struct AnswerTests {
     func options(_ arguments: String...) throws -> TableOptions { try TableOptions.parse(arguments) }
 
-    @Test func `a match has its values and no error`() throws {
+    @Test func `the explain command prints a match with its values and no error`() throws {
         let answer = Answer(of: "app://user/7?x=1", routes: ["/user/<int:id>"], in: try self.options().table)
         #expect(answer.matched == "/user/<int:id>")
         #expect(answer.parameters == ["id": "7", "x": "1"])
@@ -16,13 +16,13 @@ import Testing
         #expect(answer.trace?.isEmpty == false)
     }
 
-    @Test func `a miss is null and has a reason`() throws {
+    @Test func `the explain command prints a URL without a match as null with a reason`() throws {
         let json = try Answer(of: "/usr", routes: ["/user"], in: try self.options().table).json(pretty: false)
         #expect(json.contains("\"matched\":null"))
         #expect(json.contains("did you mean /user?"))
     }
 
-    @Test func `cases are answered line by line`() throws {
+    @Test func `the explain command answers each case on one line`() throws {
         let cases = """
             [{"id": "a", "routes": ["/a/:x", "/a/b"], "url": "/a/b", "conventions": "waybill", "expect": {}},
              {"id": "b", "routes": ["YF://u/:id"], "url": "yf://u/1?k", "conventions": "yf-router", "options": {}}]

@@ -10,10 +10,10 @@ import WaybillTestSupport
 
 @testable import WaybillTool
 
-/// The commands that ask a program, with the nodes of a cluster instead.
+/// The commands that call a program, with the nodes of a cluster in place of the program.
 @Suite(.timeLimit(.minutes(1)))
 struct ClusterPeerTests {
-    /// Runs a closure with a bus that is a node of the realm `shop`, and the arguments that find it.
+    /// Runs a closure with a bus that is a node of the realm `shop`, and with the arguments that find it.
     private static func withNode(_ body: (MessageBus, [String]) async throws -> Void) async throws {
         let server = try await NATSServer()
         defer { server.stop() }
@@ -34,7 +34,7 @@ struct ClusterPeerTests {
         try result.get()
     }
 
-    @Test func `a call has its parameters, headers and answers, and returns JSON`() async throws {
+    @Test func `a call by the cluster has parameters, headers and answers, and returns JSON`() async throws {
         try await Self.withNode { bus, arguments in
             try bus.share("app://pay/**")
             try bus.register("app://pay/:order") { message async throws -> [String] in
@@ -56,7 +56,7 @@ struct ClusterPeerTests {
         }
     }
 
-    @Test func `a failure names the remedy, and its kind is the exit status`() async throws {
+    @Test func `the call command's exit status is the kind of the failure`() async throws {
         try await Self.withNode { bus, arguments in
             let gate = Gate()
             try bus.share("app://catalog/**")
@@ -76,13 +76,13 @@ struct ClusterPeerTests {
         #expect(exit?.rawValue == RequestFailure.unavailable)
     }
 
-    @Test func `the publications of a node are received, whatever it shares`() async throws {
+    @Test func `the watch command receives a node's publications, whatever the node shares`() async throws {
         try await Self.withNode { bus, arguments in
             let seen = Journal<String>()
             let command = try WatchCommand.parse(["app://prices/:symbol"] + arguments)
             try await command.peer.withPeer { peer in
                 try await peer.watch(command.patterns) { seen.add($0 ?? "the end") }
-                // The node learns a moment later that it is watched.
+                // The node learns a moment later that a command watches it.
                 let hasCome = await eventually {
                     _ = try? await bus.publish("app://prices/kettle?price=4")
                     return !seen.entries.isEmpty
@@ -100,7 +100,7 @@ struct ClusterPeerTests {
         [], ["--connect", "a", "--nats", "b", "--realm", "c"], ["--nats", "nats://127.0.0.1"],
         ["--realm", "shop"],
     ])
-    func `a server or a cluster has to be named, and not both`(arguments: [String]) {
+    func `a command needs a server or a cluster, and not both`(arguments: [String]) {
         #expect(throws: (any Error).self) { try CallCommand.parse(["app://a"] + arguments) }
     }
 
@@ -110,7 +110,11 @@ struct ClusterPeerTests {
         (RPCRequestError(.unreachable, "none"), false, "check that a NATS server runs"),
         (RPCRequestError(.refused, "none"), false, "--credentials"),
     ])
-    func `an error suggests where to look`(error: RPCRequestError, hasNodes: Bool, advice: String) {
+    func `an error of a cluster call suggests where to look`(
+        error: RPCRequestError,
+        hasNodes: Bool,
+        advice: String
+    ) {
         #expect(RequestFailure(error, .cluster(realm: "shop", hasNodes: hasNodes)).line.contains(advice))
     }
 }

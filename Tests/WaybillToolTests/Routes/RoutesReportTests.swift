@@ -5,7 +5,7 @@ import Testing
 @testable import WaybillTool
 
 @Suite struct RoutesReportTests {
-    @Test func `conflicts come first and name both places`() throws {
+    @Test func `the routes report lists conflicts first, with both places`() throws {
         let text = "# users\n/user/:id\n\n/user/me\n  app://user/:name  \n/x/<itn:y>\n"
         let report = RoutesReport(text, file: "routes.txt", try TableOptions.parse([]))
         #expect(report.problems.count == 2)

@@ -8,7 +8,7 @@ import WaybillServe
 @testable import WaybillTool
 
 @Suite struct ServedRoutesTests {
-    @Test func `routes lists only exposed routes`() async throws {
+    @Test func `the routes command lists only a server's exposed routes`() async throws {
         try await withServedBus { bus, connection in
             try bus.register("app://user/:uid") { _ in }
             try bus.register("app://admin/reset") { _ in }
@@ -21,7 +21,7 @@ import WaybillServe
         }
     }
 
-    @Test func `columns are aligned, and a documentation is its first line`() throws {
+    @Test func `the columns of routes are aligned, with the first line of each documentation`() throws {
         let text = """
             [{"pattern":"app://a","documentation":"One.\\nTwo.","parameters":[{"name":"n","type":"Int"}]},
              {"pattern":"app://long","parameters":[]}]
@@ -31,7 +31,7 @@ import WaybillServe
     }
 
     @Test(arguments: [[], ["a.txt", "--connect", "b"]])
-    func `wants a file or a server`(arguments: [String]) {
+    func `the routes command needs a file or a server`(arguments: [String]) {
         #expect(throws: (any Error).self) { try RoutesCommand.parse(arguments) }
     }
 }

@@ -11,7 +11,8 @@ import WaybillServe
 /// The store of a process that serves its bus at a Unix socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ServedStoreTests {
-    /// Runs a closure with a store that a served bus has opened, its file, and the arguments that connect to it.
+    /// Runs a closure with a store of a served bus, the store's file, and the arguments that connect to the
+    /// bus.
     private func withServedStore(
         exposing patterns: [String] = ["app://store/**"],
         _ body: (DurableStore, _ file: String, ConnectionOptions) async throws -> Void
@@ -64,7 +65,7 @@ struct ServedStoreTests {
         }
     }
 
-    @Test func `an operation that is not exposed does not exist`() async throws {
+    @Test func `a store's operation that is not exposed does not exist for the command`() async throws {
         try await self.withServedStore(exposing: ["app://store/statistics"]) { _, _, connection in
             let statistics = try await self.operate(connection) { try await $0.statistics() }
             #expect(statistics.dead == 0)
@@ -75,7 +76,7 @@ struct ServedStoreTests {
         }
     }
 
-    @Test func `a pattern that is invalid is refused with its reason`() async throws {
+    @Test func `an invalid pattern is rejected with its reason`() async throws {
         try await self.withServedStore { _, _, connection in
             let error = await #expect(throws: RPCRequestError.self) {
                 try await self.operate(connection) {
@@ -87,7 +88,7 @@ struct ServedStoreTests {
         }
     }
 
-    @Test func `the command works on a served store, and not on its file`() async throws {
+    @Test func `the store command works on a served store, and not on its open file`() async throws {
         try await self.withServedStore { store, file, connection in
             let socket = try #require(connection.connect?.argument)
             try await store.send("app://mail/7", after: .seconds(3600))
@@ -116,7 +117,7 @@ struct ServedStoreTests {
         ["--connect", "shop.sock"], ["--connect", "shop.sock", "shop.db", "list"], ["list"],
         ["--connect", "shop.sock", "mend"], ["--connect", "shop.sock", "show"],
     ])
-    func `arguments that name no store, or two, are refused`(arguments: [String]) {
+    func `the store command needs exactly one store`(arguments: [String]) {
         #expect(throws: (any Error).self) { try StoreCommand.parse(arguments) }
     }
 }

@@ -20,7 +20,7 @@ import WaybillDurable
         details: #"{"parameters":{"n":7}}"#
     )
 
-    @Test func `a table has a line for each message, without control characters`() {
+    @Test func `the store command's table has a line for each message, without control characters`() {
         let table = StoreReport.table([self.record], isLong: false)
         #expect(
             table == """
@@ -31,12 +31,12 @@ import WaybillDurable
         )
     }
 
-    @Test func `a single message is shown with its order and its values`() {
+    @Test func `the store command shows a single message with its order and its values`() {
         let table = StoreReport.table([self.record], isLong: true)
         #expect(table.hasSuffix("order: a\ndied: 1970-01-01T00:01:00Z\nvalues: {\"parameters\":{\"n\":7}}\n"))
     }
 
-    @Test func `the figures have the mean duration of a commit`() throws {
+    @Test func `the store's figures have the mean duration of a commit`() throws {
         let json = """
             {"waiting": 1, "underway": 2, "dead": 3, "schedules": 4, "size": 4096, "attempts": 5, "commits": 0, \
             "commitTime": 10000}
@@ -47,7 +47,7 @@ import WaybillDurable
         #expect(StoreReport.table(statistics).hasSuffix("commits      4\ncommit (µs)  2500\n"))
     }
 
-    @Test func `an export has one JSON object in each line`() throws {
+    @Test func `an export of a store has one JSON object in each line`() throws {
         let text = try StoreReport.json([self.record, self.record])
         let lines = text.split(separator: "\n")
         #expect(lines.count == 2)
@@ -62,11 +62,11 @@ import WaybillDurable
     @Test(arguments: [
         ["shop.db"], ["shop.db", "mend"], ["shop.db", "show"], ["shop.db", "list", "--limit", "0"],
     ])
-    func `arguments that name no action, or too little for it, are refused`(arguments: [String]) {
+    func `the store command needs an action and the action's arguments`(arguments: [String]) {
         #expect(throws: (any Error).self) { try StoreCommand.parse(arguments) }
     }
 
-    @Test func `a file that does not exist is not created`() async throws {
+    @Test func `the store command does not create a missing file`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID()).db").path
         let command = try StoreCommand.parse([path, "stats"])
         let error = await #expect(throws: ExitCode.self) { try await command.run() }

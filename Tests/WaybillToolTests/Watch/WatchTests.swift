@@ -9,7 +9,7 @@ import WaybillTestSupport
 @testable import WaybillTool
 
 @Suite struct WatchTests {
-    @Test func `messages come as JSON without the number of the subscription, until the server goes`()
+    @Test func `watched messages are JSON without the subscription's number, until the server ends`()
         async throws
     {
         let messages = AsyncStream<String?>.makeStream()
@@ -33,7 +33,7 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a picture has the counts by URL, the rate, and the last messages`() {
+    @Test func `the watch view has the counts by URL, the rate, and the last messages`() {
         var view = WatchView(["app://**"])
         for number in 0..<10 { view.note("{\"url\":\"app://a?n=\(number)\"}", at: 100) }
         view.note("{\"url\":\"app://b\"}", at: 101)
@@ -46,13 +46,13 @@ import WaybillTestSupport
         #expect(view.lines(columns: 40, rows: 10, at: 200).first == "app://**: 11 messages, 0.0/s")
     }
 
-    @Test func `a line that is too long for the terminal is cut`() {
+    @Test func `the watch view cuts a line that is too long for the terminal`() {
         var view = WatchView(["app://**"])
         view.note("{\"url\":\"app://\(String(repeating: "x", count: 100))\"}", at: 0)
         #expect(view.lines(columns: 20, rows: 10, at: 0).allSatisfy { $0.count < 20 })
     }
 
-    @Test func `a picture is drawn over the one before it`() {
+    @Test func `the watch view is drawn over the previous one`() {
         var screen = Screen()
         #expect(screen.text(for: ["a", "b"]) == "\r\u{1B}[Ja\nb\n")
         #expect(screen.text(for: ["c"]) == "\u{1B}[2A\r\u{1B}[Jc\n")

@@ -6,7 +6,7 @@ internal import WaybillTestSupport
 
 /// A web server on loopback with a free port.
 ///
-/// It ends with its scope.
+/// The server ends with its scope.
 struct WebServer: Sendable {
     let port: Int
     let journal: Journal<String>

@@ -15,7 +15,7 @@ package actor AccountsModule: CustomerService {
         self.customers = names.enumerated().map { User(id: $0 + 1, name: $1) }
     }
 
-    /// Opens a session for a customer, and ends the one before.
+    /// Opens a session for a customer, and ends the customer's previous session.
     @Route("/sign-in") func signIn(name: String) throws -> Session {
         guard let user = self.customers.first(where: { $0.name.lowercased() == name.lowercased() }) else {
             throw ShopError.unknownCustomer(name)
@@ -27,13 +27,13 @@ package actor AccountsModule: CustomerService {
         return session
     }
 
-    /// The session that a token stands for.
+    /// Returns the session of a token.
     @Route func session(_ session: SessionToken?) throws -> Session {
         guard let session = session.flatMap({ self.sessions[$0] }) else { throw ShopError.notSignedIn }
         return session
     }
 
-    /// The customer whose session it is.
+    /// Returns the customer of a session.
     package func customer(session: SessionToken?) throws -> User { try self.session(session).user }
 
     /// Ends a session.
@@ -44,6 +44,6 @@ package actor AccountsModule: CustomerService {
         return session.user
     }
 
-    /// Who the customers are.
+    /// The customers of the shop.
     @Route func users() -> [User] { self.customers }
 }

@@ -1,6 +1,6 @@
 internal import ShopAPI
 
-/// The last entries, in a ring: a shop that is open for years remembers no more than this.
+/// The newest entries in a ring, which limits the memory of a shop that runs for years.
 struct ActivityLog {
     static let limit = 1_000
 
@@ -17,7 +17,7 @@ struct ActivityLog {
         self.count += 1
     }
 
-    /// The newest entries, oldest first.
+    /// Returns the newest entries, oldest first.
     func recent(_ wanted: Int) -> [ActivityEntry] {
         let first = self.count - min(max(0, wanted), self.entries.count)
         return (first..<self.count).map { self.entries[$0 % Self.limit] }

@@ -3,18 +3,18 @@ package import Waybill
 
 /// The latest thousand events of the shop.
 ///
-/// No module waits for this module. The others `send` their entries, and payments deliver their receipts
-/// through a return URL.
+/// No other module waits for this module. The other modules `send` their entries, and payments deliver their
+/// receipts through a return URL.
 @Module("app://activity")
 package actor ActivityModule {
     private var entries = ActivityLog()
 
     package init() {}
 
-    /// Writes an entry down.
+    /// Adds an entry to the log.
     @Route func log(text: String) { self.entries.append(text) }
 
-    /// Writes down a receipt that came on a return URL.
+    /// Adds a receipt, which arrives through a return URL, to the log.
     @Route func receipt(_ message: Message) throws {
         guard let receipt = try? message.payload(as: Receipt.self) else {
             throw RoutingError.refused(
@@ -25,6 +25,6 @@ package actor ActivityModule {
         self.entries.append("\(receipt)\(request)")
     }
 
-    /// The newest entries, oldest first.
+    /// Returns the newest entries, oldest first.
     @Route func recent(limit: Int = 10) -> [ActivityEntry] { self.entries.recent(limit) }
 }

@@ -1,9 +1,9 @@
 /// Computes the price and the duration of a delivery.
 ///
-/// The actor imports nothing of the bus and knows no URL. The program connects it to the bus. Code that is
-/// older than the bus, or that other programs use as well, needs no change.
+/// The actor does not import the bus and knows no URL. The program connects it to the bus. In the same way a
+/// program can connect older code, or code that other programs use as well, without changing it.
 package actor Carrier {
-    /// The price and the duration for a country.
+    /// The price and the duration of a delivery to each country.
     private struct Zone {
         let cents: Int
         let centsPerKilogram: Int
@@ -33,12 +33,12 @@ package actor Carrier {
 
 /// An offer of a carrier.
 package struct Quote: Codable, Hashable, Sendable {
-    /// The price in the smallest unit.
+    /// The price in cents.
     package let cents: Int
-    /// How many days it takes.
+    /// The duration in days.
     package let days: Int
 
-    /// Makes an offer.
+    /// Creates an offer.
     package init(cents: Int, days: Int) {
         self.cents = cents
         self.days = days
@@ -53,11 +53,11 @@ extension Quote: CustomStringConvertible {
     }
 }
 
-/// Why a carrier does not take a parcel.
+/// The reason why a carrier does not take a parcel.
 package enum CarrierError: Error, Hashable {
-    /// It does not go there.
+    /// The carrier does not deliver to the country.
     case unknownCountry(String, known: [String])
-    /// Nothing, or more than a person can lift.
+    /// The weight is not positive, or is more than a person can lift.
     case badWeight(Int)
 }
 

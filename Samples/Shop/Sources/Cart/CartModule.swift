@@ -8,7 +8,7 @@ package actor CartModule {
 
     package init() {}
 
-    /// Puts goods into the customer's cart.
+    /// Puts products into the customer's cart.
     @Route func add(
         product: Product.ID,
         quantity: Int = 1,
@@ -16,14 +16,14 @@ package actor CartModule {
     ) async throws -> CartContents {
         let user = try await self.user(session)
         let goods: Product = try await self.bus.route("app://catalog/product", parameters: ["id": product])
-        // Nothing suspends from here on, so no other message changes the basket in between.
+        // The rest of the method does not suspend, so no other message changes the basket meanwhile.
         try self.baskets[user.id, default: Basket()].add(goods, quantity: quantity)
         let text = "\(user.name) put \(quantity) x \(goods.name) into the cart"
         self.bus.send("app://activity/log", parameters: ["text": text])
         return self.contents(of: user)
     }
 
-    /// Takes goods out of the cart.
+    /// Takes products out of the cart.
     @Route func remove(product: Product.ID, session: SessionToken?) async throws -> CartContents {
         let user = try await self.user(session)
         try self.baskets[user.id, default: Basket()].remove(product)
@@ -35,8 +35,8 @@ package actor CartModule {
         self.contents(of: try await self.user(session))
     }
 
-    /// Hands the lines over to the module that makes an order of them: they are in one place only, at every
-    /// moment.
+    /// Removes the lines from the cart and returns them to the module that places the order, so that they are
+    /// never in both.
     @Route func take(session: SessionToken?) async throws -> [CartLine] {
         let user = try await self.user(session)
         guard let basket = self.baskets.removeValue(forKey: user.id), !basket.lines.isEmpty else {
@@ -45,7 +45,7 @@ package actor CartModule {
         return basket.lines
     }
 
-    /// Adds lines that could not be ordered to the cart again.
+    /// Returns lines that could not be ordered to the cart.
     @Route func restore(lines: [CartLine], session: SessionToken?) async throws -> CartContents {
         let user = try await self.user(session)
         for line in lines { self.baskets[user.id, default: Basket()].add(line) }
@@ -54,7 +54,7 @@ package actor CartModule {
 
     private func contents(of user: User) -> CartContents { (self.baskets[user.id] ?? Basket()).contents }
 
-    /// Who asks: the accounts know.
+    /// Returns the customer of a session, as the accounts know it.
     private func user(_ session: SessionToken?) async throws -> User {
         try await self.bus.service((any CustomerService).self).customer(session: session)
     }

@@ -19,19 +19,19 @@ package actor CatalogModule {
         try self.shelves.products(in: name)
     }
 
-    /// One product.
+    /// Returns one product.
     @Route func product(id: Product.ID) throws -> Product { try self.shelves.product(id) }
 
-    /// The products with a word in their name that begins with a text.
+    /// Returns the products with a word in their name that begins with a text.
     @Route func search(text: String, limit: Int = 10) -> [Product] {
         self.shelves.products(matching: text, limit: limit)
     }
 
     /// Reserves products for an order: either all of them or none.
     ///
-    /// The lines are passed with the call unchanged, because values are not encoded between modules.
+    /// The lines are passed with the call and not encoded, because caller and handler are in one process.
     @Route func reserve(lines: [CartLine]) throws { try self.shelves.take(lines) }
 
-    /// Puts goods back that were reserved.
+    /// Returns reserved products to the stock.
     @Route func release(lines: [CartLine]) throws { try self.shelves.putBack(lines) }
 }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import ShopAPI
 
-/// The goods, found by ID and by shelf.
+/// The products, found by ID and by category.
 struct Shelves {
     private var products: [Product]
     private let places: [Product.ID: Int]
@@ -34,8 +34,9 @@ struct Shelves {
         return found
     }
 
-    /// The products with a word in their name that begins with a text; text that is not ASCII may stand
-    /// anywhere.
+    /// Returns the products with a word in their name that begins with a text.
+    ///
+    /// A text that is not ASCII can be anywhere in the name.
     func products(matching text: String, limit: Int) -> [Product] {
         let text = text.lowercased()
         let isAnywhere = !text.utf8.allSatisfy { $0 < 0x80 }
@@ -47,7 +48,7 @@ struct Shelves {
         return Array(found.prefix(max(0, limit)))
     }
 
-    /// Takes goods for an order: all of them, or none.
+    /// Takes products for an order: either all of them or none.
     mutating func take(_ lines: [CartLine]) throws {
         for line in lines {
             let product = try self.product(line.product)

@@ -13,7 +13,7 @@ package actor OrdersModule {
     /// Creates the module.
     ///
     /// - Parameters:
-    ///   - orders: The orders of earlier days.
+    ///   - orders: The orders of earlier runs.
     ///   - storage: Keeps the orders when the shop is closed; nil to forget them.
     package init(_ orders: [Order] = [], keptIn storage: (any ShopStorage)? = nil) {
         self.storage = storage
@@ -38,20 +38,20 @@ package actor OrdersModule {
         return order
     }
 
-    /// The customer's orders.
+    /// Returns the customer's orders.
     @Route func mine(session: SessionToken?) async throws -> [Order] {
         let user = try await self.user(session)
         return self.orders.values.filter { $0.user == user }.sorted { $0.id < $1.id }
     }
 
-    /// One order of the customer's.
+    /// Returns one order of the customer.
     @Route("/detail/:id") func detail(id: Order.ID, session: SessionToken?) async throws -> Order {
         let user = try await self.user(session)
         guard let order = self.orders[id], order.user == user else { throw ShopError.unknownOrder(id) }
         return order
     }
 
-    /// Writes down that the money is there; the payments say whether it is.
+    /// Marks an order as paid, if the payments module confirms the payment.
     @Route("/settle/:id") func settle(id: Order.ID, session: SessionToken?) async throws -> Order {
         _ = try await self.detail(id: id, session: session)
         try await self.bus.route("app://payments/receipt", parameters: ["order": id])
@@ -63,16 +63,17 @@ package actor OrdersModule {
         return order
     }
 
-    /// Cancels an order: the goods go back, and the money.
+    /// Cancels an order: the products return to the stock, and the money to the customer.
     @Route("/cancel/:id") func cancel(id: Order.ID, session: SessionToken?) async throws -> Order {
         var order = try await self.detail(id: id, session: session)
         let before = order.status
         guard before != .cancelled else { throw ShopError.orderIsClosed(id, before) }
-        // Written before anything suspends: a second cancellation at the same time is told that it is
-        // cancelled.
+        // Change the status before the method suspends. A second cancellation at the same time then fails,
+        // because the order is already cancelled.
         order.status = .cancelled
         try await self.save(order)
-        // The goods go back first. If the refund fails, the customer can ask the payments for it again.
+        // The products return first. If the refund fails, the customer can ask the payments module for it
+        // again.
         try await self.bus.route("app://catalog/release", parameters: ["lines": order.lines])
         if before == .paid {
             try await self.refund(id, session)
@@ -95,7 +96,7 @@ package actor OrdersModule {
         try await self.storage?.save(order)
     }
 
-    /// Who asks: the accounts know.
+    /// Returns the customer of a session, as the accounts know it.
     private func user(_ session: SessionToken?) async throws -> User {
         try await self.bus.service((any CustomerService).self).customer(session: session)
     }

@@ -15,7 +15,7 @@ package actor ParcelsModule {
         self.onAttempt = onAttempt
     }
 
-    /// Creates the table of the parcels, if it is missing.
+    /// Creates the table of the parcels, unless it exists.
     package static func createTable(in transaction: DurableTransaction) throws {
         try transaction.execute("CREATE TABLE IF NOT EXISTS parcels (order_number INTEGER)")
     }

@@ -14,7 +14,7 @@ package actor PaymentsModule {
     /// Creates the module.
     ///
     /// - Parameters:
-    ///   - receipts: The receipts of earlier days.
+    ///   - receipts: The receipts of earlier runs.
     ///   - storage: Keeps the receipts when the shop is closed; nil to forget them.
     package init(_ receipts: [Receipt] = [], keptIn storage: (any ShopStorage)? = nil) {
         self.storage = storage
@@ -22,8 +22,9 @@ package actor PaymentsModule {
         self.lastNumber = receipts.map(\.number).max() ?? 0
     }
 
-    /// Takes the money for an order, once the customer has confirmed it: in the URL (`confirm=true`), or when
-    /// asked.
+    /// Takes the money for an order after the customer has confirmed the payment.
+    ///
+    /// The confirmation is either in the URL (`confirm=true`), or the answer to a progress reply.
     @Route func pay(
         order: Order.ID,
         confirm: Bool?,
@@ -39,8 +40,8 @@ package actor PaymentsModule {
         do {
             try await self.bus.route("app://orders/settle/\(order)", parameters: ["session": session])
         } catch {
-            // Without a rejection the order may be paid, because the reply may be lost or late. The receipt then
-            // stays: with it the order can be paid again, or refunded.
+            // Keep the receipt unless the orders module rejects the payment. When its reply is lost or late,
+            // the order may be paid, and the receipt allows paying it again or refunding it.
             let rejection = ShopError(causeOf: error)
             if rejection != nil, rejection != .orderIsClosed(order, .paid),
                 self.receipts[order]?.isRefunded == false
@@ -52,13 +53,13 @@ package actor PaymentsModule {
         return receipt
     }
 
-    /// The receipt for an order that has been paid.
+    /// Returns the receipt for an order that has been paid.
     @Route func receipt(order: Order.ID) throws -> Receipt {
         guard let receipt = self.receipts[order] else { throw ShopError.noReceipt(order: order) }
         return receipt
     }
 
-    /// Gives the money back for an order that has been cancelled; the orders say whether it has.
+    /// Refunds an order, if the orders module confirms that it has been cancelled.
     @Route func refund(order: Order.ID, session: SessionToken?) async throws -> Receipt {
         let cancelled = try await self.order(order, session)
         var receipt = try self.receipt(order: order)
@@ -73,7 +74,9 @@ package actor PaymentsModule {
         return receipt
     }
 
-    /// Returns the receipt for an order after it has been saved; makes one unless an earlier payment has done so.
+    /// Returns the receipt for an order after saving it.
+    ///
+    /// Creates the receipt unless an earlier payment has created it.
     private func savedReceipt(for order: Order) async throws -> Receipt {
         // A paid order without a receipt could not be refunded, so the receipt is saved before the order is paid.
         if let receipt = self.receipts[order.id] {

@@ -1,6 +1,6 @@
 /// A URL that shows a feature of the shop.
 ///
-/// The examples are in a meaningful order.
+/// The examples build on each other in their order.
 struct Example {
     let url: String
     let summary: String

@@ -4,8 +4,8 @@ internal import WaybillCommands
 
 /// The shop at the command line.
 ///
-/// Read on in `ShopModule.swift`, which puts the modules on a bus, then in `Sources/Orders`, which uses
-/// three of them by their URLs, and in `Tour/Tour.swift`, which is the story of one customer.
+/// Continue with `ShopModule.swift`, which installs the modules on a bus. Then read `Sources/Orders`, which
+/// calls three modules by their URLs, and `Tour/Tour.swift`, which shows the calls of one customer.
 @main
 struct ShopCommand: AsyncParsableCommand, RouteProviding {
     static let configuration = CommandConfiguration(

@@ -30,7 +30,7 @@ struct ShopFile: ShopStorage {
 
     /// Saves an order.
     ///
-    /// A paid order and the message that ships it are one commit: neither is on disk without the other.
+    /// A paid order and the message that ships it are one commit, so either both are on disk or neither is.
     func save(_ order: Order) async throws {
         let text = try Self.encoded(order)
         try await self.store.transaction { transaction in

@@ -10,8 +10,8 @@ internal import Waybill
 
 /// The modules of the shop: six actors with `@Module`, and a carrier that does not import Waybill.
 ///
-/// This is the only file that imports all modules. The shop also runs without one of them; the URLs of that module
-/// then fail with `noRoute`.
+/// This is the only file that imports all modules. The shop also runs without one of them. The URLs of the
+/// missing module then fail with `noRoute`.
 enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
     case accounts, catalog, cart, orders, payments, activity, shipping
 

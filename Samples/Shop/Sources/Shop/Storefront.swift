@@ -20,7 +20,8 @@ struct Storefront {
         file: ShopFile? = nil
     ) async throws {
         let logger = Logger(label: "shop") { _ in PlainLogHandler() }
-        // A large piece of input is served in one job of the loop, which a watchdog is not to complain of.
+        // A large piece of input is handled in one job of the loop, which would cause a warning of the
+        // watchdog.
         let loop = EventLoop(name: "shop", configuration: .init(watchdogThreshold: nil, logger: logger))
         self.bus = MessageBus(
             eventLoop: loop,
@@ -29,7 +30,7 @@ struct Storefront {
         for module in modules { try await module.install(on: self.bus, file: file) }
         try await file?.attach(to: self.bus)
         if !modules.contains(.accounts) {
-            // The accounts of another process say who a customer is, at the same URL.
+            // The accounts module is in another process, where its service has the same URL.
             try self.bus.provide((any CustomerService).self, at: "app://customers") {
                 CustomerServiceProxy($0)
             }

@@ -5,7 +5,7 @@ public struct ActivityEntry: Codable, Hashable, Sendable {
     /// A short description of the event.
     public let text: String
 
-    /// Makes an entry.
+    /// Creates an entry.
     public init(number: Int, text: String) {
         self.number = number
         self.text = text
@@ -13,6 +13,6 @@ public struct ActivityEntry: Codable, Hashable, Sendable {
 }
 
 extension ActivityEntry: CustomStringConvertible {
-    /// Number and text.
+    /// The number and the text.
     public var description: String { "\(self.number). \(self.text)" }
 }

@@ -5,7 +5,7 @@ public struct CartContents: Codable, Hashable, Sendable {
     /// The total price.
     public let total: Money
 
-    /// Makes the contents of a cart.
+    /// Creates the contents of a cart.
     public init(lines: [CartLine]) {
         self.lines = lines
         self.total = lines.total

@@ -1,4 +1,4 @@
-/// Some of one product, in a cart or an order, at the price it had when it was put there.
+/// A quantity of one product in a cart or an order, at the price when it was added.
 public struct CartLine: Codable, Hashable, Sendable {
     /// The product's ID.
     public let product: String
@@ -6,10 +6,10 @@ public struct CartLine: Codable, Hashable, Sendable {
     public let name: String
     /// The price of one item.
     public let price: Money
-    /// How many.
+    /// The quantity.
     public var quantity: Int
 
-    /// Makes a line of a product.
+    /// Creates a line of a product.
     public init(_ product: Product, quantity: Int) {
         self.product = product.id
         self.name = product.name
@@ -22,7 +22,7 @@ public struct CartLine: Codable, Hashable, Sendable {
 }
 
 extension CartLine: CustomStringConvertible {
-    /// As a bill shows it: `2 x Copper Kettle 1.2 l, 109.80`.
+    /// The line as in a bill: `2 x Copper Kettle 1.2 l, 109.80`.
     public var description: String { "\(self.quantity) x \(self.name), \(self.total)" }
 }
 

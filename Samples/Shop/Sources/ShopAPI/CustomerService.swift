@@ -2,7 +2,7 @@ public import Waybill
 
 /// Finds the customer of a session.
 ///
-/// Modules call this service through the protocol and not by a URL.
+/// Modules call this service by its protocol, and not by a URL.
 @Service("app://customers")
 public protocol CustomerService: Sendable {
     /// Returns the customer of a session.

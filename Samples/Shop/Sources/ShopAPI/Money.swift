@@ -1,23 +1,25 @@
-/// An amount in cents: adding prices never loses one, as it would with a `Double`.
+/// An amount in cents.
+///
+/// Unlike a `Double`, sums are exact.
 public struct Money: Hashable, Sendable {
     /// The whole amount in the smallest unit.
     public var cents: Int
 
-    /// Makes an amount from cents.
+    /// Creates an amount from cents.
     public init(cents: Int) { self.cents = cents }
 
-    /// Nothing to pay.
+    /// An amount of zero.
     public static let zero = Self(cents: 0)
 
-    /// Both amounts together.
+    /// Returns the sum of two amounts.
     public static func + (left: Self, right: Self) -> Self { Self(cents: left.cents + right.cents) }
 
-    /// An amount several times.
+    /// Returns an amount multiplied by a number.
     public static func * (amount: Self, times: Int) -> Self { Self(cents: amount.cents * times) }
 }
 
 extension Money: CustomStringConvertible {
-    /// As a price tag shows it: `54.90`.
+    /// The amount as on a price tag: `54.90`.
     public var description: String {
         let rest = self.cents % 100
         return "\(self.cents / 100).\(rest < 10 ? "0" : "")\(rest)"

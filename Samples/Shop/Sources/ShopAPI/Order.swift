@@ -1,27 +1,27 @@
 /// An order of a customer.
 public struct Order: Codable, Hashable, Identifiable, Sendable {
-    /// How far an order has come.
+    /// The status of an order.
     public enum Status: String, CaseIterable, Codable, Sendable {
-        /// The goods are put aside, and wait for the money.
+        /// The products are reserved, and the order is not paid.
         case placed
-        /// The money is there.
+        /// The order is paid.
         case paid
-        /// The goods are back on the shelf.
+        /// The order is cancelled, and the products are in stock again.
         case cancelled
     }
 
     /// The order's number.
     public let id: Int
-    /// Whose order it is.
+    /// The number of the customer.
     public let user: User
     /// The ordered lines.
     public let lines: [CartLine]
     /// The total price.
     public let total: Money
-    /// How far it has come.
+    /// The status of the order.
     public var status: Status
 
-    /// Makes an order that has just been placed.
+    /// Creates an order that has just been placed.
     public init(id: Int, user: User, lines: [CartLine]) {
         self.id = id
         self.user = user

@@ -1,7 +1,7 @@
 /// The customer's answer to a ``PaymentRequest``.
 public enum PaymentAnswer: String, CaseIterable, Codable, Sendable {
-    /// Take the money.
+    /// The customer confirms the payment.
     case confirm
-    /// Cancel the payment. The order is unchanged.
+    /// The customer cancels the payment. The order is unchanged.
     case cancel
 }

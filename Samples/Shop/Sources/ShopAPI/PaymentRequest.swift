@@ -1,4 +1,4 @@
-/// The question of the payments before they take the money, as a progress reply.
+/// The question of the payments module before a payment, sent as a progress reply.
 ///
 /// The customer's callback answers it with a ``PaymentAnswer``.
 public struct PaymentRequest: Codable, Hashable, Sendable {
@@ -7,7 +7,7 @@ public struct PaymentRequest: Codable, Hashable, Sendable {
     /// The amount.
     public let total: Money
 
-    /// Makes a request.
+    /// Creates a request.
     public init(order: Int, total: Money) {
         self.order = order
         self.total = total
@@ -15,6 +15,6 @@ public struct PaymentRequest: Codable, Hashable, Sendable {
 }
 
 extension PaymentRequest: CustomStringConvertible {
-    /// The question.
+    /// The question as text.
     public var description: String { "Pay \(self.total) for order \(self.order)?" }
 }

@@ -4,14 +4,14 @@ public struct Product: Codable, Hashable, Identifiable, Sendable {
     public let id: String
     /// The name of the product for people.
     public let name: String
-    /// The shelf.
+    /// The category of the product.
     public let category: String
     /// The price of one item.
     public let price: Money
-    /// How many are left.
+    /// The number of items in stock.
     public var stock: Int
 
-    /// Makes a product.
+    /// Creates a product.
     public init(id: String, name: String, category: String, price: Money, stock: Int) {
         self.id = id
         self.name = name
@@ -22,7 +22,7 @@ public struct Product: Codable, Hashable, Identifiable, Sendable {
 }
 
 extension Product: CustomStringConvertible {
-    /// As a shelf label shows it.
+    /// The product as on a shelf label.
     public var description: String {
         "\(self.name), \(self.price) (\(self.id), \(self.stock == 0 ? "sold out" : "\(self.stock) left"))"
     }

@@ -1,11 +1,11 @@
-/// A shelf of the shop.
+/// A category of products.
 public struct ProductCategory: Codable, Hashable, Sendable {
     /// The name of the category in URLs: `kitchen`.
     public let name: String
-    /// How many products are on it.
+    /// The number of products in the category.
     public let products: Int
 
-    /// Makes a category.
+    /// Creates a category.
     public init(name: String, products: Int) {
         self.name = name
         self.products = products
@@ -13,6 +13,6 @@ public struct ProductCategory: Codable, Hashable, Sendable {
 }
 
 extension ProductCategory: CustomStringConvertible {
-    /// Name and number of products.
+    /// The name and the number of products.
     public var description: String { "\(self.name) (\(self.products) products)" }
 }

@@ -6,10 +6,10 @@ public struct Receipt: Codable, Hashable, Sendable {
     public let order: Int
     /// The paid amount.
     public let total: Money
-    /// Whether the money has been given back.
+    /// Whether the payment was refunded.
     public var isRefunded: Bool
 
-    /// Makes a receipt.
+    /// Creates a receipt.
     public init(number: Int, order: Int, total: Money) {
         self.number = number
         self.order = order

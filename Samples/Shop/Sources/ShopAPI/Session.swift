@@ -2,10 +2,10 @@
 public struct Session: Codable, Hashable, Sendable {
     /// The token of the session.
     public let token: SessionToken
-    /// Who has signed in.
+    /// The customer who has signed in.
     public let user: User
 
-    /// Makes a session.
+    /// Creates a session.
     public init(token: SessionToken, user: User) {
         self.token = token
         self.user = user
@@ -13,6 +13,6 @@ public struct Session: Codable, Hashable, Sendable {
 }
 
 extension Session: CustomStringConvertible {
-    /// Who, and the token to use.
+    /// The customer, and the token to use.
     public var description: String { "\(self.user), session=\(self.token)" }
 }

@@ -3,14 +3,14 @@ public struct SessionToken: Hashable, Sendable {
     /// The token as text of a URL.
     public let description: String
 
-    /// Makes a token that cannot be guessed.
+    /// Creates a token that cannot be guessed.
     public static func random() -> Self {
         Self(String(UInt64.random(in: .min ... .max), radix: 36))
     }
 }
 
 extension SessionToken: LosslessStringConvertible {
-    /// Takes the text of a URL, so that `parameters.require("session")` is a token.
+    /// Creates a token from the text of a URL, so that `parameters.require("session")` can return a token.
     public init(_ description: String) { self.description = description }
 }
 

@@ -8,27 +8,27 @@ public enum ShopError: Error, Hashable, Sendable {
     case notSignedIn
     /// The shop has no such product.
     case unknownProduct(String)
-    /// The shop has no such shelf.
+    /// The shop has no such category.
     case unknownCategory(String)
-    /// Less than one, or more than the shop sells at a time.
+    /// The quantity is less than one, or more than the shop sells at a time.
     case badQuantity(Int)
-    /// Fewer are left than were asked for.
+    /// The stock is less than the quantity.
     case outOfStock(product: String, left: Int)
-    /// The cart has no such product in it.
+    /// The cart does not contain the product.
     case notInCart(String)
-    /// There is nothing to order.
+    /// The cart is empty.
     case emptyCart
     /// The customer has no such order.
     case unknownOrder(Int)
-    /// An order that is paid or cancelled already.
+    /// The order is already paid or cancelled.
     case orderIsClosed(Int, Order.Status)
     /// The customer cancelled the payment.
     case paymentCancelled(order: Int)
     /// The URL does not confirm the payment, and its caller does not answer questions.
     case nobodyToAsk(order: Int)
-    /// The order stands, or the money has been given back already.
+    /// The order is not cancelled, or has been refunded already.
     case noRefund(order: Int)
-    /// This order has not been paid.
+    /// The order has not been paid.
     case noReceipt(order: Int)
 }
 

@@ -2,14 +2,14 @@ public import Waybill
 
 /// Sends the messages of shop errors to customers in other programs.
 ///
-/// A peer does not receive the error of a handler, because it could reveal the inside of the program. A
-/// `ShopError` is meant for customers. For a message from outside, this middleware turns it into a refusal
-/// with its message.
+/// A peer does not receive the error of a handler, because the error could reveal internals of the program. A
+/// `ShopError` is written for customers. For a message from another program, this middleware turns it into a
+/// refusal with its message.
 public struct ShopErrorMiddleware: Middleware {
-    /// Makes it.
+    /// Creates the middleware.
     public init() {}
 
-    /// Has the rest answer, and refuses with the shop's own words if that fails by them.
+    /// Calls the next handler, and refuses the message with the text of a shop error if that fails with one.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,
@@ -25,9 +25,8 @@ public struct ShopErrorMiddleware: Middleware {
 }
 
 extension ShopError {
-    /// Creates the error of the module from an error, however many messages it has passed through.
-    ///
-    /// The result is nil if the error has another cause.
+    /// Returns the shop error that caused an error, however many messages are between them, or nil if the
+    /// cause is another error.
     public init?(causeOf error: any Error) {
         var cause: (any Error)? = error
         while let routing = cause as? RoutingError { cause = routing.cause }

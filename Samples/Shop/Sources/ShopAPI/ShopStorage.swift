@@ -1,10 +1,10 @@
 /// Keeps orders and receipts when the shop is closed.
 ///
-/// The modules do not know what keeps them, so that they need no database.
+/// The modules know only this protocol, so that they need no database.
 public protocol ShopStorage: Sendable {
-    /// Saves an order, which replaces an older state of it.
+    /// Saves an order, and replaces its older state.
     func save(_ order: Order) async throws
 
-    /// Saves a receipt, which replaces an older state of it.
+    /// Saves a receipt, and replaces its older state.
     func save(_ receipt: Receipt) async throws
 }

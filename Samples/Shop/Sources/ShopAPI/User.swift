@@ -5,7 +5,7 @@ public struct User: Codable, Hashable, Identifiable, Sendable {
     /// The name to sign in with.
     public let name: String
 
-    /// Makes a customer.
+    /// Creates a customer.
     public init(id: Int, name: String) {
         self.id = id
         self.name = name
@@ -13,6 +13,6 @@ public struct User: Codable, Hashable, Identifiable, Sendable {
 }
 
 extension User: CustomStringConvertible {
-    /// Name and number.
+    /// The name and the number.
     public var description: String { "\(self.name) (customer \(self.id))" }
 }

@@ -6,9 +6,9 @@ import Waybill
 
 @Suite
 struct ExampleTests {
-    @Test func `every example works, one after the other`() async throws {
+    @Test func `every example of the shop works when all run in order`() async throws {
         let shop = try await OpenShop()
-        // The customer has signed in already, and pays once.
+        // The customer is signed in already, and can pay once.
         let urls = Example.all.map(\.url).filter { !$0.contains("sign-in") && !$0.contains("#") }
         for url in urls {
             if url == "app://orders/place" {
@@ -21,7 +21,7 @@ struct ExampleTests {
         }
     }
 
-    @Test func `every example has a route`() async throws {
+    @Test func `every example of the shop has a route`() async throws {
         let bus = try await Storefront().bus
         for example in Example.all { #expect(bus.canRoute(example.url), "\(example.url)") }
     }

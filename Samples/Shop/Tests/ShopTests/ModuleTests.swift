@@ -6,10 +6,10 @@ import WaybillTesting
 @testable import Cart
 @testable import Shop
 
-/// Modules by themselves, and all of their URLs at once.
+/// One module on its own bus, and all URLs of the shop by the module test case.
 @Suite
 struct ModuleTests {
-    @Test func `every URL of the shop takes made-up values, and wrong ones are typed errors`() async throws {
+    @Test func `the module test case finds no problem in the shop's URLs`() async throws {
         let shop = try await OpenShop()
         let lines: [CartLine] = []
         let report = try await ModuleTestCase(
@@ -21,7 +21,7 @@ struct ModuleTests {
         #expect(report.problems.isEmpty, "\(report)")
     }
 
-    @Test func `the cart needs nothing but a catalogue and a service that knows the customer`() async throws {
+    @Test func `the cart works with a catalogue stub and a customer service stub`() async throws {
         let bus = MessageBus()
         let recorder = MessageRecorder(on: bus)
         try await bus.install { CartModule() }

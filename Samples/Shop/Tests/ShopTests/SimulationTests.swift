@@ -9,10 +9,10 @@ import WaybillSimulation
 @testable import Payments
 @testable import Shop
 
-/// Customers who order, pay and cancel at the same time, in an order that a seed determines.
+/// Customers who order, pay and cancel at the same time, in an order that the seed decides.
 @Suite(.timeLimit(.minutes(2)))
 struct SimulationTests {
-    @Test func `nothing is sold twice, and no paid order lacks its receipt`() async throws {
+    @Test func `no kettle is sold twice, and every paid order has its receipt`() async throws {
         let faults = Faults(delay: .upTo(.seconds(10)), failure: 0.02, cancellation: 0.02)
         try await simulate(seeds: 1...100, faults: faults) { world in
             let shop = try await Self.openShop(in: world)
@@ -31,8 +31,8 @@ struct SimulationTests {
         }
     }
 
-    // A lost message may leave a kettle in no order and on no shelf, so this simulation loses none.
-    @Test func `no kettle and no money is lost`() async throws {
+    // A lost message may leave a kettle in no order and not in stock, so this simulation loses no messages.
+    @Test func `each kettle and each payment is accounted for when no message is lost`() async throws {
         try await simulate(seeds: 1...100, faults: Faults(delay: .upTo(.seconds(10)))) { world in
             let shop = try await Self.openShop(in: world)
             let stock = try await shop.kettlesOnTheShelf

@@ -13,7 +13,7 @@ import WaybillTesting
         try await self.bus.install { Orders() }
     }
 
-    @Test func `an order asks the menu for the price`() async throws {
+    @Test func `placing an order asks the menu for the price`() async throws {
         let recorder = MessageRecorder(on: self.bus)
         try self.bus.stub("app://menu/price", .value(300))
 
@@ -23,7 +23,7 @@ import WaybillTesting
         #expect(try recorder.messages(to: "app://menu/price").count == 1)
     }
 
-    @Test func `an order fails when the menu does not answer in time`() async throws {
+    @Test func `placing an order fails when the menu does not answer in time`() async throws {
         let (bus, clock) = (self.bus, self.clock)
         let menu = try bus.stub("app://menu/price", .never)
 

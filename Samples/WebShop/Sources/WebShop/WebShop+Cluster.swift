@@ -3,9 +3,10 @@ internal import Waybill
 internal import WaybillNATS
 
 extension WebShop {
-    /// Makes the shop another instance of the cluster that `Samples/cluster` starts.
+    /// Makes the shop another node of the cluster that `Samples/cluster` starts.
     ///
-    /// It receives a share of the requests of customers in other processes, and answers its own customers.
+    /// The node receives a share of the requests of customers in other processes, and answers its own
+    /// customers.
     func join(at server: String) throws -> ClusterNode {
         for url in Self.reads + Self.calls { try self.bus.share(url) }
         var configuration = ClusterNode.Configuration()

@@ -14,7 +14,7 @@ internal import WaybillHTTP
 struct WebShop {
     /// The URLs for GET.
     ///
-    /// They change nothing, because caches and crawlers repeat them.
+    /// These URLs change nothing, because caches and crawlers repeat GET requests.
     static let reads = [
         "app://catalog/categories", "app://catalog/category/:name", "app://catalog/product",
         "app://catalog/search", "app://cart/show", "app://orders/mine", "app://orders/detail/:id",
@@ -47,12 +47,12 @@ struct WebShop {
         try self.bus.expose(Self.reviews, for: [.publishing, .subscribing])
     }
 
-    /// The web site: a page, the gateway below `/bus`, and a console below `/console` if there is one.
+    /// The web site: a page, the gateway below `/bus`, and the console below `/console` if it is enabled.
     func router(with console: WaybillConsole? = nil) -> Router<BasicRequestContext> {
         let router = Router()
         if let console { router.addRoutes(console.routes, atPath: "/console") }
         router.addRoutes(WaybillGateway(self.bus).routes, atPath: "/bus")
-        // From a handler of Hummingbird to a module of the bus, and back.
+        // A handler of Hummingbird calls a module by its URL.
         router.get("/search") { request, _ in
             let products = try await self.bus.route(
                 "app://catalog/search",

@@ -88,7 +88,7 @@ struct WebShopCommand: AsyncParsableCommand {
                 }
             )
         )
-        // In the other order: the servers end before the bus does.
+        // A service group ends its services in reverse order, so the servers end before the bus.
         let group = ServiceGroup(services: services, logger: logger)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -99,7 +99,8 @@ struct WebShopCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends the servers at a first signal, and the program at a second one; reads the routes again at SIGHUP.
+    /// Ends the servers at the first signal, ends the program at the second one, and reads the routes again
+    /// at SIGHUP.
     private static func follow(
         _ signals: UnixSignalsSequence,
         _ group: ServiceGroup,
@@ -126,9 +127,7 @@ struct WebShopCommand: AsyncParsableCommand {
         return WaybillConsole(shop.bus, configuration: configuration)
     }
 
-    /// Prints a line for a person.
-    ///
-    /// Standard output is for programs.
+    /// Prints a line for a person on standard error, because standard output is for programs.
     private static func say(_ line: String) {
         FileHandle.standardError.write(Data("\(line)\n".utf8))
     }

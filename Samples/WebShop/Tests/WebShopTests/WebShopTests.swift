@@ -8,7 +8,7 @@ import WaybillConsole
 
 @testable import WebShop
 
-/// The shop behind Hummingbird on a Unix socket, with curl as a customer.
+/// The shop behind Hummingbird on a Unix socket, called by curl.
 @Suite(.timeLimit(.minutes(1)))
 struct WebShopTests {
     /// Runs a closure with the path of a socket at which the shop is served.
@@ -54,7 +54,7 @@ struct WebShopTests {
         return String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     }
 
-    @Test func `a product is read by its URL`() async throws {
+    @Test func `a product can be read by its URL`() async throws {
         try await self.withShop { socket in
             let product = try await self.curl(socket, "/bus/app/catalog/product?id=copper-kettle")
             #expect(product.contains("Copper Kettle"))
@@ -79,14 +79,14 @@ struct WebShopTests {
         }
     }
 
-    @Test func `GET calls only URLs that are exposed for reads`() async throws {
+    @Test func `GET on a URL that is not exposed for reads returns 405`() async throws {
         try await self.withShop { socket in
             let answer = try await self.curl(socket, "/bus/app/accounts/sign-in?name=Lili")
             #expect(answer.hasSuffix("\n405"))
         }
     }
 
-    @Test func `URLs between modules do not exist for peers`() async throws {
+    @Test func `URLs between modules return 404 to peers`() async throws {
         try await self.withShop { socket in
             for path in ["cart/take", "catalog/reserve", "orders/settle/1", "activity/log", "not/there"] {
                 let answer = try await self.curl(socket, "/bus/app/\(path)", "-X", "POST")
@@ -95,7 +95,7 @@ struct WebShopTests {
         }
     }
 
-    @Test func `a handler of the web server asks a module`() async throws {
+    @Test func `a handler of the web server can call a module's URL`() async throws {
         try await self.withShop { socket in
             let names = try await self.curl(socket, "/search?text=kettle")
             #expect(names.contains("Copper Kettle"))
@@ -103,7 +103,7 @@ struct WebShopTests {
     }
 
     @Test(arguments: [(false, "404"), (true, "401")])
-    func `the console is there if it is asked for, and tells nothing without its token`(
+    func `the console exists only when enabled, and requires its token`(
         hasConsole: Bool,
         status: String
     ) async throws {

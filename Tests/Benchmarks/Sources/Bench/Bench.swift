@@ -27,7 +27,7 @@ struct Bench {
         return []
     }
 
-    /// Measures and reports; returns what missed what it must hold.
+    /// Measures and reports the figures, and returns the figures that missed a limit.
     private static func run(_ options: Options) async throws -> [Result] {
         let runner = Runner(
             rounds: options.rounds ?? (options.quick ? 3 : 21),
@@ -62,7 +62,7 @@ struct Bench {
         return [heading, ""] + table.markdown(measured: date) + ["", witness.line]
     }
 
-    /// A line at once, also into a pipe.
+    /// Prints a line immediately, also into a pipe.
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     private static func complain(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }

@@ -65,7 +65,7 @@ struct Options {
         if self.json, self.markdown { throw .wrong("--json and --markdown exclude each other") }
     }
 
-    /// Which of some figures are asked for.
+    /// Returns the figures that the filters select.
     func selection(of names: [String]) -> Set<String> {
         if self.filters.isEmpty { return Set(names) }
         return self.filters.reduce(into: []) { selection, filter in
@@ -74,7 +74,7 @@ struct Options {
     }
 }
 
-/// Why the command line cannot be followed.
+/// The error of a command line that cannot be parsed.
 enum UsageError: Error {
     case help
     case wrong(String)

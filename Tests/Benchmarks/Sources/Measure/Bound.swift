@@ -1,8 +1,8 @@
 /// The limit of a figure.
 public enum Bound: Sendable {
-    /// Nanoseconds, megabytes, or whatever the figure counts.
+    /// A limit in the unit of the figure, such as nanoseconds or megabytes.
     case value(Double)
-    /// So many times what the peer takes.
+    /// A limit as a multiple of the peer's time.
     case ratio(Double)
 
     func holds(for result: Result) -> Bool {

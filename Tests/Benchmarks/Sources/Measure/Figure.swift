@@ -2,7 +2,7 @@
 public struct Figure: Sendable {
     enum Kind: Sendable {
         case timed(Subject, peer: Subject?)
-        /// A count, which a closure returns.
+        /// The count of a closure.
         case counted(rounds: Int, @Sendable () async throws -> Double)
     }
 
@@ -38,7 +38,7 @@ public struct Figure: Sendable {
         self.isOnOneCore = isOnOneCore
     }
 
-    /// Makes a figure of something else than the time of an iteration.
+    /// Creates a figure that is not the time of an iteration.
     public init(
         _ name: String,
         unit: Unit,

@@ -11,7 +11,7 @@ enum Format {
         return "\(sign)\(Self.grouped(abs(scaled) / Int(scale))).\(padding)\(fraction)"
     }
 
-    /// Thousands apart, so that a column can be read.
+    /// Returns a number with separated thousands, so that a column is easy to read.
     static func grouped(_ value: Int) -> String {
         var text = ""
         for (place, digit) in String(value.magnitude).reversed().enumerated() {

@@ -1,10 +1,12 @@
 internal import CMeasure
 
-/// Nanoseconds of a clock that only goes forward.
+/// Nanoseconds of a monotonic clock.
 public enum MonotonicTime {
-    /// The time.
+    /// The current time.
     public static var now: UInt64 { measure_now() }
 }
 
-/// Waits as a thread and not as a task, for who waits for another thread and would only measure the scheduler.
+/// Yields the core to another thread.
+///
+/// Suspending the task instead would measure the scheduler.
 public func yieldCore() { measure_yield_core() }

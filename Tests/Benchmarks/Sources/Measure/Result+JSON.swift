@@ -38,7 +38,7 @@ private enum JSONValue {
         case .null: "null"
         case .truth(let value): "\(value)"
         case .number(let value): value.isFinite ? "\((value * 1000).rounded() / 1000)" : "null"
-        // Names are ours: there is nothing in them to escape.
+        // Names of figures contain no characters that JSON must escape.
         case .text(let value): "\"\(value)\""
         case .list(let values): "[" + values.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
         }

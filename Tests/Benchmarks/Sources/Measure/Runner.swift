@@ -2,18 +2,18 @@ internal import CMeasure
 
 /// Measures the times of figures.
 ///
-/// This is not a benchmark package, because a figure and its peer must take turns (A B A B), so that other
-/// load affects both. Whole rounds are repeated, and the median is used. The subjects are asynchronous,
+/// The runner is not a benchmark package, because a figure and its peer must take turns (A B A B), so that
+/// other load affects both. Whole rounds are repeated, and the median is used. The subjects are asynchronous,
 /// switch to event loops, and measure their time there.
 public struct Runner: Sendable {
     private let rounds: Int
     private let sampleTime: UInt64
 
-    /// Makes a runner.
+    /// Creates a runner.
     ///
     /// - Parameters:
-    ///   - rounds: how often a figure and its peer take turns.
-    ///   - sampleTime: how many nanoseconds one turn should last at least.
+    ///   - rounds: The number of turns of a figure and its peer.
+    ///   - sampleTime: The minimum duration of one turn in nanoseconds.
     public init(rounds: Int, sampleTime: UInt64) {
         self.rounds = rounds
         self.sampleTime = sampleTime
@@ -21,7 +21,8 @@ public struct Runner: Sendable {
 
     /// Measures one figure.
     ///
-    /// On no actor: asynchronous code of others, which runs on the default executor, need not hop there for each call.
+    /// The function is on no actor, because asynchronous code on the default executor would otherwise hop
+    /// there for each call.
     @concurrent
     public func measure(_ figure: Figure) async throws -> Result {
         switch figure.kind {
@@ -66,7 +67,7 @@ public struct Runner: Sendable {
             // iterations.
             let time = min(try await subject.run(iterations), try await subject.run(iterations))
             if time >= self.sampleTime { return iterations }
-            // Towards the goal in steps, since the first runs are slower than the rest.
+            // Approach the number in steps, because the first runs are slower than the rest.
             let factor = Double(self.sampleTime) / Double(max(time, 1)) * 1.2
             iterations = max(iterations + 1, Int(Double(iterations) * min(factor, 8)))
         }

@@ -1,16 +1,16 @@
-/// Something whose time is taken.
+/// A piece of code whose time is measured.
 public struct Subject: Sendable {
     let name: String
 
     /// Performs a number of iterations and returns their total time in nanoseconds.
     ///
-    /// The subject measures the time itself, so that the way to its loop and back does not count.
+    /// The subject measures the time itself, so that the hops to and from its loop do not count.
     let run: @Sendable (_ iterations: Int) async throws -> UInt64
 
-    /// How many iterations a sample has; nil to take as many as fill the time of a sample.
+    /// The number of iterations in a sample, or nil for as many as the duration of a sample allows.
     let iterations: Int?
 
-    /// Makes a subject that takes its own time.
+    /// Creates a subject that measures its own time.
     public init(
         _ name: String,
         iterations: Int? = nil,
@@ -21,7 +21,7 @@ public struct Subject: Sendable {
         self.run = run
     }
 
-    /// Makes a subject of code that runs where it is called.
+    /// Creates a subject of code that runs on the caller's thread.
     public static func plain(
         _ name: String,
         iterations: Int? = nil,

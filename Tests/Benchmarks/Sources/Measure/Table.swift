@@ -6,7 +6,7 @@ public struct Table {
     private var rows: [[String]] = []
     private var results: [Result] = []
 
-    /// Makes a table without results.
+    /// Creates a table without results.
     public init() {}
 
     /// Adds a line.
@@ -26,7 +26,7 @@ public struct Table {
         ])
     }
 
-    /// The lines of the table, as Markdown reads it.
+    /// The lines of the table as Markdown.
     public var lines: [String] {
         let rows = [Self.headings] + self.rows
         let widths = Self.headings.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -4,7 +4,7 @@ public enum Unit: String, Sendable {
     case milliseconds = "ms"
     case megabytes = "MB"
     case kilobytes = "KB"
-    /// A factor.
+    /// A factor without a unit.
     case times
     case allocations
     case instructions

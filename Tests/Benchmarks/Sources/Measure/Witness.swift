@@ -1,7 +1,7 @@
-/// How much the machine disturbs a run: the time of a subject that does not change, by its time on a quiet
-/// machine.
+/// A measure of how much the machine disturbs a run: the time of a subject that does not change, divided by
+/// its time on a quiet machine.
 ///
-/// It is measured between the figures, so that it meets what they meet.
+/// The witness is measured between the figures, so that the same load affects both.
 public struct Witness: Sendable {
     private let subject: Subject
     private let iterations: Int
@@ -20,13 +20,13 @@ public struct Witness: Sendable {
         self.quiet = quiet
     }
 
-    /// Measures once more.
+    /// Measures the subject once more.
     public mutating func measure() async throws {
         let time = try await self.subject.run(self.iterations)
         self.values.append(Double(time) / Double(self.iterations))
     }
 
-    /// The line under a table.
+    /// The line below a table.
     public var line: String {
         let samples = Samples(self.values)
         let times = [samples.median, samples.low, samples.high].map { Unit.nanoseconds.text($0) }
@@ -35,7 +35,7 @@ public struct Witness: Sendable {
             + "\(factor) x the \(Unit.nanoseconds.text(self.quiet)) ns of a quiet machine"
     }
 
-    /// The same as a JSON object on one line.
+    /// The witness as a JSON object on one line.
     public var json: String {
         let samples = Samples(self.values)
         let factor = (samples.median / self.quiet * 1000).rounded() / 1000

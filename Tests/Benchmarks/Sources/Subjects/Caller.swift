@@ -2,16 +2,15 @@ internal import Measure
 public import Waybill
 public import WaybillEventLoop
 
-/// The module that asks. Each method does so again and again, checks the answers, and returns how long it
-/// took.
+/// The calling module. Each method repeats one kind of call, checks the answers, and returns the total time.
 public actor Caller: LoopBound {
-    /// Where it runs.
+    /// The loop of the module.
     public nonisolated let eventLoop: EventLoop
 
-    /// Makes a module that asks.
+    /// Creates a calling module.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Routes one URL after the other.
+    /// Routes URLs one after the other.
     public func route(_ urls: UserURLs, on bus: MessageBus, _ count: Int) async throws -> UInt64 {
         var sum = 0
         let start = MonotonicTime.now
@@ -22,7 +21,7 @@ public actor Caller: LoopBound {
         return Self.time(since: start, sum, count)
     }
 
-    /// Routes with a deadline, which is always kept.
+    /// Routes URLs with a deadline that does not pass.
     public func routeInTime(_ urls: UserURLs, on bus: MessageBus, _ count: Int) async throws -> UInt64 {
         var sum = 0
         let start = MonotonicTime.now
@@ -73,7 +72,7 @@ public actor Caller: LoopBound {
         return time * UInt64(count) / UInt64(share * callers)
     }
 
-    /// Ends the measurement, and checks the sum of the answers.
+    /// Stops the clock, and checks the sum of the answers.
     public static func time(since start: UInt64, _ sum: Int, _ count: Int) -> UInt64 {
         let time = MonotonicTime.now - start
         precondition(sum == UserURLs.sum(count), "an answer was wrong")
@@ -91,7 +90,7 @@ extension Caller {
 }
 
 extension Caller {
-    /// Publishes one URL after the other to some subscribers.
+    /// Publishes URLs one after the other to some subscribers.
     public func publish(
         _ urls: UserURLs,
         to subscribers: Int,

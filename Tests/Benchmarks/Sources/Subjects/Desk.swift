@@ -1,16 +1,16 @@
 public import Waybill
 public import WaybillEventLoop
 
-/// The module that answers, as `UserModule` does, by routes as `@Module` and `@Route` write them.
+/// An answering module like `UserModule`, with the routes that `@Module` and `@Route` generate.
 public actor Desk: Module, DetailService {
-    /// Where it lives: it is made outside of the bus that it is installed in.
+    /// The context of the module, which is created outside of the bus that installs it.
     public nonisolated let context = ModuleContext.current
-    /// Where it runs: on a loop of the measurement's own.
+    /// The loop of the module, which belongs to the measurement.
     public nonisolated let eventLoop: EventLoop
-    /// How often it was asked.
+    /// The number of calls.
     public private(set) var visits = 0
 
-    /// Makes a module that has not been asked.
+    /// Creates a module without calls.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     /// Performs the same work as `UserModule.detail`.
@@ -19,10 +19,10 @@ public actor Desk: Module, DetailService {
         return uid
     }
 
-    /// The URL above the routes.
+    /// The base URL of the routes.
     public static let url = "app://desk"
 
-    /// Its method.
+    /// The only route of the module.
     public static var routes: [ModuleRoute<Desk>] {
         [
             ModuleRoute(
@@ -36,7 +36,7 @@ public actor Desk: Module, DetailService {
         ]
     }
 
-    /// The service that it provides.
+    /// The services that the module provides.
     public static var services: [ServiceRoutes<Desk>] {
         var services: [ServiceRoutes<Desk>] = []
         services += serviceRoutes(of: (any DetailService).self, in: Desk.self)

@@ -2,7 +2,7 @@ public import Waybill
 
 /// A service of one method, with its proxy and its routes as `@Service` writes them.
 public protocol DetailService: Sendable {
-    /// The number that it is called with.
+    /// Returns the number that it is called with.
     func detail(uid: Int) async throws -> Int
 }
 

@@ -4,7 +4,7 @@ public enum GitHubRoutes {
     public static let paths: [String] = String(decoding: PackageResources.github_routes_txt, as: UTF8.self)
         .split(separator: "\n").map(String.init)
 
-    /// The same as patterns with a scheme: `app://repos/:p1/:p2/events`.
+    /// The paths as patterns with a scheme: `app://repos/:p1/:p2/events`.
     public static let patterns: [String] = Self.paths.map { "app:/" + $0 }
 
     /// A path for each route, with values where the placeholders are.

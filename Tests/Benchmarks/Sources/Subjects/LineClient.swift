@@ -1,25 +1,25 @@
 internal import CMeasure
 
-/// A connection to a server that answers lines over a Unix socket, made and used in C.
+/// A client in C of a server that answers lines over a Unix socket.
 ///
-/// Its methods hold the calling thread until the answers are there.
+/// The methods block the calling thread until the answers have arrived.
 public final class LineClient: Sendable {
     private static let call =
         "{\"jsonrpc\":\"2.0\",\"id\":12345678,\"method\":\"app://user/detail?uid=7\",\"params\":{}}\n"
     private static let callWithProgress =
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"app://user/progress\","
         + "\"params\":{\"$waybill\":{\"progress\":true}}}\n"
-    /// Where the digits of the ID begin.
+    /// The position of the ID's digits.
     private static let idOffset = 22
 
     private let descriptor: Int32
 
-    /// Connects.
+    /// Connects to a socket.
     ///
-    /// - Parameter path: the socket.
-    /// - Throws: ``ConnectionFailure``, if nothing listens there.
+    /// - Parameter path: The path of the socket.
+    /// - Throws: ``ConnectionFailure`` if no server listens there.
     public init(at path: String) throws {
-        // The path is copied.
+        // The C function copies the path.
         self.descriptor = unsafe measure_unix_connect(path)
         if self.descriptor < 0 { throw ConnectionFailure() }
     }
@@ -28,10 +28,10 @@ public final class LineClient: Sendable {
 
     /// Calls a method of a module that cannot suspend.
     ///
-    /// - Returns: how many nanoseconds the calls took together.
+    /// - Returns: The total time of the calls in nanoseconds.
     @discardableResult
     public func calls(_ count: Int, inFlight: Int = 1) throws -> UInt64 {
-        // All are read in the call only.
+        // The C function uses the pointers only during the call.
         let time = unsafe measure_line_calls(
             self.descriptor,
             Self.call,
@@ -43,9 +43,9 @@ public final class LineClient: Sendable {
         return time
     }
 
-    /// Makes calls over many connections at a time, one over each.
+    /// Makes calls over many connections, one at a time over each.
     ///
-    /// - Returns: how many nanoseconds they took together.
+    /// - Returns: The total time of the calls in nanoseconds.
     public static func calls(_ count: Int, over clients: [LineClient]) throws -> UInt64 {
         try self.latencies(count, over: clients).total
     }
@@ -68,29 +68,29 @@ public final class LineClient: Sendable {
         return (total, each)
     }
 
-    /// How many milliseconds after a handler has sent a progress reply it is here.
+    /// Returns the number of milliseconds from the sending of a progress reply to its arrival.
     public func delayOfProgress() throws -> Double {
-        // Both are read in the call only.
+        // The C function uses both pointers only during the call.
         let delay = unsafe measure_line_delay(self.descriptor, Self.callWithProgress, "\"value\":")
         if delay == 0 { throw ConnectionFailure() }
         return Double(delay) / 1_000_000
     }
 
-    /// Sends a line whose answer is not awaited.
+    /// Sends a line, and does not wait for its answer.
     public func send(_ line: String) throws {
-        // The line is read in the call only.
+        // The C function uses the pointer only during the call.
         if unsafe measure_line_send(self.descriptor, line) != 0 { throw ConnectionFailure() }
     }
 
-    /// Sends calls until the socket takes no more, and reads no answer.
+    /// Sends calls until the socket is full, and reads no answer.
     public func stuff() throws {
-        // The line is read in the call only.
+        // The C function uses the pointer only during the call.
         if unsafe measure_stuff(self.descriptor, Self.call) != 0 { throw ConnectionFailure() }
     }
 }
 
 /// A connection failed, or an expected event did not happen.
 public struct ConnectionFailure: Error {
-    /// Makes the error.
+    /// Creates the error.
     public init() {}
 }

@@ -1,11 +1,11 @@
-/// As many routes as wanted, each with a placeholder, in a tree as real ones form it.
+/// Any number of routes, each with a placeholder, which form a tree like the routes of a real program.
 public enum ManyRoutes {
-    /// A pattern, by its number.
+    /// Returns the pattern with a number.
     public static func pattern(_ index: Int) -> String {
         "app://tenant\(index / 1000)/service\(index % 1000)/items/:id"
     }
 
-    /// A URL for a pattern, by its number.
+    /// Returns a URL for the pattern with a number.
     public static func url(_ index: Int) -> String {
         "app://tenant\(index / 1000)/service\(index % 1000)/items/42"
     }

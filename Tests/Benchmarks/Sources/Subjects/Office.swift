@@ -1,39 +1,39 @@
 public import Waybill
 public import WaybillEventLoop
 
-/// A bus with GitHub's routes and modules on it, and a caller.
+/// A bus with GitHub's routes, some modules, and a caller.
 public struct Office: Sendable {
-    /// Answered by a method of the module that cannot suspend.
+    /// A route to a method of the module that cannot suspend.
     public static let detail = UserURLs("app://user/detail")
-    /// Handled by a closure.
+    /// A route to a closure.
     public static let closure = UserURLs("app://user/closure")
-    /// Answered by the same method, by a route as `@Route` writes it.
+    /// A route to the same method, as `@Route` generates it.
     public static let module = UserURLs("app://desk/detail")
-    /// Answered by a method of the module that may suspend, and does not.
+    /// A route to a method of the module that may suspend, and does not.
     public static let ready = UserURLs("app://user/ready")
-    /// Answered by a handler that routes on to the method that cannot suspend.
+    /// A route to a handler that calls the method that cannot suspend.
     public static let readyOn = UserURLs("app://user/ready-on")
-    /// Answered by a method of the module that awaits another actor.
+    /// A route to a method of the module that awaits another actor.
     public static let suspending = UserURLs("app://user/suspending")
 
     /// The bus of the office.
     public let bus: MessageBus
-    /// The module that asks.
+    /// The calling module.
     public let caller: Caller
-    /// The module that answers.
+    /// The answering module.
     public let module: UserModule
 
-    /// The service that the bus has, by a proxy.
+    /// The service of the bus, by a proxy.
     public var service: any DetailService {
         get throws { try self.bus.service((any DetailService).self) }
     }
 
-    /// Opens an office.
+    /// Creates an office.
     ///
     /// - Parameters:
     ///   - loop: The loop of the caller.
-    ///   - other: The loop of the modules, if it is another one.
-    ///   - first: The first loop of the bus, if it is a third one.
+    ///   - other: The loop of the modules, or nil if they share the caller's loop.
+    ///   - first: A further loop that is the first one of the bus, or nil if the caller's loop is the first.
     /// - Throws: The error of a registration.
     public init(on loop: EventLoop, module other: EventLoop? = nil, first: EventLoop? = nil) throws {
         let bus = MessageBus(eventLoops: [first, loop, other].compactMap(\.self))
@@ -49,7 +49,7 @@ public struct Office: Sendable {
         try bus.register("app://user/ready", on: module) { module, message in
             await module.ready(uid: try message.parameters.require("uid"))
         }
-        // The bus holds the handler, so the handler does not hold the bus.
+        // The handler has a weak reference to the bus, because the bus retains the handler.
         try bus.register("app://user/ready-on", on: module) { [unowned bus] _, message in
             let uid: Int = try message.parameters.require("uid")
             return try await bus.route(Self.detail[uid - 1], as: Int.self)

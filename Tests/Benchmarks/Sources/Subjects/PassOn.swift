@@ -1,8 +1,9 @@
 public import Waybill
 
-/// A middleware that does nothing but pass messages on.
+/// A middleware that only passes messages on.
 ///
-/// It is internal, as one of a program is; the compiler makes two functions of a public type's method.
+/// The type is internal like the middleware of a program, because the compiler generates two functions for a
+/// method of a public type.
 struct PassOn: Middleware {
     nonisolated(nonsending) func handle(
         _ message: Message,
@@ -14,7 +15,7 @@ struct PassOn: Middleware {
 }
 
 extension MessageBus {
-    /// Puts middlewares around every delivery that do nothing but pass messages on.
+    /// Adds middlewares that only pass messages on.
     public func passOn(times: Int) {
         for _ in 0..<times { self.use(PassOn()) }
     }

@@ -1,9 +1,9 @@
 public import WaybillRouting
 
 extension RouteTable<Int> {
-    /// Matches URLs in turn, each of which has a route with the handler 1.
+    /// Matches URLs one after the other, each of which has a route with the handler 1.
     ///
-    /// It is inlined, as the match is into a program.
+    /// The method is inlined, like a match in a program.
     @inlinable
     @inline(__always)
     public func match(_ urls: [String], times count: Int) throws {

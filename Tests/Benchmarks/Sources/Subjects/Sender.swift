@@ -4,17 +4,17 @@ internal import Synchronization
 internal import Waybill
 public import WaybillEventLoop
 
-/// Sends messages that nobody awaits, and waits only so that the mailbox never overflows.
+/// Sends messages that no caller awaits, and pauses only so that the mailbox does not overflow.
 public final class Sender: Sendable {
-    /// How many messages may be on their way: below what a mailbox holds.
+    /// The maximum number of messages in flight, which is below the limit of a mailbox.
     private static let window = 896
 
     private let bus: MessageBus
     private let handled = Atomic<Int>(0)
 
-    /// Registers what the messages go to.
+    /// Registers the handler of the messages.
     public init(on loop: EventLoop) throws {
-        // A message that got lost is counted below, and need not be written down a million times.
+        // A lost message is counted below, so a million log entries are unnecessary.
         var logger = Logger(label: "benchmarks")
         logger.logLevel = .critical
         self.bus = MessageBus(eventLoop: loop, configuration: .init(logger: logger))
@@ -25,7 +25,9 @@ public final class Sender: Sendable {
         }
     }
 
-    /// Sends from the bus's loop: a burst is handled when the loop gets to it, here by routing behind it.
+    /// Sends from the bus's loop.
+    ///
+    /// The loop handles a burst when the sender awaits a routed message behind it.
     public func sendOnLoop(_ count: Int) async throws -> UInt64 {
         try await Caller(eventLoop: self.bus.eventLoop).run { try await self.sendInBursts(count) }
     }
@@ -61,6 +63,8 @@ public final class Sender: Sendable {
 
     private static let urls = UserURLs("app://log/write")
 
-    /// A message that is awaited, and not counted: the module handles what was sent before it first.
+    /// Routes a message that is not counted.
+    ///
+    /// The module handles all sent messages before it.
     private static let behindTheRest = "app://log/write?uid=0"
 }

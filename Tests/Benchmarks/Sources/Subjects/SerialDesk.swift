@@ -2,18 +2,18 @@ internal import Measure
 internal import Waybill
 public import WaybillEventLoop
 
-/// A serial module, and somebody who gives it work.
+/// A serial module, and a caller of the module.
 public struct SerialDesk: Sendable {
     private static let urls = UserURLs("app://user/serial")
     private static let behindTheRest = "app://user/serial?uid=0"
-    /// Below what a mailbox holds.
+    /// The size of a burst, which is below the limit of a mailbox.
     private static let window = 896
 
     private let bus: MessageBus
     private let caller: Caller
     private let module: UserModule
 
-    /// Opens the desk on a loop.
+    /// Creates the desk on a loop.
     ///
     /// - Throws: The error of a registration.
     public init(on loop: EventLoop) throws {
@@ -27,12 +27,12 @@ public struct SerialDesk: Sendable {
         }
     }
 
-    /// Routes one URL after the other.
+    /// Routes URLs one after the other.
     public func route(_ count: Int) async throws -> UInt64 {
         try await self.caller.route(Self.urls, on: self.bus, count)
     }
 
-    /// Sends in bursts, and waits behind each.
+    /// Sends in bursts, and awaits the end of each.
     public func send(_ count: Int) async throws -> UInt64 {
         let before = await self.module.visits
         let bus = self.bus

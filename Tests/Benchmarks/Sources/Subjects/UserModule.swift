@@ -1,14 +1,14 @@
 internal import Measure
 public import WaybillEventLoop
 
-/// The module that answers: it reads one whole number and gives one back.
+/// The answering module, which reads one integer and returns one.
 public actor UserModule: LoopBound {
-    /// Where it runs.
+    /// The loop of the module.
     public nonisolated let eventLoop: EventLoop
-    /// How often it was asked.
+    /// The number of calls.
     public private(set) var visits = 0
 
-    /// Makes a module that has not been asked.
+    /// Creates a module without calls.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     /// The method of the routes, which is also called directly.
@@ -17,7 +17,7 @@ public actor UserModule: LoopBound {
         return uid
     }
 
-    /// The same as a method that may suspend, and does not.
+    /// Performs the work of `detail` in a method that may suspend, and does not.
     public func ready(uid: Int) async -> Int { self.detail(uid: uid) }
 
     /// Awaits the method of another actor.

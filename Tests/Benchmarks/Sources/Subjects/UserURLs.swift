@@ -7,7 +7,7 @@ public struct UserURLs: Sendable {
     /// - Parameter route: The part before the query.
     public init(_ route: String) { self.urls = (1...16).map { "\(route)?uid=\($0)" } }
 
-    /// The URL of an iteration.
+    /// Returns the URL of an iteration.
     @inlinable public subscript(iteration: Int) -> String { self.urls[iteration & 15] }
 
     /// Returns the sum of the answers of a number of iterations.

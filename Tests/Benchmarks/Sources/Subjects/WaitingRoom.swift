@@ -3,15 +3,15 @@ internal import Synchronization
 internal import Waybill
 public import WaybillEventLoop
 
-/// A module that lets ten thousand callers wait, and then answers them all.
+/// A module with ten thousand waiting callers, which it then answers at once.
 public struct WaitingRoom: Sendable {
-    /// How many callers wait at a time.
+    /// The number of callers that wait at the same time.
     public static let count = 10_000
 
     private let bus: MessageBus
     private let module: Doorman
 
-    /// Opens the room on a loop.
+    /// Creates the room on a loop.
     ///
     /// - Throws: The error of a registration.
     public init(on loop: EventLoop) throws {
@@ -22,7 +22,7 @@ public struct WaitingRoom: Sendable {
         try self.bus.register("app://door/wait", on: self.module) { module, _ in await module.wait() }
     }
 
-    /// Lets all callers arrive, wait and be answered.
+    /// Makes all callers arrive, wait and receive their answers.
     ///
     /// - Parameters:
     ///   - inTime: Whether each caller has a different deadline in the far future.
@@ -54,7 +54,7 @@ public struct WaitingRoom: Sendable {
     }
 }
 
-/// Holds callers back until the door opens.
+/// Suspends the callers until the door opens.
 actor Doorman: LoopBound {
     nonisolated let eventLoop: EventLoop
     private var callers: [CheckedContinuation<Void, Never>] = []

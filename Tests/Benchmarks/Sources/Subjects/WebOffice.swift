@@ -5,13 +5,13 @@ internal import Waybill
 public import WaybillEventLoop
 internal import WaybillHTTP
 
-/// A server of Hummingbird with a bus behind a gateway and a plain handler beside it, and a client in C.
+/// A server of Hummingbird with a gateway and a plain handler, and a client in C.
 public actor WebOffice {
     /// The path that the gateway answers.
     public static let gateway = "/bus/app/user/profile?uid=7"
     /// The path that the plain handler answers with the same JSON.
     ///
-    /// It has as many segments, because a router takes time for each.
+    /// The path has the same number of segments, because a router takes time for each.
     public static let plain = "/api/app/user/profile?uid=7"
 
     /// The path of a handler that routes on the bus.
@@ -22,7 +22,7 @@ public actor WebOffice {
     private var descriptors: [Int32] = []
     private var isOpen = false
 
-    /// Prepares an office.
+    /// Creates an office.
     ///
     /// - Parameters:
     ///   - loop: The loop of the bus.
@@ -37,19 +37,20 @@ public actor WebOffice {
         try self.office.bus.expose("app://user/profile", for: .reads)
     }
 
-    /// Calls over connections that are kept, one at a time over each.
+    /// Makes calls over kept connections, one at a time over each.
     ///
-    /// - Returns: how many nanoseconds the calls took together.
+    /// - Returns: The total time of the calls in nanoseconds.
     public func calls(_ target: String, _ count: Int, inFlight: Int = 1) async throws -> UInt64 {
         try await self.open()
         while self.descriptors.count < inFlight {
-            // The path is copied.
+            // The C function copies the path.
             let descriptor = unsafe measure_unix_connect(self.path)
             if descriptor < 0 { throw ConnectionFailure() }
             self.descriptors.append(descriptor)
         }
         let request = "GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        // All are read in the call only, and there are as many descriptors as it says.
+        // The C function uses the pointers only during the call, and each array has as many elements as the
+        // passed count.
         let time = unsafe measure_web_calls(
             self.path,
             &self.descriptors,

@@ -17,13 +17,15 @@ import Glibc
 #endif
 
 // Performs one operation N times and nothing else, for programs that count instructions and allocations. Run
-// it for N and for 2N; the difference is the cost of N operations. It prints the counts of the linked malloc.
+// it for N and for 2N. The difference is the cost of N operations. The program prints the counts of the
+// linked malloc.
 //
 // The main thread is synchronous and runs the loop itself, because valgrind cannot follow an asynchronous
 // main.
 
-/// Slices of time that do not end, and jobs that may take any time: polls and warnings are work that depends
-/// on the clock, and under valgrind there would be some for nearly every route.
+/// A configuration with endless time slices and without the watchdog.
+///
+/// Polls and warnings depend on the clock, and under valgrind nearly every route would cause some.
 let endless = EventLoop.Configuration(timeSlice: .seconds(3600), watchdogThreshold: .seconds(3600))
 
 /// Work that can be repeated on the main thread.
@@ -70,7 +72,7 @@ func onServedLoop() throws -> Workload {
     }
 }
 
-/// A caller and a module on the main thread's loop, with a console that no page is open of.
+/// A caller and a module on the main thread's loop, with a console whose page is not open.
 func withConsole() throws -> Workload {
     try runOnCallingThread { loop in
         let office = try Office(on: loop)
@@ -90,10 +92,10 @@ func onNode() throws -> Workload {
         let folder = "/tmp/waybill-workload-\(getpid())"
         unsafe mkdir(folder, 0o700)
         guard let found = unsafe measure_nats_start(folder) else { fatalError("there is no nats-server") }
-        // The server is used here, and by the code below that ends it.
+        // Only this code and the code below that ends the server use it.
         nonisolated(unsafe) let server = unsafe found
         let url = unsafe String(cString: measure_nats_url(server))
-        // Heartbeats of a node do not count as part of a message.
+        // The heartbeats of a node are not counted as part of a message.
         var configuration = ClusterNode.Configuration()
         configuration.heartbeatInterval = .seconds(60)
         let node = office.bus.join(
@@ -132,7 +134,7 @@ func overSocket() throws -> Workload {
     }
 }
 
-/// A bus on the main thread's loop, and a server of Hummingbird that a client in C asks for a target.
+/// A bus on the main thread's loop behind Hummingbird, and a client in C that requests a target.
 func overHTTP(_ target: String) throws -> Workload {
     try runOnCallingThread { loop in
         let path = "/tmp/waybill-workload-\(getpid())"
@@ -144,7 +146,7 @@ func overHTTP(_ target: String) throws -> Workload {
     }
 }
 
-/// A caller and a module on the main thread's loop, which is the second one of their bus.
+/// A caller and a module on the main thread's loop, which is the second loop of their bus.
 func onSecondLoop(middlewares: Int = 0) throws -> Workload {
     try runOnCallingThread { loop in
         let office = try Office(on: loop, first: EventLoop(name: "first", configuration: endless))
@@ -155,7 +157,7 @@ func onSecondLoop(middlewares: Int = 0) throws -> Workload {
 
 /// A caller on the main thread's loop, and a module on another thread's.
 ///
-/// Both loops park, so that no thread counts instructions while it waits.
+/// Both loops park, so that no thread executes instructions while it waits.
 func betweenTwoLoops(_ work: @escaping @Sendable (Office, Int) async throws -> Void) throws -> Workload {
     try runOnCallingThread { loop in
         let office = try Office(on: loop, module: EventLoop(name: "module", configuration: endless))
@@ -163,7 +165,7 @@ func betweenTwoLoops(_ work: @escaping @Sendable (Office, Int) async throws -> V
     }
 }
 
-/// Routes of some callers at once to a module on another loop.
+/// Calls of several concurrent callers to a module on another loop.
 func onTwoLoops(callers: Int, to urls: UserURLs = Office.detail) throws -> Workload {
     try betweenTwoLoops { office, count in
         let (caller, bus) = (office.caller, office.bus)
@@ -185,7 +187,7 @@ func match() throws -> Workload {
     return { count in try table.match(urls, times: count) }
 }
 
-/// URLs for all routes of GitHub, one after the other.
+/// Returns URLs of all GitHub routes, one after the other.
 func matchGitHub() throws -> Workload {
     var table = RouteTable<Int>()
     for pattern in GitHubRoutes.patterns { try table.insert(pattern, 1) }

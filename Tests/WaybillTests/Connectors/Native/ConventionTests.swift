@@ -8,7 +8,7 @@ import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct ConventionTests {
     @Test
-    func `a URL that names the target alone calls its default action`() async throws {
+    func `a URL that names only the target calls its default action`() async throws {
         let bus = MessageBus(configuration: .quiet(by: .nativeConnector))
         var actions = Actions()
         try actions.declare("", of: "Target_User", values: .optional) { "home \($0.parameters["q"] ?? "-")" }
@@ -21,7 +21,7 @@ struct ConventionTests {
         #expect(await failure { try await bus.route("Native://user") }?.code == .noRoute)
     }
     @Test
-    func `with the scheme as the target, modules are reached by convention`() async throws {
+    func `with the scheme as the target, modules are found by their names`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try await bus.install { OrderController() }
         try bus.connect("order", to: NativeConnector(modulesOf: bus, target: .scheme))
@@ -34,7 +34,7 @@ struct ConventionTests {
     }
 
     @Test
-    func `one call connects every scheme that a module is named for`() async throws {
+    func `connectModules connects each scheme that a module is named for`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try await bus.install { OrderController() }
         try await bus.install { NoteController() }
@@ -52,7 +52,7 @@ struct ConventionTests {
     }
 
     @Test(arguments: [NativeConnector.Target.firstSegment, .scheme])
-    func `a method that takes the message is called with values and without`(
+    func `a method that takes the message is called with and without values`(
         target: NativeConnector.Target
     ) async throws {
         let bus = MessageBus(configuration: .quiet)
@@ -67,12 +67,12 @@ struct ConventionTests {
         // A method without parameters is still not called with values.
         #expect(try await bus.route("\(prefix)plain", as: String.self) == "plain")
         #expect(await failure { try await bus.route("\(prefix)plain?a=1") }?.code == .noHandler)
-        // A method that needs a value beside the message is not called without values.
+        // A method that needs a further value is not called without values.
         #expect(await failure { try await bus.route("\(prefix)titled") }?.code == .noHandler)
     }
 
     @Test
-    func `a module may have a property that is called context`() async throws {
+    func `a module can have a property named context`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let module = try await bus.install { ReceiptController() }.module
         #expect(try await bus.route("app://receipts/show?id=7", as: String.self) == "context 7")
@@ -80,7 +80,7 @@ struct ConventionTests {
     }
 
     @Test
-    func `a module may have its own scheme, without a prefix in its URLs`() async throws {
+    func `a module can have its own scheme, without a prefix in its URLs`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try await bus.install { StockModule() }
         #expect(bus.routes.map(\.pattern.text).sorted() == ["stock://", "stock://take"])
@@ -91,7 +91,7 @@ struct ConventionTests {
     }
 
     @Test
-    func `a component that knows no router is joined from outside`() async throws {
+    func `a component without the bus as a dependency can be registered from outside`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let shelf = Shelf()
         try bus.register("shelf://take/:name") { await shelf.take(try $0.parameters.require("name")) }
@@ -101,7 +101,7 @@ struct ConventionTests {
     }
 
     @Test
-    func `a configured selector means the method of its base name`() async throws {
+    func `a configured selector calls the method with its base name`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try await bus.install { CatalogModule() }
         try bus.load(["shop://a/:id": "Catalog.product:", "shop://b/:id": "CatalogController.product:in:"])
@@ -113,7 +113,10 @@ struct ConventionTests {
         ("Catalog.product", true), ("Target_Catalog.product", true), ("catalog.product", true),
         ("CATALOG.product", true), ("Catalog.Product", false), ("", false),
     ])
-    func `a configured target names a module in the same ways`(target: String, isFound: Bool) async throws {
+    func `a configured target finds a module by its short or full name`(
+        target: String,
+        isFound: Bool
+    ) async throws {
         let bus = MessageBus(configuration: .quiet)
         try await bus.install { CatalogModule() }
         let configuration: RouteConfiguration = ["shop://product/:id": target]
@@ -133,7 +136,7 @@ private struct Refusing: Connector {
     }
 }
 
-/// A component: it names neither the bus nor a URL.
+/// A component that uses neither the bus nor a URL.
 private actor Shelf {
     private var pieces = ["kettle": 3]
 
@@ -168,7 +171,7 @@ private actor NoteController {
     @Route func titled(title: String, _ message: Message) -> String { title }
 }
 
-/// COCRouter hands its controllers the context of a URL in a property of that name.
+/// A controller like those of COCRouter, which receive the context of a URL in a property with that name.
 @Module("app://receipts")
 private actor ReceiptController {
     private var context = "context"

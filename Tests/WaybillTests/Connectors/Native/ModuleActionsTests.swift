@@ -10,7 +10,7 @@ struct ModuleActionsTests {
 
     init() throws { try self.bus.connect("native", to: NativeConnector(modulesOf: self.bus)) }
 
-    @Test func `finds the methods of modules by their names`() async throws {
+    @Test func `the native connector finds the methods of modules by their names`() async throws {
         let installation = try await self.bus.install { GuestModule() }
         #expect(try await self.bus.route("native://guest/detail?uid=1", as: String.self) == "guest 1")
         #expect(try await self.bus.route("native://Guest/a/count", as: Int.self) == 1)
@@ -30,7 +30,7 @@ struct ModuleActionsTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `a module that has been taken out goes away`() async throws {
+    @Test func `the native connector does not retain a module that was removed`() async throws {
         weak var module: GuestModule?
         do {
             let installation = try await self.bus.install { GuestModule() }
@@ -41,7 +41,7 @@ struct ModuleActionsTests {
         #expect(await eventually { module == nil })
     }
 
-    @Test func `a deadline and its end reach the method`() async throws {
+    @Test func `a caller of a module's method resumes at its deadline`() async throws {
         try await self.bus.install { GuestModule() }
         let error = await failure {
             try await self.bus.route("native://guest/hang", deadline: .now + .milliseconds(20))
@@ -49,7 +49,7 @@ struct ModuleActionsTests {
         #expect(error?.code == .deadlineExceeded)
     }
 
-    @Test func `the connector does not keep its bus open`() async throws {
+    @Test func `the native connector does not retain its bus`() async throws {
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         weak var module: GuestModule?
         if let bus {

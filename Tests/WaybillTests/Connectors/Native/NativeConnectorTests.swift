@@ -28,16 +28,17 @@ struct NativeConnectorTests {
         ("app://user/log?text=hi", "hi"), ("app://user/list", "1"), ("app://user/list?page=2", "2"),
         ("app://orderList/all", "orders"), ("app://%75ser/list/", "1"),
     ])
-    func `calls the action that the URL names`(url: String, answer: String) async throws {
+    func `the native connector calls the action that the URL names`(url: String, answer: String) async throws
+    {
         #expect(try await self.bus.route(url, as: String.self) == answer)
         #expect(self.bus.canRoute(url))
     }
 
-    @Test func `an action that returns nothing gives no value`() async throws {
+    @Test func `an action that returns nothing replies with an empty tuple`() async throws {
         let _: Void = try await self.bus.route("app://user/log")
     }
 
-    @Test func `values passed by the caller are values`() async throws {
+    @Test func `an action that needs values can have them passed by the caller`() async throws {
         let answer: String = try await self.bus.route("app://user/detail", parameters: ["uid": 7])
         #expect(answer == "user 7")
         #expect(!self.bus.canRoute("app://user/detail"))
@@ -55,14 +56,17 @@ struct NativeConnectorTests {
         ("app://", ["neither a target nor an action"]), ("app:?uid=1", ["neither a target nor an action"]),
         ("app://ß/\u{1}%00", ["`ß`"]),
     ])
-    func `names the target and the action that are not there`(url: String, words: [String]) async throws {
+    func `the error of a missing action names the target and the action`(
+        url: String,
+        words: [String]
+    ) async throws {
         let error = try #require(await failure { try await self.bus.route(url) })
         #expect(error.code == .noHandler && error.url == url)
         for word in words { #expect(error.message.contains(word), "\(error)") }
         #expect(!self.bus.canRoute(url))
     }
 
-    @Test func `an action is declared once`() throws {
+    @Test func `declaring an action twice is a conflict`() throws {
         var actions = Actions()
         try actions.declare("log", of: "User", values: .none) { _ in }
         try actions.declare("log", of: "User", values: .optional) { _ in }
@@ -73,12 +77,12 @@ struct NativeConnectorTests {
         #expect(actions.all.count == 2)
     }
 
-    @Test func `an action reports a missing parameter`() async throws {
+    @Test func `an action with a missing parameter fails with missingParameter`() async throws {
         let error = await failure { try await self.bus.route("app://user/detail?id=1") }
         #expect(error?.code == .missingParameter && error?.message.contains("`uid`") == true)
     }
 
-    @Test func `a route under the scheme wins`() async throws {
+    @Test func `a route under a connected scheme takes precedence`() async throws {
         try self.bus.register("app://user/list") { _ in "route" }
         #expect(try await self.bus.route("app://user/list", as: String.self) == "route")
         #expect(try await self.bus.route("app://user/x/list", as: String.self) == "1")

@@ -4,24 +4,24 @@ internal import WaybillNavigation
 
 /// Opens URLs.
 ///
-/// URLs of pages change the screen. All other URLs are delivered to the shop, and their replies are shown on
-/// one line.
+/// A URL of the scheme `screen` changes the screen. Any other URL is delivered to the shop, and its reply is
+/// shown on one line.
 @MainActor
 final class Browser {
     private let navigator: Navigator
     private let presenter: PagePresenter
     private var bus: MessageBus { self.presenter.visit.bus }
 
-    /// Asks the customer before anything is paid; nil if no customer is there.
+    /// Asks the customer to confirm a payment, or nil if there is no customer.
     var asker: ((PaymentRequest) async -> PaymentAnswer)?
 
     /// The latest message for the customer.
     private(set) var message = ""
 
-    /// Whether that was a failure.
+    /// Whether the latest message reports a failure.
     var hasFailed: Bool { self.failure != nil }
 
-    /// That failure, with its code and URL.
+    /// The failure that the latest message reports, with its code and URL.
     private var failure: String?
 
     static let home = "screen://root/home"
@@ -43,17 +43,17 @@ final class Browser {
     /// The shown layers, front last.
     var layers: [ScreenView.Layer] { self.presenter.layers }
 
-    /// Chooses another link of the page in front.
+    /// Moves the choice among the links of the front page.
     func choose(by distance: Int) { self.presenter.choose(by: distance) }
 
-    /// Follows the link that is chosen.
+    /// Follows the chosen link.
     func followChosen() async {
         guard let link = self.presenter.chosenLink else { return }
         if link == PaymentPage.confirm { self.answer = .confirm }
         await self.follow(link.url)
     }
 
-    /// Follows a URL, and notes what became of it.
+    /// Follows a URL, and sets the message about the result.
     func follow(_ url: String) async {
         (self.message, self.failure) = ("", nil)
         do {
@@ -100,13 +100,13 @@ final class Browser {
     /// The choice of the customer on the sheet before a payment.
     private var answer = PaymentAnswer.cancel
 
-    /// Presents the question before a payment, and lets keys be taken until the sheet is gone.
+    /// Presents the question before a payment, and passes keys to the sheet until it is gone.
     ///
     /// - Parameters:
-    ///   - request: the question.
-    ///   - takeKey: takes one key; false if there are no more.
-    /// - Returns: the answer; anything but a yes is a no.
-    /// - Throws: the error of the sheet, or of the keyboard.
+    ///   - request: The question.
+    ///   - takeKey: Takes one key. False means that there are no more keys.
+    /// - Returns: The answer, which is a rejection unless the customer confirms.
+    /// - Throws: The error of the sheet or of the keyboard.
     func ask(_ request: PaymentRequest, takeKey: () async throws -> Bool) async throws -> PaymentAnswer {
         self.answer = .cancel
         try await self.bus.route("screen://present/payment", parameters: ["question": "\(request)"])

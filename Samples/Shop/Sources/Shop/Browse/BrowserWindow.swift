@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import ShopAPI
 internal import Waybill
 
-/// The browser on a terminal: takes keys, and draws what follows from them.
+/// The browser in a terminal, which takes keys and draws the resulting screen.
 @MainActor
 final class BrowserWindow {
     private let browser: Browser
@@ -28,7 +28,9 @@ final class BrowserWindow {
         }
     }
 
-    /// Draws, and does what the next key says; false if the customer leaves.
+    /// Draws the screen, and handles the next key.
+    ///
+    /// Returns false if the customer leaves.
     private func takeKey(from keyboard: Keyboard) async throws -> Bool {
         try self.draw(keyboard)
         guard let key = try keyboard.nextKey(whenResized: { try self.draw(keyboard) }) else { return false }
@@ -40,7 +42,7 @@ final class BrowserWindow {
         case .character("h"): await self.browser.follow(Browser.home)
         case .character("g"): try await self.openURL(keyboard)
         case .character("q"), .control("d"): return false
-        // No signal comes of it while keys are read one by one.
+        // Ctrl-C sends no signal while keys are read one by one.
         case .control("c"): throw ExitCode(130)
         default: break
         }
@@ -59,9 +61,11 @@ final class BrowserWindow {
         )
     }
 
-    /// Has a URL typed in the last row, and follows it; one without a scheme is a page's.
+    /// Lets the customer type a URL in the last row, and follows it.
     ///
-    /// Escape, and Backspace where nothing is typed, give it up.
+    /// A URL without a scheme opens a page.
+    ///
+    /// Escape cancels the input, and so does Backspace when the row is empty.
     private func openURL(_ keyboard: Keyboard) async throws {
         let words = ["screen://category/", "screen://product/", "screen://search?text=", "screen://cart"]
         let completer = Completer(routes: self.bus.routes, words: words, scheme: "screen")

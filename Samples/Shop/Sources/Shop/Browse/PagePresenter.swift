@@ -20,7 +20,7 @@ final class PagePresenter: Presenter {
 
     @MainActor func remove(_ change: NavigationChange) async throws { try await self.take(change.stack) }
 
-    /// Asks the page in front again what it says.
+    /// Loads the content of the front page again.
     func reload() async throws { try await self.take(self.stack) }
 
     private func take(_ stack: [PresentedDestination]) async throws {
@@ -36,7 +36,7 @@ final class PagePresenter: Presenter {
         self.chosen = self.chosen.filter { shown.contains($0.key) }
     }
 
-    /// The link of the page in front that is chosen.
+    /// Returns the chosen link of the front page.
     var chosenLink: PageLink? {
         guard let layer = self.layers.last, layer.chosen < layer.content.links.count else { return nil }
         return layer.content.links[layer.chosen]
@@ -49,7 +49,7 @@ final class PagePresenter: Presenter {
         self.chosen[top.id] = min(max(0, layer.chosen + distance), layer.content.links.count - 1)
     }
 
-    /// The front page of each layer, with the titles of those below.
+    /// The front page of each layer, with the titles of the pages below it.
     var layers: [ScreenView.Layer] {
         self.stack.reduce(into: []) { layers, destination in
             let content = self.contents[destination.id] ?? PageContent(title: destination.entry.name)

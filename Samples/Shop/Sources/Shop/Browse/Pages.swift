@@ -2,7 +2,7 @@ internal import ShopAPI
 internal import Waybill
 internal import WaybillNavigation
 
-// The pages: each is its parameters, and asks the modules by their URLs.
+// Each page has the parameters of its URL as properties, and calls the modules by their URLs.
 
 struct HomePage: Decodable, Page {
     func content(for visit: Visit) async throws -> PageContent {
@@ -62,7 +62,7 @@ struct ProductPage: Decodable, Page {
     }
 }
 
-/// There is one cart: a second request brings it to the front.
+/// The cart exists only once, so a second request brings it to the front.
 struct CartPage: Decodable, Page, ReusableDestination {
     func content(for visit: Visit) async throws -> PageContent {
         guard visit.isSignedIn else { return .signIn(title: "Cart") }
@@ -120,7 +120,7 @@ struct SignInPage: Decodable, Page {
     }
 }
 
-/// The question before a payment, in front of everything.
+/// The question before a payment, a sheet in front of all pages.
 struct PaymentPage: Decodable, Page {
     let question: String
 

@@ -33,7 +33,7 @@ struct DeliverCommand: AsyncParsableCommand {
                     try await self.serve(shop)
                 }
             } catch let error as FileError where error.isBrokenPipe {
-                // The reader of the replies has closed the pipe.
+                // The program that reads the replies has closed the pipe.
                 throw ExitCode.failure
             }
         }

@@ -44,7 +44,7 @@ struct NodeCommand: AsyncParsableCommand {
         let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate)
         try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
             try await node.start()
-            // At once, also into a pipe: a script may wait for the line.
+            // Write the line immediately, also into a pipe, because a script may wait for it.
             var output = FileOutput(1)
             let modules = self.modules.map(\.rawValue).joined(separator: ", ")
             output.bytes.append(contentsOf: "\(self.name): \(modules)\n".utf8)

@@ -6,7 +6,7 @@ internal import WaybillDurable
 internal import WaybillEventLoop
 internal import WaybillServe
 
-/// `shop serve --socket PATH`: other programs are customers, over a Unix socket.
+/// `shop serve --socket PATH`: serves customers in other programs over a Unix socket.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -89,7 +89,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes at once, also into a pipe: a script may wait for the line.
+    /// Writes a line immediately, also into a pipe, because a script may wait for it.
     private static func say(_ line: String, to descriptor: Int32) throws(FileError) {
         var output = FileOutput(descriptor)
         output.bytes.append(contentsOf: line.utf8)
@@ -108,7 +108,7 @@ struct ServeCommand: AsyncParsableCommand {
                 var isClosing = false
                 for try await signal in signals {
                     if signal == .hangUp {
-                        // Goes on where the terminal is gone.
+                        // The server continues when the terminal is closed.
                         if let line = await routes?.reload() { try? Self.say("shop: \(line)\n", to: 2) }
                     } else if isClosing {
                         throw ExitCode.failure

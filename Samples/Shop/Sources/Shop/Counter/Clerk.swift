@@ -2,12 +2,12 @@ internal import ShopAPI
 internal import Waybill
 internal import WaybillEventLoop
 
-/// Takes URLs to the bus one after the other, writes down the replies, and says in one line what went wrong.
+/// Routes URLs one after the other, prints the replies, and prints each error on one line.
 ///
-/// The clerk works on the loop of the modules, so that a URL gets there and back without a change of thread:
-/// the main thread hands over what it has read in large pieces.
+/// The clerk runs on the loop of the modules, so a URL and its reply need no change of thread. The main
+/// thread passes its input to the clerk in large pieces.
 actor Clerk: LoopBound {
-    /// Asks the customer whether to pay.
+    /// Asks the customer to confirm a payment.
     typealias Asker = @Sendable (PaymentRequest) async -> PaymentAnswer
 
     nonisolated let eventLoop: EventLoop
@@ -17,10 +17,10 @@ actor Clerk: LoopBound {
     private var lineNumber = 0
     private var desk: Desk
 
-    /// The session of the customer who signed in last, for the URLs that name none.
+    /// The session of the customer who signed in last, for URLs without a session.
     private var customer: [String: any Sendable] = [:]
 
-    /// How many URLs came to nothing.
+    /// The number of URLs that failed.
     private(set) var failures = 0
 
     init(bus: MessageBus, format: ReplyFormat, asker: Asker? = nil) {
@@ -32,26 +32,26 @@ actor Clerk: LoopBound {
 }
 
 extension Clerk {
-    /// Serves URLs, and shows the replies at once.
+    /// Routes URLs, and prints the replies immediately.
     func serve(_ urls: [String]) async throws {
         for url in urls { try await self.serve(url, place: "") }
         try self.desk.flush()
     }
 
-    /// Serves the lines of a piece of a stream.
+    /// Routes the lines of a piece of a stream.
     func serve(piece: ArraySlice<UInt8>) async throws {
         self.splitter.append(piece)
         while let line = self.splitter.next() { try await self.serve(line) }
         try self.desk.flush()
     }
 
-    /// Serves the last line of a stream, if no end of line followed it.
+    /// Routes the last line of a stream, if the stream does not end with an end of line.
     func serveLastLine() async throws {
         if let line = self.splitter.finish() { try await self.serve(line) }
         try self.desk.flush()
     }
 
-    /// Prints the following replies in another way.
+    /// Changes the format of the following replies.
     func use(_ format: ReplyFormat) { self.desk.printer.format = format }
 }
 

@@ -1,4 +1,4 @@
-/// Where the clerk puts what is printed: replies on standard output, complaints on standard error.
+/// The output of the clerk: replies on standard output, errors on standard error.
 struct Desk {
     var printer: ReplyPrinter
     private var output = FileOutput(1)
@@ -6,7 +6,7 @@ struct Desk {
 
     init(format: ReplyFormat) { self.printer = ReplyPrinter(format: format) }
 
-    /// Puts down the value of a reply.
+    /// Prints the value of a reply.
     mutating func put(_ value: any Sendable) throws {
         try self.printer.print(value, to: &self.output.bytes)
         try self.output.flushIfNeeded()

@@ -1,7 +1,7 @@
 internal import Waybill
 
 extension RoutingError {
-    /// The error in one line, however long or strange the URL was.
+    /// The error on one line of limited length, whatever the URL contains.
     var line: String {
         let place = self.url.isEmpty ? "" : " \(SafeText.line(self.url, limit: 120))"
         return "\(self.code)\(place): \(SafeText.line(self.reason, limit: 400))"

@@ -10,7 +10,7 @@ extension String {
         return String(Substring(rest))
     }
 
-    /// Whether the query of a URL names a session.
+    /// Whether the query of the URL has a session.
     var namesSession: Bool {
         var rest = self.utf8[...]
         while let mark = rest.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "&") }) {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The variables that the shop was started with.
+/// The environment variables of the shop.
 enum Environment {
     static subscript(name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }

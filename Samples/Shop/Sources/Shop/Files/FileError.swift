@@ -2,10 +2,10 @@ internal import Glibc
 
 /// An error of reading or writing a file.
 struct FileError: Error, CustomStringConvertible {
-    /// The system's number of the error.
+    /// The error number of the system.
     let code: Int32
 
-    /// The error that the system has just reported.
+    /// Creates the error that the system has just reported.
     static var last: Self { Self(code: errno) }
 
     /// Whether the reader of the output has gone.

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A file descriptor to read from, a chunk at a time.
 struct FileInput {
-    /// Whether it is read from a terminal.
+    /// Whether the descriptor is a terminal.
     let isTerminal: Bool
     private let descriptor: Int32
     private var buffer: [UInt8]

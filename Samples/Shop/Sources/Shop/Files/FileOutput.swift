@@ -2,10 +2,10 @@ internal import Glibc
 
 /// A file descriptor to write to, behind a buffer.
 struct FileOutput {
-    /// How much is collected before it is written.
+    /// The number of bytes that are collected before they are written.
     private static let chunk = 64 * 1_024
 
-    /// Whether it is written to a terminal.
+    /// Whether the descriptor is a terminal.
     let isTerminal: Bool
     private let descriptor: Int32
 
@@ -17,12 +17,12 @@ struct FileOutput {
         self.isTerminal = isatty(descriptor) == 1
     }
 
-    /// Writes what has been collected if it is worth a call: there is much of it, or it goes to a terminal.
+    /// Writes the collected bytes if there are many of them, or if the descriptor is a terminal.
     mutating func flushIfNeeded() throws(FileError) {
         if self.isTerminal || self.bytes.count >= Self.chunk { try self.flush() }
     }
 
-    /// Writes what has been collected.
+    /// Writes the collected bytes.
     mutating func flush() throws(FileError) {
         guard !self.bytes.isEmpty else { return }
         defer { self.bytes.removeAll(keepingCapacity: true) }

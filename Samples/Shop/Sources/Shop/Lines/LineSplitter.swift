@@ -1,23 +1,23 @@
-/// Cuts the bytes of a stream into lines, however they arrive, and holds no more than one line of them.
+/// Cuts the bytes of a stream into lines, however the bytes are split, and keeps at most one incomplete line.
 struct LineSplitter {
     /// The text between two ends of line.
     enum Line: Equatable {
         case text(String)
         /// The bytes are not UTF-8.
         case garbled
-        /// More bytes than the limit; how many there were. They have been skipped.
+        /// A line with more bytes than the limit. The bytes were skipped, and this is their number.
         case tooLong(Int)
     }
 
-    /// The most bytes of a line.
+    /// The maximum number of bytes in a line.
     let limit: Int
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// Where the search for the end of the line goes on.
+    /// The position at which the search for the end of the line continues.
     private var searched = 0
 
-    /// How much of a line that is too long has been thrown away.
+    /// The number of skipped bytes of a line that is too long.
     private var skipped = 0
 
     init(limit: Int = 64 * 1_024) { self.limit = limit }
@@ -32,7 +32,7 @@ struct LineSplitter {
         self.buffer.append(contentsOf: bytes)
     }
 
-    /// The next line that has arrived in whole.
+    /// Returns the next complete line.
     mutating func next() -> Line? {
         guard let end = self.buffer[self.searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             if self.skipped > 0 || self.buffer.count - self.start > self.limit {
@@ -46,7 +46,7 @@ struct LineSplitter {
         return self.line(self.buffer[self.start..<end])
     }
 
-    /// The last line, if the stream does not end with an end of line.
+    /// Returns the last line, if the stream does not end with an end of line.
     mutating func finish() -> Line? {
         defer { (self.start, self.searched) = (self.buffer.count, self.buffer.count) }
         let rest = self.buffer[self.start...]

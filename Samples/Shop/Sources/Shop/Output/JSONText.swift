@@ -1,4 +1,4 @@
-/// JSON in the making: bytes, and the brackets that are open.
+/// JSON that is being written: the bytes so far, and the open brackets.
 struct JSONText {
     /// The written bytes.
     private(set) var bytes: [UInt8] = []
@@ -9,7 +9,7 @@ struct JSONText {
         var isEmpty = true
     }
 
-    /// How many brackets are open.
+    /// The number of open brackets.
     var depth: Int { self.brackets.count }
 
     mutating func removeAll() {
@@ -27,7 +27,7 @@ struct JSONText {
         self.brackets.append(Bracket(closer: UInt8(ascii: "]")))
     }
 
-    /// Closes what was opened below a depth.
+    /// Closes the brackets below a depth.
     mutating func close(to depth: Int) {
         while self.brackets.count > depth, let bracket = self.brackets.popLast() {
             self.bytes.append(bracket.closer)
@@ -49,7 +49,7 @@ struct JSONText {
         self.bytes.append(UInt8(ascii: ":"))
     }
 
-    /// Writes a number, a truth value, or null.
+    /// Writes a number, a Boolean or null.
     mutating func write(literal: String) { self.bytes.append(contentsOf: literal.utf8) }
 
     /// Writes text in quotes.

@@ -1,9 +1,9 @@
 /// Writes values as JSON, the keys in the order in which a type declares them.
 ///
-/// Foundation's encoder would do, but it sorts the keys or shuffles them, and builds a tree for each value; a
-/// million replies are written faster straight into bytes.
+/// Foundation's encoder sorts the keys or changes their order, and builds a tree for each value. This writer
+/// appends bytes directly, which is faster for a million replies.
 final class JSONWriter {
-    /// What has been written of the value.
+    /// The JSON of the value, as far as it has been written.
     var text = JSONText()
 
     /// Writes one value, and discards the previous text.

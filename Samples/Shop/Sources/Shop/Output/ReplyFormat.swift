@@ -1,9 +1,9 @@
 internal import ArgumentParser
 
-/// How replies are printed.
+/// The format of printed replies.
 enum ReplyFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// One line of JSON for each reply.
     case json
-    /// The description of the value, for people.
+    /// The description of the value as readable text.
     case text
 }

@@ -1,6 +1,6 @@
 internal import Waybill
 
-/// Turns the value of a reply into the bytes that are printed for it.
+/// Converts the value of a reply to the printed bytes.
 struct ReplyPrinter {
     var format: ReplyFormat
     private let json = JSONWriter()

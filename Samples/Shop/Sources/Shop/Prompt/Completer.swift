@@ -3,7 +3,7 @@ internal import Waybill
 /// The possible completions of a line.
 struct Completer {
     private let words: [String]
-    /// The scheme that is meant where none is typed.
+    /// The scheme of a line without a scheme.
     private let scheme: String
 
     init(words: [String], scheme: String = "app") {
@@ -11,14 +11,15 @@ struct Completer {
         self.scheme = scheme
     }
 
-    /// Completes the routes of a bus as far as their patterns are plain text, and other words.
+    /// Creates a completer of other words and of the routes of a bus, each up to its first placeholder.
     init(routes: [Route], words: [String], scheme: String = "app") {
         self.init(words: routes.map { Self.plainPart(of: $0.pattern.text) } + words, scheme: scheme)
     }
 
-    /// The words that begin like this, in order, each once.
+    /// Returns the words that begin with a text, in order and without duplicates.
     ///
-    /// Without a scheme the default scheme is meant: `cat` becomes `catalog/`, and `/cat` becomes `/catalog/`.
+    /// A text without a scheme has the default scheme: `cat` becomes `catalog/`, and `/cat` becomes
+    /// `/catalog/`.
     func candidates(for head: String) -> [String] {
         let isAbsolute = head.hasPrefix("/")
         let start = "\(self.scheme):\(isAbsolute ? "/" : "//")"
@@ -28,7 +29,7 @@ struct Completer {
         return Set(found.filter { !$0.isEmpty && $0.hasPrefix(head) }).sorted()
     }
 
-    /// Returns the word that was probably mistyped.
+    /// Returns the word that a mistyped text most probably means.
     ///
     /// The word differs by at most two added, omitted, changed or swapped letters.
     static func nearest(to text: String, among words: [String]) -> String? {
@@ -65,7 +66,7 @@ struct Completer {
         return String(prefix)
     }
 
-    /// The text of a pattern before its first placeholder.
+    /// Returns the text of a pattern before its first placeholder.
     private static func plainPart(of pattern: String) -> String {
         var plain = ""
         for character in pattern {

@@ -1,10 +1,12 @@
 internal import ShopAPI
 
-/// The person at the terminal, asked before anything is paid.
+/// The person at the terminal, who confirms each payment.
 struct Customer: Sendable {
     let keyboard: Keyboard
 
-    /// Asks, and waits for the answer; anything but a yes is a no, Ctrl-C and Ctrl-D among it.
+    /// Asks for confirmation, and waits for the answer.
+    ///
+    /// Anything but a yes is a rejection, including Ctrl-C and Ctrl-D.
     @MainActor
     func answer(_ request: PaymentRequest) -> PaymentAnswer {
         let editor = LineEditor(history: [], completer: Completer(words: []))

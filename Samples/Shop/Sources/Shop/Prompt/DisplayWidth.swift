@@ -1,5 +1,5 @@
 extension Character {
-    /// How many columns of a terminal the character takes: two for Chinese, Japanese, Korean and emoji.
+    /// The number of columns of the character: two for Chinese, Japanese, Korean and emoji.
     var displayWidth: Int {
         guard let scalar = self.unicodeScalars.first else { return 0 }
         return Self.wide.contains { $0.contains(scalar.value) } ? 2 : 1
@@ -13,6 +13,6 @@ extension Character {
 }
 
 extension Sequence<Character> {
-    /// How many columns of a terminal the text takes.
+    /// The number of columns of the text in a terminal.
     var displayWidth: Int { self.reduce(0) { $0 + $1.displayWidth } }
 }

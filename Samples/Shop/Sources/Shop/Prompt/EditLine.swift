@@ -1,12 +1,14 @@
-/// The line that is being typed, and the cursor in it.
+/// The line that is being typed, with its cursor.
 struct EditLine: Equatable {
     private(set) var characters: [Character] = []
-    /// How many characters are before the cursor.
+    /// The number of characters before the cursor.
     private(set) var cursor = 0
 
     init(_ text: String = "") { self.text = text }
 
-    /// The whole text; setting it puts the cursor at its end.
+    /// The whole text.
+    ///
+    /// Setting it moves the cursor to its end.
     var text: String {
         get { String(self.characters) }
         set {
@@ -20,7 +22,7 @@ struct EditLine: Equatable {
 
     mutating func insert(_ text: String) {
         let tail = String(self.characters[self.cursor...])
-        // Joined as text: a combining mark becomes part of the character before it.
+        // Join the texts, because a combining mark becomes part of the character before it.
         let head = self.head + text
         self.characters = Array(head + tail)
         self.cursor = Array(head).count
@@ -62,7 +64,7 @@ struct EditLine: Equatable {
         self.cursor = range.lowerBound
     }
 
-    /// Where the word at the cursor begins, or the one before.
+    /// The position where the word at the cursor begins, or the word before the cursor.
     private var wordStart: Int {
         var place = self.cursor
         while place > 0, !Self.isWord(self.characters[place - 1]) { place -= 1 }

@@ -1,31 +1,32 @@
 internal import FoundationEssentials
 
-/// The lines that were typed at the prompt, this time and before.
+/// The lines that were typed at the prompt, in this run and in earlier runs.
 ///
-/// They are kept in a file that only its owner can read, since a line may name a session. A history that
-/// cannot be read or written is a history that is forgotten; the shop is open all the same.
+/// The lines are kept in a file that only its owner can read, because a line may contain a session. If the
+/// file cannot be read or written, the shop runs without a saved history.
 struct History {
-    /// How many lines are kept.
+    /// The maximum number of lines.
     static let limit = 1_000
 
     private(set) var lines: [String] = []
     private let file: URL?
 
-    /// Reads the history from a file, and keeps it there.
+    /// Reads the history from a file, which then receives each new line.
     init(file: URL?) {
         self.file = file
         guard let file, let text = try? String(contentsOf: file, encoding: .utf8) else { return }
         self.lines = text.split(separator: "\n").suffix(Self.limit).map(String.init)
     }
 
-    /// Where the history is: `$XDG_STATE_HOME/waybill-shop/history`, in `~/.local/state` if that is not set.
+    /// The file of the history: `$XDG_STATE_HOME/waybill-shop/history`, or in `~/.local/state` if the
+    /// variable is not set.
     static var defaultFile: URL? {
         let home = Environment["HOME"].map { URL(filePath: $0).appending(path: ".local/state") }
         let state = Environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil }
         return (state ?? home)?.appending(path: "waybill-shop/history")
     }
 
-    /// Adds a line, unless it is the last one again.
+    /// Adds a line, unless it is equal to the last line.
     mutating func append(_ line: String) {
         guard !line.isEmpty, line != self.lines.last else { return }
         self.lines.append(line)

@@ -4,7 +4,7 @@
 struct KeyDecoder {
     private var pending: [UInt8] = []
 
-    /// The keys that are complete with these bytes.
+    /// Returns the keys that these bytes complete.
     mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
         self.pending.append(contentsOf: bytes)
         var keys: [Key] = []
@@ -15,7 +15,7 @@ struct KeyDecoder {
         return keys
     }
 
-    /// Whether Escape was pressed, or a sequence has begun whose rest is yet to come.
+    /// Whether Escape was pressed, or a sequence has begun and is not complete.
     var isInEscape: Bool { self.pending.first == 0x1b }
 
     /// Returns the keys of an incomplete sequence: Escape, and the keys pressed after it.
@@ -60,7 +60,7 @@ struct KeyDecoder {
         return (.character(Character(scalar)), length)
     }
 
-    /// A sequence that begins with Escape: `ESC [ parameters letter`, `ESC O letter`, `ESC letter`.
+    /// Decodes a sequence that begins with Escape: `ESC [ parameters letter`, `ESC O letter`, `ESC letter`.
     private func escape() -> (key: Key?, length: Int)? {
         guard self.pending.count >= 2 else { return nil }
         switch self.pending[1] {
@@ -70,7 +70,7 @@ struct KeyDecoder {
         default: return (nil, 2)
         }
         guard let end = self.pending.dropFirst(2).firstIndex(where: { 0x40...0x7e ~= $0 }) else {
-            // No terminal sends this much: it is not a sequence.
+            // No terminal sends a sequence of this length.
             return self.pending.count > 16 ? (nil, self.pending.count) : nil
         }
         let parameters = String(decoding: self.pending[2..<end], as: UTF8.self)

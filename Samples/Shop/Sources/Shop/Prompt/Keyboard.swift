@@ -1,17 +1,17 @@
 /// The keys of the terminal, and the lines that are typed with them.
 ///
-/// The prompt and the question before a payment read from one keyboard, so keys that were pressed early reach
-/// whichever reads next. Reading blocks the main thread, which has nothing else to do: the modules are on the
-/// loop of the bus.
+/// The prompt and the question before a payment share one keyboard, so keys that were pressed early reach the
+/// next reader. Reading blocks the main thread. The modules are not affected, because they are on the loop of
+/// the bus.
 @MainActor
 final class Keyboard {
-    /// How a line ended.
+    /// The way in which a line ended.
     enum Line: Equatable {
-        /// With Enter.
+        /// The customer pressed Enter.
         case text(String)
-        /// With Ctrl-C.
+        /// The customer pressed Ctrl-C.
         case cancelled
-        /// With Ctrl-D, or because the terminal was closed.
+        /// The customer pressed Ctrl-D, or the terminal was closed.
         case ended
     }
 
@@ -20,7 +20,7 @@ final class Keyboard {
     private var decoder = KeyDecoder()
     private let resizes: WindowResizes
 
-    /// Keys that were pressed before their line was begun.
+    /// The keys that were pressed before their line began.
     private var keys: [Key] = []
 
     init(resizes: WindowResizes) { self.resizes = resizes }
@@ -61,13 +61,14 @@ final class Keyboard {
         return .ended
     }
 
-    /// How long the rest of a sequence may take after its Escape, in milliseconds.
+    /// The time in milliseconds in which the rest of a sequence must follow its Escape.
     private static let escapeTime: Int32 = 50
 
-    /// The next key; nil when the terminal was closed.
+    /// Returns the next key, or nil when the terminal was closed.
     func nextKey(whenResized redraw: () throws -> Void) throws -> Key? {
         while self.keys.isEmpty {
-            // Arrows begin with an Escape too: only one that nothing follows at once is the key itself.
+            // Arrow keys begin with an Escape too. An Escape is a key of its own only if nothing follows at
+            // once.
             let time = self.decoder.isInEscape ? Self.escapeTime : -1
             switch try self.resizes.waitForInput(0, milliseconds: time) {
             case .resized: try redraw()

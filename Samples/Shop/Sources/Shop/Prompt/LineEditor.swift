@@ -8,11 +8,11 @@ struct LineEditor {
         case redraw
         /// The line is finished.
         case accept(String)
-        /// The line is given up.
+        /// The line is discarded.
         case cancel
-        /// Nothing more will be typed.
+        /// The input has ended.
         case end
-        /// Show what the line could become.
+        /// Show the possible completions.
         case list([String])
         /// Draw the line again, on an empty screen.
         case clear
@@ -22,7 +22,9 @@ struct LineEditor {
     let completer: Completer
     private let history: [String]
 
-    /// Which line of the history is shown; its count is the one being typed.
+    /// The index of the shown line of the history.
+    ///
+    /// The count of the history stands for the new line.
     private var place: Int
     private var draft = ""
 

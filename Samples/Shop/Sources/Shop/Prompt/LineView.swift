@@ -1,11 +1,12 @@
-/// How a line looks on a terminal: on one row, scrolled sideways if it is longer, so that the cursor is in
-/// view.
+/// A line on one row of a terminal.
+///
+/// A line that is too long is scrolled sideways, so that the cursor is visible.
 struct LineView {
     let prompt: String
     let line: EditLine
     let columns: Int
 
-    /// The text to write: the row, and the movement of the cursor.
+    /// The text to write: the row, and the sequence that moves the cursor.
     var text: String {
         let room = Swift.max(1, self.columns - self.prompt.displayWidth - 1)
         let characters = self.line.characters

@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillCommands
 
-/// The shop on a terminal: reads a line with history and completion, has it served, and begins again.
+/// The shop in a terminal: reads a line with history and completion, has the clerk route it, and repeats.
 @MainActor
 final class Prompt {
     private let bus: MessageBus
@@ -21,7 +21,7 @@ final class Prompt {
         self.completer = Completer(routes: bus.routes, words: Example.all.map(\.url) + Self.words)
     }
 
-    /// Serves lines until the customer leaves.
+    /// Reads and handles lines until the customer leaves.
     func run() async throws {
         try self.keyboard.show(
             "The shop has \(self.bus.routes.count) routes. Type a URL, or help. Tab completes.\n"
@@ -39,7 +39,9 @@ final class Prompt {
         }
     }
 
-    /// Serves a line; false ends the visit.
+    /// Handles a line.
+    ///
+    /// Returns false if the customer leaves.
     private func serve(_ line: String) async throws -> Bool {
         switch line {
         case "": break
@@ -49,7 +51,7 @@ final class Prompt {
         case "format text": await self.clerk.use(.text)
         case "quit", "exit": return false
         default:
-            // A command that was mistyped is a URL that leads nowhere.
+            // A mistyped command is routed as a URL, and fails without a route.
             if !self.bus.canRoute(line), let word = Completer.nearest(to: line, among: Self.words) {
                 try self.keyboard.show("there is no command \(SafeText.line(line)); did you mean \(word)?\n")
             } else {

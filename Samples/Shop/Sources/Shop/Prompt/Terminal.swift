@@ -7,7 +7,7 @@ enum Terminal {
         isatty(0) == 1 && isatty(1) == 1 && Environment["TERM"] != nil && Environment["TERM"] != "dumb"
     }
 
-    /// How wide it is.
+    /// The number of columns.
     static var columns: Int { self.size.columns }
 
     /// The size of the terminal, or the size of an old terminal if it is unknown.

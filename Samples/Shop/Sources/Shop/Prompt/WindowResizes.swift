@@ -3,33 +3,34 @@ internal import WaybillEventLoop
 
 /// The changes of the window's size, for code that blocks until a key is pressed.
 ///
-/// The loop of the bus hears of the signal and writes a byte into a pipe, and a thread can wait for a pipe
-/// and a keyboard at once.
+/// The loop of the bus receives the signal and writes a byte into a pipe, because a thread can wait for a
+/// pipe and a keyboard at once.
 final class WindowResizes: Sendable {
     /// The event that ended a wait.
     enum Event {
         case input
         case resized
-        /// The time was up.
+        /// The wait timed out.
         case idle
     }
 
     private let readEnd: Int32
     private let forwarding: Task<Void, any Error>
 
-    /// Begins to forward the signal; ends when the value goes away or the loop does.
+    /// Begins to forward the signal, until the value is released or the loop ends.
     init(on loop: EventLoop) async throws {
         let signals = try await loop.signals(.windowChange)
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw FileError.last }
-        // Neither end may block. A missing signal does no harm, and the reader reads the available bytes.
+        // Neither end of the pipe may block. A lost byte does no harm, because the reader reads all available
+        // bytes at once.
         for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
         let writeEnd = ends[1]
         self.readEnd = ends[0]
         self.forwarding = Task {
             defer { close(writeEnd) }
             for try await _ in signals {
-                // A full pipe says already that the size has changed.
+                // When the pipe is full, a byte in it already announces the change.
                 var byte: UInt8 = 0
                 _ = unsafe write(writeEnd, &byte, 1)
             }
@@ -41,13 +42,13 @@ final class WindowResizes: Sendable {
         close(self.readEnd)
     }
 
-    /// Blocks until a descriptor has something to read, or the window another size.
+    /// Blocks until a descriptor has something to read, or the size of the window changes.
     ///
     /// - Parameters:
-    ///   - descriptor: the descriptor.
-    ///   - milliseconds: how long to wait; -1 for as long as it takes.
+    ///   - descriptor: The descriptor.
+    ///   - milliseconds: The time limit, or -1 for none.
     /// - Returns: The event that ended the wait.
-    /// - Throws: The failure of the system's call.
+    /// - Throws: The error of the system call.
     func waitForInput(_ descriptor: Int32, milliseconds: Int32 = -1) throws(FileError) -> Event {
         var polled = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

@@ -1,13 +1,13 @@
 internal import ShopAPI
 internal import Waybill
 
-/// Prints messages as a story: requests, replies, and questions in between.
+/// Prints messages as a story: requests, replies, and the questions between them.
 struct Narrator {
     private var output = FileOutput(1)
     private let isStyled: Bool
     private var chapters = 0
 
-    /// The most lines of one reply.
+    /// The maximum number of printed lines of one reply.
     private static let limit = 5
 
     init() { self.isStyled = self.output.isTerminal && Environment["NO_COLOR"] == nil }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import ShopAPI
 internal import Waybill
 
-/// The story of one customer, told while it happens.
+/// The calls of one customer, printed while they happen.
 ///
-/// Your program could make every one of these calls: the types are from `ShopAPI`, the addresses are URLs,
-/// and no module is imported.
+/// Any program can make these calls. The types are in `ShopAPI`, the addresses are URLs, and no module is
+/// imported.
 struct Tour {
     let bus: MessageBus
     private var narrator = Narrator()
@@ -155,7 +155,7 @@ extension Tour {
 }
 
 extension Tour {
-    /// Routes a URL and tells of it.
+    /// Routes a URL, and prints the request and the reply.
     private mutating func ask<Value: Sendable>(
         _ url: String,
         _ session: SessionToken? = nil
@@ -167,7 +167,7 @@ extension Tour {
         return value
     }
 
-    /// Routes the URL of a payment, and answers when the payments ask.
+    /// Routes the URL of a payment, and answers the question of the payments module.
     private mutating func pay(
         _ url: String,
         _ session: SessionToken,
@@ -183,7 +183,7 @@ extension Tour {
         return receipt
     }
 
-    /// Does what must fail, and tells how it failed.
+    /// Runs a call that must fail, and prints its failure.
     private mutating func fail(
         _ code: RoutingError.Code,
         _ body: (inout Tour) async throws -> Void

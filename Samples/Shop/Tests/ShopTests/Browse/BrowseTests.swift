@@ -37,7 +37,7 @@ struct BrowseTests {
         try shop.type(url + Self.enter)
     }
 
-    @Test func `links are followed, and Backspace goes back`() throws {
+    @Test func `the shop browser opens a chosen link, and Backspace goes back`() throws {
         let shop = try self.browse()
         #expect(shop.screen.lines[0] == " Shop")
         #expect(!shop.screen.hasCursor)
@@ -64,7 +64,7 @@ struct BrowseTests {
         #expect(!shop.screen.isWhole && shop.screen.hasCursor && shop.isCooked)
     }
 
-    @Test func `Escape is a key that takes no other with it`() throws {
+    @Test func `Escape closes the URL bar and takes no following key with it`() throws {
         let shop = try self.browse()
         for close in ["\u{1b}", "x\u{1b}", Self.back, "x\(Self.back)\(Self.back)"] {
             try shop.type("g")
@@ -77,7 +77,7 @@ struct BrowseTests {
         #expect(try shop.waitForEnd() == 0)
     }
 
-    @Test func `wide characters are in their columns`() throws {
+    @Test func `the shop browser counts a wide character as two columns`() throws {
         let shop = try self.browse("screen://product/nakiri-17-cm")
         #expect(shop.screen.lines[0] == " Shop › Nakiri 菜切包丁 17 cm")
         #expect(shop.screen.lines.count == 24)
@@ -85,7 +85,7 @@ struct BrowseTests {
         #expect(shop.screen.lines[22].hasPrefix(" arrows choose"))
     }
 
-    @Test func `an order is paid on a sheet in front of it`() throws {
+    @Test func `an order is paid on a sheet in front of its page`() throws {
         let shop = try self.browse()
         try self.open("sign-in", in: shop)
         try self.wait(shop, for: "screen://sign-in")
@@ -96,7 +96,7 @@ struct BrowseTests {
         try self.wait(shop, showing: "1 x Copper Kettle")
         try self.open("app://orders/place", in: shop)
         try self.wait(shop, for: "screen://order/1")
-        // The first link is the payment: no at first, and then yes.
+        // The first link opens the payment. The customer first cancels it and then confirms it.
         try shop.type(Self.enter)
         try self.wait(shop, for: "screen://payment")
         try self.wait(shop, showing: "┌─ Payment ─")
@@ -114,7 +114,7 @@ struct BrowseTests {
         #expect(try shop.waitForEnd() == 0)
     }
 
-    @Test func `another size is drawn anew`() throws {
+    @Test func `the shop browser redraws the page when the terminal is resized`() throws {
         let shop = try self.browse()
         try shop.resize(columns: 40)
         try shop.wait(for: "rows of 40 columns") { $0.lines.contains(String(repeating: "─", count: 40)) }
@@ -122,7 +122,7 @@ struct BrowseTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGSEGV, SIGILL])
-    func `a signal and a crash give the terminal back`(signal: Int32) throws {
+    func `a signal or a crash restores the terminal's mode`(signal: Int32) throws {
         let shop = try self.browse()
         #expect(!shop.isCooked)
         shop.signal(signal)
@@ -130,14 +130,14 @@ struct BrowseTests {
         #expect(!shop.screen.isWhole && shop.screen.hasCursor && shop.isCooked)
     }
 
-    @Test func `Ctrl-C leaves as an interrupt does`() throws {
+    @Test func `Ctrl-C ends the shop browser with the status of an interrupt`() throws {
         let shop = try self.browse()
         try shop.type(ShopTerminal.control("c"))
         #expect(try shop.waitForEnd() == 130)
         #expect(!shop.screen.isWhole && shop.screen.hasCursor && shop.isCooked)
     }
 
-    @Test func `in a pipe pages are plain text`() throws {
+    @Test func `the shop browser prints pages as plain text into a pipe`() throws {
         let shop = try ShopProcess(
             "browse",
             "screen://product/nakiri-17-cm",

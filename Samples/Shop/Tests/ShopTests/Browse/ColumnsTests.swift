@@ -9,7 +9,7 @@ struct ColumnsTests {
         ("", 2, "  "),
         ("a\u{1b}[31m", 6, "a·[31m"),
     ])
-    func `a text fills its columns, and no wide character is cut in half`(
+    func `a fitted text fills its columns, and no wide character is cut in half`(
         text: String,
         columns: Int,
         fitted: String
@@ -19,11 +19,11 @@ struct ColumnsTests {
     }
 
     @Test(arguments: [(0..<3, "a菜"), (1..<3, "菜"), (2..<5, " 切"), (2..<4, "  "), (5..<8, "b  ")])
-    func `a part of a text is taken by columns`(range: Range<Int>, part: String) {
+    func `columns(_:) returns the part of a text in a range of columns`(range: Range<Int>, part: String) {
         #expect("a菜切b".columns(range) == part)
     }
 
-    @Test func `lines break at spaces, and long words anywhere`() {
+    @Test func `lines wrap at spaces, and a word that is too long wraps anywhere`() {
         #expect("to be or not".wrapped(to: 6) == ["to be", "or not"])
         #expect("菜切包丁".wrapped(to: 5) == ["菜切", "包丁"])
         #expect("".wrapped(to: 5) == [""])

@@ -28,27 +28,27 @@ struct ScreenViewTests {
     }
 
     @Test(arguments: [(80, 24), (20, 8), (33, 12), (7, 3), (1, 1), (200, 60)], [false, true])
-    func `there are as many rows as the terminal has, each as wide as it is`(size: (Int, Int), sheet: Bool) {
+    func `a screen view fills all rows and columns of the terminal`(size: (Int, Int), sheet: Bool) {
         let lines = self.view(links: 40, chosen: 30, sheet: sheet, columns: size.0, rows: size.1).lines
         #expect(lines.count == size.1)
         for line in lines { #expect(line.map(\.text.displayWidth).reduce(0, +) == size.0, "\(line)") }
     }
 
     @Test(arguments: [0, 5, 20, 39])
-    func `the chosen link is in view`(chosen: Int) {
+    func `a screen view scrolls to the chosen link`(chosen: Int) {
         let lines = self.view(links: 40, chosen: chosen, columns: 80, rows: 24).lines
         let marked = lines.flatMap(\.self).filter { $0.style == .chosen }
         #expect(marked.count == 1)
         #expect(marked[0].text.hasPrefix(" > link \(chosen) "))
     }
 
-    @Test func `the title of the page in front is in view, however many are below`() {
+    @Test func `a screen view shows the title of the front page, however many pages are below`() {
         var view = self.view(links: 1, columns: 30, rows: 10)
         view.layers[0].trail = ["Shop", "kitchen", "Copper Kettle", "Cart", "菜切包丁"]
         #expect(view.lines[0].map(\.text).joined() == " … › Cart › 菜切包丁          ")
     }
 
-    @Test func `a sheet is in a frame, and only its links can be chosen`() {
+    @Test func `a sheet is drawn in a frame, and only its links can be chosen`() {
         let lines = self.view(links: 3, sheet: true, columns: 40, rows: 14).lines
         let text = lines.map { $0.map(\.text).joined() }
         #expect(text.contains { $0.contains("┌─ Payment ─") })

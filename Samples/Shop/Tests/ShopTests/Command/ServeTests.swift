@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The shop as a server, with the client in Python as a customer.
+/// The shop as a server, called by the Python client.
 @Suite(.timeLimit(.minutes(1)))
 final class ServeTests {
     private let folder: URL
@@ -19,7 +19,7 @@ final class ServeTests {
         self.shop.standardOutput = output
         self.shop.standardError = FileHandle.nullDevice
         try self.shop.run()
-        // A script waits for this line as well.
+        // Other scripts wait for this line too.
         let line = output.fileHandleForReading.availableData
         try #require(String(decoding: line, as: UTF8.self) == "serving at \(self.socket)\n")
     }
@@ -53,7 +53,7 @@ final class ServeTests {
         return (python.terminationStatus, text)
     }
 
-    @Test func `a program in another language is a customer`() throws {
+    @Test func `a Python client can call the shop's URLs`() throws {
         let product = try self.call("app://catalog/product", #"{"id": "copper-kettle"}"#)
         #expect(product.status == 0 && product.text.contains("Copper Kettle"))
         let session = try self.call("app://accounts/sign-in?name=Lili")
@@ -62,7 +62,7 @@ final class ServeTests {
         #expect(wrong.status != 0 && wrong.text.contains("`id`"))
     }
 
-    @Test func `customers receive the reason of a shop error`() throws {
+    @Test func `a customer's client receives the reason of a shop error`() throws {
         let cart = try self.call("app://cart/show")
         #expect(cart.status == 1 && cart.text.contains("sign in first: app://accounts/sign-in?name=Lili"))
         let quote = try self.call("app://shipping/quote/xx?grams=1")
@@ -72,7 +72,7 @@ final class ServeTests {
     @Test(arguments: [
         "cart/take", "cart/restore", "catalog/reserve", "catalog/release", "orders/settle/1", "activity/log",
     ])
-    func `URLs between modules do not exist for customers`(path: String) throws {
+    func `URLs between modules do not exist for a customer's client`(path: String) throws {
         let hidden = try self.call("app://\(path)")
         let nothing = try self.call("app://\(path)-that-is-not-there")
         #expect(hidden.status != 0 && nothing.status != 0)
@@ -82,11 +82,11 @@ final class ServeTests {
         #expect(routes.text.contains("app://cart/add") && !routes.text.contains(path))
     }
 
-    @Test func `a hang-up reads the file of routes again, and a mistake in it changes nothing`() throws {
+    @Test func `SIGHUP reloads the file of routes, and an invalid file changes nothing`() throws {
         #expect(try self.call("app://kettle").text.contains("Copper Kettle"))
         try self.writeRoutes("\"app://board\": \"app://catalog/product?id=walnut-chopping-board\"")
         kill(self.shop.processIdentifier, SIGHUP)
-        // The time limit ends a wait that is in vain.
+        // The test's time limit ends this loop if the file is not read again.
         while try self.call("app://board").status != 0 {}
         #expect(try self.call("app://board").text.contains("Walnut"))
         #expect(try self.call("app://kettle").status != 0)
@@ -96,7 +96,7 @@ final class ServeTests {
         #expect(try self.call("app://board").text.contains("Walnut"))
     }
 
-    @Test func `a signal closes the shop, and removes the socket`() throws {
+    @Test func `SIGTERM closes the shop, and removes its socket`() throws {
         #expect(try self.call("$/ping").text.contains("pong"))
         kill(self.shop.processIdentifier, SIGTERM)
         self.shop.waitUntilExit()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The built shop, run as a person or a script would run it.
+/// The built program `shop`, run as a person or a script would run it.
 struct ShopProcess {
     let status: Int32
     let output: String
@@ -30,7 +30,7 @@ struct ShopProcess {
         self.errors = try String(contentsOf: files[2], encoding: .utf8)
     }
 
-    /// Beside the bundle of the tests.
+    /// The program is built into the folder of the test bundle.
     static var executable: URL {
         URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "shop")
     }

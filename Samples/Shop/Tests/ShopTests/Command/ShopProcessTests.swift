@@ -4,14 +4,14 @@ import Testing
 
 @Suite
 struct ShopProcessTests {
-    @Test func `each URL is a line of JSON`() throws {
+    @Test func `the shop prints one line of JSON for each URL`() throws {
         let shop = try ShopProcess("app://catalog/product?id=copper-kettle", "/catalog/categories")
         #expect(shop.status == 0 && shop.errors.isEmpty && shop.lines.count == 2)
         let product = try JSONDecoder().decode(Product.self, from: Data(shop.lines[0].utf8))
         #expect(product.name == "Copper Kettle 1.2 l")
     }
 
-    @Test func `a customer who has signed in stays so`() throws {
+    @Test func `a customer stays signed in for the following URLs`() throws {
         let shop = try ShopProcess(
             "--format",
             "text",
@@ -24,7 +24,7 @@ struct ShopProcessTests {
         #expect(shop.lines.last == "receipt 1 for order 1: 54.90")
     }
 
-    @Test func `a session in the URL counts more than the one remembered`() throws {
+    @Test func `a session in the URL takes precedence over the remembered one`() throws {
         let shop = try ShopProcess("app://accounts/sign-in?name=Lili", "app://cart/show?session=x")
         #expect(shop.status == 1 && shop.complaints.count == 1)
     }
@@ -36,7 +36,10 @@ struct ShopProcessTests {
         ("\u{1b}[31m\u{7}bell", "\\u{1B}[31m\\u{07}bell"),
         (String(repeating: "x", count: 20_000), "20000 bytes"),
     ])
-    func `an error is one line, and the next line is delivered`(line: String, complaint: String) throws {
+    func `an invalid line prints one error, and the next line is delivered`(
+        line: String,
+        complaint: String
+    ) throws {
         let input = Data("\(line)\napp://catalog/product?id=copper-kettle\n".utf8)
         let shop = try ShopProcess(input: input)
         #expect(shop.lines.count == 1)
@@ -52,7 +55,7 @@ struct ShopProcessTests {
         }
     }
 
-    @Test func `a megabyte of text is one complaint`() throws {
+    @Test func `a megabyte of text on one line prints one error`() throws {
         let text = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
         let shop = try ShopProcess(input: text + Data("\n/catalog/categories\n".utf8) + text)
         #expect(shop.lines.count == 1 && shop.complaints.count == 2)
@@ -60,18 +63,18 @@ struct ShopProcessTests {
         #expect(shop.complaints[1].hasPrefix("shop: line 3: "))
     }
 
-    @Test func `bytes that are not text are one error`() throws {
+    @Test func `a line that is not UTF-8 prints one error`() throws {
         let shop = try ShopProcess(input: Data([0xff, 0xfe, 10, 0, 10]) + Data("/catalog/categories".utf8))
         #expect(shop.lines.count == 1 && shop.complaints.count == 2)
         #expect(shop.complaints[0] == "shop: line 1: invalidURL: the line is not UTF-8")
     }
 
-    @Test func `blank lines and comments are skipped`() throws {
+    @Test func `the shop skips blank lines and comments in its input`() throws {
         let shop = try ShopProcess(input: Data("\n  \n# a comment\r\n\t/catalog/categories \r\n".utf8))
         #expect(shop.status == 0 && shop.lines.count == 1 && shop.errors.isEmpty)
     }
 
-    @Test func `ten thousand lines keep their order`() throws {
+    @Test func `ten thousand lines of input are answered in order`() throws {
         let input = (0..<10_000).map { "app://catalog/search?text=kettle&limit=\($0 % 3)\n" }.joined()
         let shop = try ShopProcess(input: Data(input.utf8))
         #expect(shop.status == 0 && shop.lines.count == 10_000)
@@ -81,7 +84,7 @@ struct ShopProcessTests {
         #expect(counts == [0, 1, 2, 0, 1, 2])
     }
 
-    @Test func `the table of routes is text or JSON`() throws {
+    @Test func `the shop prints the table of routes as text or as JSON`() throws {
         #expect(try ShopProcess("routes").lines.count == 29)
         let json = try ShopProcess("routes", "--format", "json")
         #expect(json.lines.count { $0.contains("\"pattern\" : \"app://") } == 28)
@@ -90,13 +93,13 @@ struct ShopProcessTests {
         #expect(page.contains("The goods on a shelf."))
     }
 
-    @Test func `nothing is wrong with the routes`() throws {
+    @Test func `the shop's routes have no problems`() throws {
         #expect(
             try ShopProcess("routes", "--check", "app://payments/pay?order=1#activity/receipt").status == 0
         )
     }
 
-    @Test func `the tour comes to its end`() throws {
+    @Test func `the shop's tour runs to its end without an error`() throws {
         let tour = try ShopProcess("tour")
         #expect(tour.status == 0 && tour.errors.isEmpty)
         for text in ["did you mean app://cart/show", "-> cancel", "-> confirm", "which answers message"] {
@@ -104,7 +107,7 @@ struct ShopProcessTests {
         }
     }
 
-    @Test func `a reader that stops early hears no complaint`() throws {
+    @Test func `a reader that closes the pipe early causes no error output`() throws {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         let script = "yes /catalog/categories | head -20000 | { \"$0\" 2>&1 >&3 | wc -c >&2; } 3>&1 | head -1"

@@ -18,7 +18,7 @@ struct LineSplitterTests {
     }
 
     @Test(arguments: [1, 2, 3, 7, 1_000])
-    func `lines come out the same however the bytes arrive`(piece: Int) {
+    func `the line splitter returns the same lines, however the bytes are split`(piece: Int) {
         let bytes = Array("one\n\ntwo\r\nünï\n12345678901234567890\n1234567890\nlast".utf8)
         #expect(
             self.lines(bytes, piece: piece) == [
@@ -29,18 +29,20 @@ struct LineSplitterTests {
     }
 
     @Test(arguments: [1, 5, 1_000])
-    func `a line that is too long costs its length and nothing more`(piece: Int) {
+    func `a line that is too long is reported with its length, and the next line is read`(piece: Int) {
         let bytes = Array(repeating: UInt8(ascii: "x"), count: 100_000)
         #expect(self.lines(bytes, piece: piece) == [.tooLong(100_000)])
         #expect(self.lines(bytes + [10, 65, 10], piece: piece) == [.tooLong(100_000), .text("A")])
     }
 
-    @Test func `bytes that are not UTF-8 are distinguished from text`() {
+    @Test func `the line splitter reports a line that is not UTF-8`() {
         #expect(
             self.lines([0x41, 10, 0xff, 0xfe, 10, 0x42, 10], piece: 3) == [.text("A"), .garbled, .text("B")]
         )
         #expect(self.lines([0xc3], piece: 1) == [.garbled])
     }
 
-    @Test func `an empty input has no line`() { #expect(self.lines([], piece: 1).isEmpty) }
+    @Test func `the line splitter returns no line for an empty input`() {
+        #expect(self.lines([], piece: 1).isEmpty)
+    }
 }

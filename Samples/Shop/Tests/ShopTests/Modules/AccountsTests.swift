@@ -5,13 +5,13 @@ import Waybill
 @Suite
 struct AccountsTests {
     @Test(arguments: ["Lili", "lili", "%E6%9D%8E%E6%98%8E", "李明", "Zoë"])
-    func `customers sign in by their names`(name: String) async throws {
+    func `a customer signs in by name, in any case and any script`(name: String) async throws {
         let shop = try await OpenShop()
         let session: Session = try await shop.bus.route("app://accounts/sign-in?name=\(name)")
         #expect(try await shop.bus.route("app://accounts/session?session=\(session.token)") == session)
     }
 
-    @Test func `nobody else signs in`() async throws {
+    @Test func `signing in with an unknown name fails`() async throws {
         let shop = try await OpenShop()
         #expect(
             try await shop.complaint(about: "app://accounts/sign-in?name=Nobody")
@@ -19,7 +19,7 @@ struct AccountsTests {
         )
     }
 
-    @Test func `signing in again ends the session before`() async throws {
+    @Test func `signing in again ends the previous session`() async throws {
         let shop = try await OpenShop()
         let _: Session = try await shop.bus.route("app://accounts/sign-in?name=Lili")
         #expect(try await shop.complaint(about: "app://cart/show") == .notSignedIn)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite
 struct ActivityTests {
-    @Test func `the log remembers the last thousand`() {
+    @Test func `the activity log keeps the last thousand entries`() {
         var log = ActivityLog()
         for number in 1...2_500 { log.append("entry \(number)") }
         #expect(log.recent(3).map(\.text) == ["entry 2498", "entry 2499", "entry 2500"])

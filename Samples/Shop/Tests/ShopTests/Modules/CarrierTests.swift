@@ -5,7 +5,7 @@ import Waybill
 
 @Suite
 struct CarrierTests {
-    @Test func `a component that knows nothing of the bus answers URLs`() async throws {
+    @Test func `a component without the bus as a dependency answers URLs`() async throws {
         let shop = try await OpenShop()
         let quote: Quote = try await shop.bus.route("app://shipping/quote/no?grams=1200")
         #expect(quote == Quote(cents: 830, days: 2) && "\(quote)" == "8.30, 2 days")
@@ -14,7 +14,10 @@ struct CarrierTests {
     @Test(arguments: [
         ("xx?grams=1", "the carrier does not deliver to xx"), ("de?grams=0", "a parcel cannot weigh 0 g"),
     ])
-    func `a rejection of a filter is refused, with its error`(url: String, sentence: String) async throws {
+    func `a rejected quote fails with refused, and its cause is the carrier's error`(
+        url: String,
+        sentence: String
+    ) async throws {
         let shop = try await OpenShop()
         let error = await #expect(throws: RoutingError.self) {
             try await shop.bus.route("app://shipping/quote/\(url)")
@@ -24,7 +27,7 @@ struct CarrierTests {
         #expect("\(cause)".hasPrefix(sentence))
     }
 
-    @Test func `it imports nothing`() throws {
+    @Test func `the carrier component imports no module`() throws {
         let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/Carriers").standardized
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
             #expect(try !String(contentsOf: file, encoding: .utf8).contains("import "))

@@ -4,7 +4,7 @@ import Waybill
 
 @Suite
 struct CartTests {
-    @Test func `the cart adds up`() async throws {
+    @Test func `the cart adds quantities and prices, and removes products`() async throws {
         let shop = try await OpenShop()
         try await shop.ask("app://cart/add?product=copper-kettle", as: CartContents.self)
         try await shop.ask("app://cart/add?product=sencha-100-g&quantity=2", as: CartContents.self)
@@ -20,26 +20,26 @@ struct CartTests {
     }
 
     @Test(arguments: [0, -1, 100, Int.max])
-    func `nobody carries that`(quantity: Int) async throws {
+    func `adding an invalid quantity to the cart fails`(quantity: Int) async throws {
         let shop = try await OpenShop()
         let url = "app://cart/add?product=copper-kettle&quantity=\(quantity)"
         #expect(try await shop.complaint(about: url) == .badQuantity(quantity))
     }
 
-    @Test func `nobody gets more than there is`() async throws {
+    @Test func `adding more than the stock to the cart fails`() async throws {
         let shop = try await OpenShop()
         let url = "app://cart/add?product=copper-kettle&quantity=7"
         try await shop.ask(url, as: CartContents.self)
         #expect(try await shop.complaint(about: url) == .outOfStock(product: "Copper Kettle 1.2 l", left: 12))
     }
 
-    @Test func `a product's ID may hold anything`() async throws {
+    @Test func `a product's ID may contain delimiters of URLs`() async throws {
         let shop = try await OpenShop()
         let url = "app://cart/add?product=a%2Fb%3Fid%3Dcopper-kettle"
         #expect(try await shop.complaint(about: url) == .unknownProduct("a/b?id=copper-kettle"))
     }
 
-    @Test func `a cart belongs to somebody`() async throws {
+    @Test func `a cart belongs to one customer, and needs a session`() async throws {
         let shop = try await OpenShop()
         let other: Session = try await shop.bus.route("app://accounts/sign-in?name=Ada")
         try await shop.ask("app://cart/add?product=copper-kettle", as: CartContents.self)

@@ -4,7 +4,7 @@ import Waybill
 
 @Suite
 struct OrdersTests {
-    @Test func `an order takes the cart and the goods`() async throws {
+    @Test func `placing an order empties the cart and reduces the stock`() async throws {
         let shop = try await OpenShop()
         let order = try await shop.orderKettle()
         #expect(order.status == .placed && order.total == Money(cents: 5_490))
@@ -16,7 +16,7 @@ struct OrdersTests {
         #expect(try await shop.complaint(about: "app://orders/place") == .emptyCart)
     }
 
-    @Test func `lines that cannot be ordered stay in the cart`() async throws {
+    @Test func `lines that exceed the stock stay in the cart when the order fails`() async throws {
         let shop = try await OpenShop()
         let other: Session = try await shop.bus.route("app://accounts/sign-in?name=Ada")
         for token in [shop.session, other.token] {
@@ -32,7 +32,7 @@ struct OrdersTests {
         #expect(cart.lines.map(\.quantity) == [10])
     }
 
-    @Test func `cancelling brings the goods back, once`() async throws {
+    @Test func `cancelling an order returns the goods, once`() async throws {
         let shop = try await OpenShop()
         let order = try await shop.orderKettle()
         let cancelled: Order = try await shop.ask("app://orders/cancel/\(order.id)")
@@ -42,7 +42,7 @@ struct OrdersTests {
         #expect(kettle.stock == 12)
     }
 
-    @Test func `an order is seen by its customer only`() async throws {
+    @Test func `only the customer who placed an order can see it`() async throws {
         let shop = try await OpenShop()
         let order = try await shop.orderKettle()
         let other: Session = try await shop.bus.route("app://accounts/sign-in?name=Ada")
@@ -52,7 +52,7 @@ struct OrdersTests {
         #expect(try await shop.complaint(about: "app://orders/detail/7") == .unknownOrder(7))
     }
 
-    @Test func `customers who order at the same time each get their own`() async throws {
+    @Test func `of concurrent orders of one cart, only one is placed`() async throws {
         let shop = try await OpenShop()
         try await shop.ask("app://cart/add?product=copper-kettle&quantity=3", as: CartContents.self)
         let placed = await withTaskGroup(of: Bool.self) { group in

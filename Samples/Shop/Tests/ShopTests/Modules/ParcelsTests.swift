@@ -3,7 +3,7 @@ import Testing
 
 @Suite
 struct ParcelsTests {
-    @Test func `an order whose process is killed is shipped once`() throws {
+    @Test func `an order whose process was killed is shipped once`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
         defer {
             for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: file + suffix) }
@@ -18,7 +18,7 @@ struct ParcelsTests {
         #expect(again.lines == ["parcels of order 7: 1"])
     }
 
-    @Test func `a file that cannot be opened is reported with its name`() throws {
+    @Test func `the error of a file that cannot be opened contains its name`() throws {
         let shop = try ShopProcess("ship", "7", "--data", "/nowhere/shop.db")
         #expect(shop.status != 0)
         #expect(shop.errors.contains("/nowhere/shop.db"))

@@ -4,7 +4,7 @@ import Waybill
 
 @Suite
 struct PaymentsTests {
-    @Test func `the customer is asked, and pays`() async throws {
+    @Test func `a customer who confirms the payment receives a receipt`() async throws {
         let shop = try await OpenShop()
         let order = try await shop.orderKettle()
         var asked: [PaymentRequest] = []
@@ -21,7 +21,7 @@ struct PaymentsTests {
         #expect(paid.status == .paid)
     }
 
-    @Test func `the customer is asked, and does not pay`() async throws {
+    @Test func `a customer who cancels the payment leaves the order unpaid`() async throws {
         let shop = try await OpenShop()
         let order = try await shop.orderKettle()
         let error = await #expect(throws: RoutingError.self) {
@@ -36,13 +36,13 @@ struct PaymentsTests {
         #expect(try await shop.complaint(about: "app://payments/receipt?order=1") == .noReceipt(order: 1))
     }
 
-    @Test func `nobody pays unasked`() async throws {
+    @Test func `a payment fails when the caller cannot be asked to confirm it`() async throws {
         let shop = try await OpenShop()
         _ = try await shop.orderKettle()
         #expect(try await shop.complaint(about: "app://payments/pay?order=1") == .nobodyToAsk(order: 1))
     }
 
-    @Test func `nobody pays twice`() async throws {
+    @Test func `paying an order twice fails`() async throws {
         let shop = try await OpenShop()
         _ = try await shop.orderKettle()
         try await shop.ask("app://payments/pay?order=1&confirm=true", as: Receipt.self)
@@ -50,7 +50,7 @@ struct PaymentsTests {
         #expect(complaint == .orderIsClosed(1, .paid))
     }
 
-    @Test func `the return URL brings the receipt to the activity`() async throws {
+    @Test func `the receipt is sent to the activity log by the return URL`() async throws {
         let shop = try await OpenShop()
         _ = try await shop.orderKettle()
         let url = "app://payments/pay?order=1&confirm=true#activity/receipt"
@@ -61,7 +61,7 @@ struct PaymentsTests {
         )
     }
 
-    @Test func `a cancelled order is refunded, and no other`() async throws {
+    @Test func `only a cancelled order is refunded, and only once`() async throws {
         let shop = try await OpenShop()
         _ = try await shop.orderKettle()
         #expect(try await shop.complaint(about: "app://orders/settle/1") == .noReceipt(order: 1))

@@ -8,7 +8,7 @@ import WaybillDurable
 
 @Suite(.timeLimit(.minutes(1)))
 struct ShopFileTests {
-    /// Opens a shop with a file, and closes both after a closure.
+    /// Opens a shop with a file, runs a closure, and closes both.
     private func withShop(
         _ path: String,
         _ body: (_ bus: MessageBus, _ session: SessionToken, _ file: ShopFile) async throws -> Void
@@ -21,7 +21,7 @@ struct ShopFileTests {
         await bus.shutDown()
     }
 
-    @Test func `a shop that is opened again has its orders, and has shipped a paid one once`() async throws {
+    @Test func `a shop opened from its file has its orders, and ships a paid order once`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
         defer {
             for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
@@ -39,7 +39,7 @@ struct ShopFileTests {
                 "app://payments/pay?order=1&confirm=true",
                 parameters: parameters
             )
-            // The process ends after the receipt of a payment was saved, and before its order was.
+            // Save a receipt without its order, as if the process had ended between the two.
             try await file.save(Receipt(number: 2, order: 2, total: Money(cents: 0)))
         }
         try await self.withShop(path) { bus, session, file in

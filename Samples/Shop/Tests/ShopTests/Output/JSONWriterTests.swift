@@ -27,18 +27,18 @@ struct JSONWriterTests {
         ]
     }
 
-    @Test func `a written value can be read again`() throws {
+    @Test func `a value that the JSON writer has written can be decoded`() throws {
         let value = Everything()
         let text = try self.json(value)
         #expect(try JSONDecoder().decode(Everything.self, from: Data(text.utf8)) == value)
         #expect(text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
     }
 
-    @Test func `keys stand in the order of the declaration`() throws {
+    @Test func `the JSON writer writes keys in the order of the declaration`() throws {
         #expect(try self.json(User(id: 1, name: "Zoë")) == #"{"id":1,"name":"Zoë"}"#)
     }
 
-    @Test func `values other than objects are documents too`() throws {
+    @Test func `the JSON writer writes values other than objects`() throws {
         #expect(try self.json([1, 2]) == "[1,2]")
         #expect(try self.json([String]()) == "[]")
         #expect(try self.json("x") == #""x""#)
@@ -63,7 +63,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test func `containers inside containers are closed in time`() throws {
+    @Test func `the JSON writer closes nested containers in order`() throws {
         #expect(try self.json(Nested()) == #"{"inner":{"outer":1},"outer":["a",null],"last":null}"#)
     }
 }

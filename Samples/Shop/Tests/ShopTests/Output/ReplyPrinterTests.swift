@@ -11,7 +11,7 @@ struct ReplyPrinterTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func `JSON is one line, whatever the value is`() throws {
+    @Test func `a reply is printed as one line of JSON, whatever its value is`() throws {
         #expect(try self.print((), .json) == "null\n")
         #expect(try self.print(3, .json) == "3\n")
         #expect(try self.print(3...4, .json) == "[3,4]\n")
@@ -19,7 +19,7 @@ struct ReplyPrinterTests {
         #expect(try self.print([Money.zero], .json) == "[0]\n")
     }
 
-    @Test func `text is for people`() throws {
+    @Test func `a reply is printed as readable text, without control characters`() throws {
         #expect(try self.print((), .text) == "done\n")
         #expect(try self.print([String](), .text) == "nothing\n")
         #expect(try self.print([Money.zero, Money(cents: 101)], .text) == "0.00\n1.01\n")

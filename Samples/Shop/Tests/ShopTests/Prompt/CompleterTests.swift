@@ -5,7 +5,7 @@ import Waybill
 
 @Suite
 struct CompleterTests {
-    @Test func `patterns are completed up to their first placeholder`() async throws {
+    @Test func `a pattern is completed up to its first placeholder`() async throws {
         let completer = Completer(routes: try await Storefront().bus.routes, words: ["help"])
         #expect(
             completer.candidates(for: "app://catalog/categ") == [
@@ -20,7 +20,7 @@ struct CompleterTests {
         #expect(completer.candidates(for: "moon").isEmpty)
     }
 
-    @Test func `where another scheme is the default, its URLs are completed without it`() {
+    @Test func `URLs of the default scheme are completed without the scheme`() {
         let completer = Completer(
             words: ["screen://cart", "screen://category/", "app://cart/show"],
             scheme: "screen"
@@ -35,13 +35,13 @@ struct CompleterTests {
         ("quti", "quit"),
         ("cart/show", nil), ("x", nil), ("", nil), ("helping hand", nil),
     ])
-    func `a word that was mistyped has a nearest one`(text: String, word: String?) {
+    func `a mistyped word suggests the nearest one`(text: String, word: String?) {
         let words = ["help", "routes", "format json", "format text", "quit"]
         #expect(Completer.nearest(to: text, among: words) == word)
     }
 
     @Test(arguments: [([String](), ""), (["a"], "a"), (["abc", "abd"], "ab"), (["a", "b"], "")])
-    func `words have a beginning in common`(words: [String], prefix: String) {
+    func `commonPrefix returns the longest common beginning of words`(words: [String], prefix: String) {
         #expect(Completer.commonPrefix(of: words) == prefix)
     }
 }

@@ -11,7 +11,7 @@ struct KeyDecoderTests {
         ("\u{1b}[H\u{1b}[4~\u{1b}[3~", [.home, .end, .delete]),
         ("\u{1b}[1;5C\u{1b}b", [.wordRight, .wordLeft]), ("\u{1b}[15~x\u{9b}", [.character("x")]),
     ])
-    func `bytes become keys, in whatever pieces they come`(text: String, keys: [Key]) {
+    func `the key decoder returns the same keys, however the bytes are split`(text: String, keys: [Key]) {
         var decoder = KeyDecoder()
         #expect(decoder.decode(text.utf8) == keys)
         var pieces: [Key] = []
@@ -19,7 +19,7 @@ struct KeyDecoderTests {
         #expect(pieces == keys)
     }
 
-    @Test func `a single Escape is a key, and does not absorb the next`() {
+    @Test func `a lone Escape is decoded as a key, and does not absorb the next key`() {
         var decoder = KeyDecoder()
         #expect(decoder.decode([0x1b]).isEmpty && decoder.isInEscape)
         #expect(decoder.endEscape() == [.escape] && !decoder.isInEscape)
@@ -28,7 +28,7 @@ struct KeyDecoderTests {
         #expect(decoder.decode("\u{1b}[A".utf8) == [.up] && decoder.endEscape().isEmpty)
     }
 
-    @Test func `lines that are not UTF-8 are omitted`() {
+    @Test func `the key decoder skips bytes that are not UTF-8`() {
         var decoder = KeyDecoder()
         #expect(
             decoder.decode([0xff, 0x41, 0xe8, 0x28, 0x28, 0x42]) == [

@@ -18,11 +18,11 @@ struct LineEditorTests {
 
     private func keys(_ text: String) -> [Key] { text.map { .character($0) } }
 
-    @Test func `text is typed and accepted`() {
+    @Test func `the line editor accepts typed text at Enter`() {
         #expect(self.type(self.keys("tea 茶") + [.enter]).last == .accept("tea 茶"))
     }
 
-    @Test func `the cursor moves and text changes around it`() {
+    @Test func `the line editor inserts and deletes text at the cursor`() {
         let typed = self.type(
             self.keys("abc def") + [
                 .wordLeft, .character("x"), .home, .delete, .end, .backspace, .left, .control("k"),
@@ -34,12 +34,12 @@ struct LineEditorTests {
         #expect(self.type(self.keys("abc") + [.left, .control("u")]).editor.line.text == "c")
     }
 
-    @Test func `an accent joins the letter before it`() {
+    @Test func `Backspace deletes a letter together with its combining accent`() {
         let line = self.type([.character("e"), .character("\u{301}"), .backspace]).editor.line
         #expect(line.text.isEmpty && line.cursor == 0)
     }
 
-    @Test func `the history can be browsed, and the begun line is restored`() {
+    @Test func `the line editor browses the history, and restores the begun line`() {
         let history = ["one", "two"]
         #expect(self.type([.up], history: history).editor.line.text == "two")
         #expect(self.type([.up, .up, .up], history: history).editor.line.text == "one")
@@ -48,7 +48,7 @@ struct LineEditorTests {
         )
     }
 
-    @Test func `Tab completes as far as possible, then shows the candidates`() {
+    @Test func `Tab completes the line as far as possible, then shows the candidates`() {
         #expect(self.type(self.keys("app://o") + [.tab]).editor.line.text == "app://orders/mine")
         #expect(self.type(self.keys("/c") + [.tab]).editor.line.text == "/cart/add")
         let typed = self.type(self.keys("app://cart/add") + [.tab])
@@ -56,7 +56,7 @@ struct LineEditorTests {
         #expect(self.type(self.keys("moon") + [.tab]).editor.line.text == "moon")
     }
 
-    @Test func `Ctrl-C gives up the line, Ctrl-D an empty prompt`() {
+    @Test func `Ctrl-C discards the line, and Ctrl-D ends the shop at an empty prompt`() {
         #expect(self.type(self.keys("a") + [.control("c")]).last == .cancel)
         #expect(self.type([.control("d")]).last == .end)
         #expect(self.type(self.keys("a") + [.left, .control("d")]).editor.line.text.isEmpty)

@@ -16,7 +16,7 @@ struct PromptTests {
         return shop
     }
 
-    @Test func `a customer who signs in stays so`() throws {
+    @Test func `a customer stays signed in at the prompt until signing out`() throws {
         let shop = try ShopTerminal()
         let session = try shop.enter("app://accounts/sign-in?name=Lili")
         #expect(session.count == 1 && session[0].hasPrefix("Lili (customer 1), session="), "\(session)")
@@ -25,7 +25,7 @@ struct PromptTests {
         #expect(try shop.enter("/cart/show").first?.contains("sign in first") == true)
     }
 
-    @Test func `Tab completes as far as possible, then lists the candidates`() throws {
+    @Test func `Tab completes the prompt's line as far as possible, then lists the candidates`() throws {
         let shop = try ShopTerminal()
         try shop.type("app://cart/sh\t")
         try shop.waitForLine("shop> app://cart/show")
@@ -41,7 +41,7 @@ struct PromptTests {
         #expect(try shop.enter("").first?.isEmpty == false)
     }
 
-    @Test func `a URL without a scheme is completed, and a mistyped command is suggested`() throws {
+    @Test func `a URL without a scheme is completed, and a mistyped command gets a suggestion`() throws {
         let shop = try ShopTerminal()
         try shop.type("catalog/se\t")
         try shop.waitForLine("shop> catalog/search")
@@ -56,7 +56,11 @@ struct PromptTests {
         ("", "cancelled the payment of order 1", "placed"),
         ("later", "cancelled the payment of order 1", "placed"),
     ])
-    func `whoever orders is asked before paying`(answer: String, outcome: String, status: String) throws {
+    func `the prompt asks the customer to confirm a payment`(
+        answer: String,
+        outcome: String,
+        status: String
+    ) throws {
         let shop = try self.orderKettle()
         try shop.type("app://payments/pay?order=1\r")
         try shop.waitForLine("Pay 54.90 for order 1? [y/N]")
@@ -65,14 +69,16 @@ struct PromptTests {
         #expect(try shop.enter("app://orders/detail/1").first == "order 1 of Lili, \(status), 54.90")
     }
 
-    @Test func `an answer that was typed ahead is the answer`() throws {
+    @Test func `an answer typed ahead of the question is used`() throws {
         let shop = try self.orderKettle()
         let reply = try shop.enter("app://payments/pay?order=1\ry")
         #expect(reply.last == "receipt 1 for order 1: 54.90")
     }
 
     @Test(arguments: ["c", "d"] as [Character])
-    func `Ctrl-C and Ctrl-D at the question pay nothing and leave the shop open`(letter: Character) throws {
+    func `Ctrl-C or Ctrl-D at the question cancels the payment, and the shop stays open`(
+        letter: Character
+    ) throws {
         let shop = try self.orderKettle()
         try shop.type("app://payments/pay?order=1\r")
         try shop.waitForLine("Pay 54.90 for order 1? [y/N]")
@@ -83,7 +89,7 @@ struct PromptTests {
         #expect(try shop.enter("app://orders/detail/1").first == "order 1 of Lili, placed, 54.90")
     }
 
-    @Test func `Ctrl-C gives up the line and nothing else`() throws {
+    @Test func `Ctrl-C discards the line, and the shop stays open`() throws {
         let shop = try ShopTerminal()
         try shop.type("app://cart/sh")
         try shop.waitForLine("shop> app://cart/sh")
@@ -95,7 +101,7 @@ struct PromptTests {
     }
 
     @Test(arguments: ["quit\r", "exit\r", "\u{4}"])
-    func `the shop is left with the terminal as it was`(keys: String) throws {
+    func `leaving the shop restores the terminal's mode`(keys: String) throws {
         let shop = try ShopTerminal()
         #expect(!shop.isCooked)
         try shop.type(keys)
@@ -104,20 +110,20 @@ struct PromptTests {
         #expect(shop.screen.line.isEmpty && shop.screen.cursor.column == 0)
     }
 
-    @Test func `Ctrl-D in a line deletes a character and does not leave`() throws {
+    @Test func `Ctrl-D in a line deletes a character, and the shop stays open`() throws {
         let shop = try ShopTerminal()
         try shop.type("/cart/showw\u{1b}[D\(self.control("d"))")
         try shop.waitForLine("shop> /cart/show")
         #expect(try shop.enter("").first?.contains("sign in first") == true)
     }
 
-    @Test func `a line fits the window, before and after the window changes its size`() throws {
+    @Test func `the prompt's line fits the window before and after a resize`() throws {
         let shop = try ShopTerminal(columns: 60)
         let text = "app://catalog/search?text=" + (0..<10).map { "\($0)tea" }.joined()
         try shop.type(text)
         try shop.wait(for: "the end of the line") { $0.line.hasSuffix("9tea") && $0.cursor.column == 59 }
         #expect(shop.screen.line == "shop> \(text.suffix(53))")
-        // No key is pressed: the signal alone draws the line anew.
+        // No key is pressed, so only the signal can have redrawn the line.
         try shop.resize(columns: 30)
         try shop.waitForLine("shop> \(text.suffix(23))")
         try shop.resize(columns: 100)
@@ -125,7 +131,7 @@ struct PromptTests {
         #expect(try shop.enter("") == ["nothing"])
     }
 
-    @Test func `the history outlives the shop`() throws {
+    @Test func `the history of the prompt is kept for the next run`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = try ShopTerminal(folder: folder)
@@ -138,7 +144,7 @@ struct PromptTests {
         #expect(try second.enter("").first?.contains("Copper Kettle") == true)
     }
 
-    @Test func `an error is one line at the prompt too`() throws {
+    @Test func `an error is printed as one line at the prompt`() throws {
         let shop = try ShopTerminal()
         let complaint = try shop.enter("app://cart/shw")
         #expect(

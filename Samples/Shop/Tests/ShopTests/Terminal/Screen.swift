@@ -1,14 +1,15 @@
 /// The contents of a terminal after the bytes that were written to it: rows of text, and a cursor.
 ///
-/// It knows only the control characters and sequences that the shop writes. Rows that scroll out of view are
-/// kept, so a test can read all text since the screen was last cleared.
+/// The type knows only the control characters and sequences that the shop writes. Rows that scroll out of
+/// view are kept, so a test can read all text since the screen was last cleared.
 struct Screen {
     /// The width of a row.
     ///
     /// Longer text continues on the next row.
     var columns: Int {
         didSet {
-            // Rows with a history are folded by some terminals, and left alone here.
+            // Only the rows of the alternate screen are cut. Rows with a history stay unchanged, although
+            // some terminals fold them.
             if self.isWhole { self.rows = self.rows.map { Array($0.prefix(self.columns)) } }
         }
     }
@@ -21,16 +22,16 @@ struct Screen {
     /// Whether the cursor is shown.
     private(set) var hasCursor = true
 
-    /// Stands in the second column of a wide character.
+    /// The placeholder in the second column of a wide character.
     private static let filler: Character = "\u{0}"
 
-    /// Whether the screen without history is shown, which programs draw on as a whole.
+    /// Whether the alternate screen is shown, which has no history.
     var isWhole: Bool { self.normal != nil }
 
     /// The row and the column of the cursor.
     private(set) var cursor = (row: 0, column: 0)
 
-    /// The bytes of a character or a sequence that is not complete.
+    /// The bytes of an incomplete character or sequence.
     private var pending: [UInt8] = []
 
     init(columns: Int) { self.columns = columns }
@@ -53,7 +54,7 @@ struct Screen {
 }
 
 extension Screen {
-    /// Shows the first character, or does what the first sequence says, and returns how long it was.
+    /// Shows the first character, or performs the first sequence, and returns its length.
     private mutating func writeFirst() -> Int? {
         guard let byte = self.pending.first else { return nil }
         switch byte {
@@ -92,7 +93,7 @@ extension Screen {
         return length
     }
 
-    /// Chinese, Japanese and Korean take two columns.
+    /// Returns whether a character takes two columns, as Chinese, Japanese and Korean do.
     private static func width(of character: Character) -> Int {
         let scalar = character.unicodeScalars.first?.value ?? 0
         return 0x2e80...0x9fff ~= scalar || 0xac00...0xd7a3 ~= scalar || 0xff00...0xff60 ~= scalar ? 2 : 1
@@ -103,7 +104,7 @@ extension Screen {
         if self.cursor.row == self.rows.count { self.rows.append([]) }
     }
 
-    /// Runs `ESC [ number letter`.
+    /// Performs the sequence `ESC [ number letter`.
     private mutating func runSequence() -> Int? {
         guard self.pending.count >= 2 else { return nil }
         guard self.pending[1] == UInt8(ascii: "[") else { return 2 }

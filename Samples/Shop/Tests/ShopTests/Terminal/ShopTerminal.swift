@@ -10,14 +10,14 @@ import Glibc
 /// expected contents, or fails at a time limit with the contents of the screen. Releasing the value ends the
 /// shop.
 final class ShopTerminal {
-    /// The longest that anything may take, on the slowest machine.
+    /// The longest time for any wait, on the slowest machine.
     private static let limit = Duration.seconds(60)
 
     /// The folder of the history.
     private let folder: URL
     private let isFolderShared: Bool
 
-    /// The side of the pseudo-terminal that a terminal's window would have.
+    /// The descriptor of the pseudo-terminal that belongs to the terminal's window.
     private let descriptor: Int32
     private var process: pid_t = 0
     private var hasEnded = false
@@ -28,10 +28,10 @@ final class ShopTerminal {
     /// Starts the shop at its prompt, or with a command.
     ///
     /// - Parameters:
-    ///   - arguments: The command; the prompt is waited for if there is none.
-    ///   - folder: Where the history is; nil is a new folder.
-    ///   - columns: How wide the terminal is.
-    /// - Throws: ``TerminalError`` if the prompt does not come.
+    ///   - arguments: The command. If it is empty, the function waits for the prompt.
+    ///   - folder: The folder of the history, or nil for a new folder.
+    ///   - columns: The width of the terminal.
+    /// - Throws: ``TerminalError`` if the prompt does not appear.
     init(_ arguments: String..., folder: URL? = nil, columns: Int = 200) throws {
         self.folder = folder ?? FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         self.isFolderShared = folder != nil
@@ -44,7 +44,7 @@ final class ShopTerminal {
         guard result == 0 else {
             throw self.failure("a pseudo-terminal", unsafe String(cString: strerror(errno)))
         }
-        // The shop opens its side by name, and neither side is open in it by accident.
+        // The shop opens its side by its name, and must not inherit either side.
         defer { close(other) }
         for descriptor in [own, other] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         self.process = try self.spawn(arguments, on: name)
@@ -72,7 +72,7 @@ final class ShopTerminal {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // A test that runs in the background may ignore or block signals, and the shop would inherit that.
+        // A test in the background may ignore or block signals, which the shop would inherit.
         var every = sigset_t()
         unsafe sigfillset(&every)
         var none = sigset_t()
@@ -86,7 +86,7 @@ final class ShopTerminal {
         let path = ShopProcess.executable.path
         let environment = [
             "TERM=xterm", "XDG_STATE_HOME=\(self.folder.path)", "LANG=C.UTF-8",
-            // Else Swift's backtrace of a crash asks the person at the terminal what to do next.
+            // Otherwise Swift's backtrace of a crash asks the person at the terminal what to do next.
             "SWIFT_BACKTRACE=interactive=no",
         ]
         let result = unsafe Self.withStrings([path] + arguments) { arguments in
@@ -100,7 +100,7 @@ final class ShopTerminal {
         return process
     }
 
-    /// Calls a closure with texts as C has them: an array that ends in a null pointer.
+    /// Calls a closure with texts as a C array that ends in a null pointer.
     private static func withStrings<Result>(
         _ texts: [String],
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws -> Result
@@ -119,7 +119,7 @@ final class ShopTerminal {
 }
 
 extension ShopTerminal {
-    /// Ctrl and a letter, as a terminal sends it.
+    /// Returns the character that a terminal sends for Ctrl and a letter.
     static func control(_ letter: Character) -> String {
         String(decoding: [(letter.asciiValue ?? 0) & 0x1f], as: UTF8.self)
     }
@@ -147,14 +147,14 @@ extension ShopTerminal {
         return Array(self.screen.lines[(row + 1)..<self.screen.cursor.row])
     }
 
-    /// Waits for an empty prompt in a row further down than this one.
+    /// Waits until an empty prompt is in a row below this one.
     func waitForPrompt(below row: Int = -1) throws {
         try self.wait(for: "an empty prompt") { screen in
             screen.cursor.row > row && screen.line == "shop>" && screen.cursor.column == 6
         }
     }
 
-    /// Waits until the cursor's row is this text.
+    /// Waits until the cursor's row is equal to this text.
     func waitForLine(_ text: String) throws {
         try self.wait(for: "the row \"\(text)\"") { $0.line == text }
     }
@@ -170,7 +170,7 @@ extension ShopTerminal {
         }
     }
 
-    /// Makes the terminal's window another size, which the shop hears of by a signal.
+    /// Changes the size of the terminal's window, which sends the shop a signal.
     func resize(columns: Int) throws {
         var size = winsize(ws_row: 24, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
         self.screen.columns = columns
@@ -179,7 +179,7 @@ extension ShopTerminal {
         }
     }
 
-    /// Sends the shop a signal, as another program does.
+    /// Sends a signal to the shop, as another program can.
     func signal(_ number: Int32) { kill(self.process, number) }
 
     /// Whether the terminal echoes keys and collects lines, as a shell expects.
@@ -190,7 +190,7 @@ extension ShopTerminal {
         return modes.c_lflag & flags == flags
     }
 
-    /// Waits until the shop has ended by itself, and returns its exit status; nil if a signal ended it.
+    /// Waits until the shop has ended, and returns its exit status, or nil if a signal ended it.
     func waitForEnd() throws -> Int32? {
         let deadline = ContinuousClock.now + Self.limit
         while let bytes = try self.read(until: deadline, "the shop to end") { self.screen.write(bytes) }

@@ -10,9 +10,9 @@ import WaybillEventLoop
 import WaybillNATS
 
 extension Figures {
-    /// Two nodes of a cluster, and two connections of libnats in C; the same nats-server carries both.
+    /// Two nodes of a cluster, and two connections of libnats in C, by the same nats-server.
     static func cluster() throws -> [Figure] {
-        // Without a server there is nothing to compare, and no node.
+        // Without a server neither side can run.
         guard let server = try NATSPeer() else { return [] }
         let nodes = TwoNodes(at: server.url)
         return [
@@ -56,26 +56,28 @@ extension Figures {
     }
 }
 
-/// nats-server, asked through libnats.
+/// A nats-server that is called through libnats.
 @safe
 private final class NATSPeer: Sendable {
-    // One figure at a time uses the server, and it is freed with this object.
+    // Only one figure at a time uses the server, which is freed with this object.
     private nonisolated(unsafe) let server: OpaquePointer
     private let folder: SocketFolder
 
-    /// Starts a server; nil where nats-server or libnats is missing.
+    /// Starts a server.
+    ///
+    /// Returns nil if nats-server or libnats is missing.
     init?() throws {
         self.folder = try SocketFolder()
         let path = self.folder.path("nats")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        // The path is copied.
+        // The C function copies the path.
         guard let server = unsafe measure_nats_start(path) else { return nil }
         unsafe self.server = server
     }
 
     deinit { unsafe measure_nats_stop(self.server) }
 
-    /// Where the server is.
+    /// The address of the server.
     var url: String { unsafe String(cString: measure_nats_url(self.server)) }
 
     @concurrent
@@ -99,7 +101,7 @@ private final class NATSPeer: Sendable {
     }
 }
 
-/// Two nodes on separate loops: one sends, the other answers and counts.
+/// Two nodes on separate loops: one sends messages, the other answers and counts them.
 private actor TwoNodes {
     private let server: String
     private var joined: (near: MessageBus, caller: Caller, taken: Taken)?
@@ -129,7 +131,7 @@ private actor TwoNodes {
                 Task.detached { try await node.run() }
             }
             let joined = (near, Caller(eventLoop: near.eventLoop), taken)
-            // The nodes have to know each other.
+            // Wait until the nodes know each other.
             while !near.canRoute("app://user/detail?uid=1") { try await Task.sleep(for: .milliseconds(5)) }
             self.joined = joined
             self.far = far
@@ -203,9 +205,9 @@ private struct ManyNodes {
         }
     }
 
-    /// Has all join, and leave again.
+    /// Makes all nodes join, and leave again.
     ///
-    /// - Returns: the time until each knew the routes of all others, in nanoseconds.
+    /// - Returns: The time until each node knew the routes of all others, in nanoseconds.
     func learn() async throws -> UInt64 {
         let start = MonotonicTime.now
         let runs = self.nodes.map { node in
@@ -229,7 +231,7 @@ private struct ManyNodes {
     }
 }
 
-/// How many publications have come.
+/// The number of publications that have arrived.
 private final class Taken: Sendable {
     private let value = Atomic<Int>(0)
 

@@ -14,7 +14,9 @@ extension Figures {
         }
     }
 
-    /// The limits of the counts; decision 14 has the reasons, and the counts of its day.
+    /// The limits of the counts.
+    ///
+    /// Decision 14 gives the reasons, and the counts of its date.
     private static let bounds: [String: (must: Double, goal: Double?)] = [
         "instructions.same-loop": (1_750, nil),
         "instructions.same-loop-served": (1_750, nil),

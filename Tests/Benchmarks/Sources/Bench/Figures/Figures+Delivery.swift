@@ -4,7 +4,7 @@ import Waybill
 import WaybillEventLoop
 
 extension Figures {
-    /// The costs of the rules of delivery.
+    /// The figures of delivery rules, such as serial modules and deadlines.
     static func delivery() throws -> [Figure] {
         let desk = try SerialDesk(on: EventLoop.quiet("bench"))
         let waiting = try WaitingRoom(on: EventLoop.quiet("bench"))
@@ -26,11 +26,11 @@ extension Figures {
         ]
     }
 
-    /// The cost of a deadline for each of ten thousand waiting callers, when all deadlines are kept.
+    /// The cost of a deadline for each of ten thousand waiting callers, when no deadline passes.
     private static func deadlines(_ name: String, _ room: WaitingRoom, isOutside: Bool) -> Figure {
         Figure(name, unit: .nanoseconds, must: .value(1_000)) {
-            // The figure is the difference of two long times, so the best of each is used, which is disturbed
-            // least.
+            // The figure is the difference of two long times. The shortest sample of each is used, because it
+            // is disturbed least.
             var (with, without) = (UInt64.max, UInt64.max)
             for _ in 0..<11 {
                 with = min(with, try await room.wait(inTime: true, isOutside: isOutside))

@@ -23,7 +23,7 @@ extension Figures {
     }
 }
 
-/// The reply of the routes.
+/// The reply type of the routes.
 private struct Documented: Codable, Sendable {
     var uid = 7
     var name = "Lili"

@@ -19,7 +19,7 @@ extension Figures {
                 goal: .ratio(1.2),
                 subject: Subject("send, one at a time", iterations: 200) { count in
                     try await withStore(at: folder.path("send.db")) { store, _ in
-                        // A store that has run for a while writes over the pages of a log that was copied.
+                        // A store that has run for a while overwrites the pages of a copied log.
                         let text = String(repeating: "x", count: 3_000_000)
                         for _ in 0..<2 {
                             try await store.send(
@@ -102,8 +102,7 @@ private func withStore<Value>(
     return value
 }
 
-/// Sends messages with 256 in flight, each until it has been handled, and returns the time until all of them
-/// have completed.
+/// Sends messages with 256 in flight, and returns the time until all of them have been handled.
 private func handle(_ count: Int, by store: DurableStore, on bus: MessageBus) async throws -> UInt64 {
     let text = String(repeating: "x", count: 180)
     let handled = Handled()
@@ -126,7 +125,7 @@ private func handle(_ count: Int, by store: DurableStore, on bus: MessageBus) as
     return MonotonicTime.now - start
 }
 
-/// The messages that have been handled, and the tasks that wait for others.
+/// The number of handled messages, and the tasks that wait for more.
 private final class Handled: Sendable {
     private enum Entry {
         case handled
@@ -156,7 +155,7 @@ private final class Handled: Sendable {
     }
 }
 
-/// Returns by how many milliseconds 99 of 100 delayed messages are handled late at most.
+/// Returns the delay in milliseconds that 99 of 100 delayed messages do not exceed.
 private func lateness(of count: Int, in store: DurableStore, on bus: MessageBus) async throws -> Double {
     let times = Mutex<[Double]>([])
     try bus.register("app://at/:time") { message in
@@ -182,7 +181,7 @@ private func succeeded(_ time: UInt64) throws -> UInt64 {
 }
 
 extension DurableStore.Configuration {
-    /// A configuration without a log.
+    /// A configuration that logs nothing.
     fileprivate static var quiet: Self {
         var configuration = Self()
         configuration.logger = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
@@ -190,7 +189,9 @@ extension DurableStore.Configuration {
     }
 }
 
-/// A folder for files of stores beside the benchmarks, on a disk and not in memory as `/tmp` may be.
+/// A folder for the files of stores.
+///
+/// The folder is beside the benchmarks, because `/tmp` may be in memory instead of on a disk.
 private final class StoreFolder: Sendable {
     private let folder = "waybill-bench-\(ProcessInfo.processInfo.processIdentifier)"
 
@@ -206,7 +207,7 @@ private final class StoreFolder: Sendable {
         for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    /// Creates a store with a million messages for tomorrow and one for now, unless it exists.
+    /// Creates a store with a million messages for the next day and one for now, unless it exists.
     func fill() async throws {
         let path = self.path("million.db")
         let store = try await DurableStore(path, configuration: .quiet)

@@ -3,7 +3,8 @@ import Subjects
 import WaybillRouting
 
 extension Figures {
-    /// A URL's whole text goes in, and the route with the ranges of its parameters comes out.
+    /// Matching: the input is the text of a URL, and the output is the route with the ranges of its
+    /// parameters.
     static func match() throws -> [Figure] {
         let github = try Self.table(GitHubRoutes.patterns)
         let fixed = ["app://user/repos", "app://gitignore/templates", "app://notifications"]
@@ -43,7 +44,7 @@ extension Figures {
         ]
     }
 
-    /// Matches among very many routes, for URLs that stay in the cache and for any URL.
+    /// Figures of matching among very many routes, for a few URLs that stay in the cache and for all URLs.
     static func growth() throws -> [Figure] {
         let few = try Self.table((0..<10).map(ManyRoutes.pattern))
         let many = try Self.table((0..<100_000).map(ManyRoutes.pattern))
@@ -63,7 +64,9 @@ extension Figures {
         ]
     }
 
-    /// A URL that fits a hostile table everywhere but at its end, twice as long each time, with its pattern.
+    /// Figures of a URL that matches a hostile pattern except at its end.
+    ///
+    /// Each URL and pattern is twice as long as the previous one.
     static func hostile() throws -> [Figure] {
         let subjects = try [4, 8, 16, 32, 64].map { length in
             let pattern = "app://" + String(repeating: "**/a/", count: length / 2) + "end"
@@ -74,7 +77,8 @@ extension Figures {
         return subjects.indices.map { index in
             let (length, subject) = subjects[index]
             let name = "match.hostile-\(length)"
-            // Twice the segments times twice the nodes; short URLs end before the walk begins to remember places.
+            // Twice the segments times twice the nodes. The shortest URLs end before the matcher begins to
+            // remember positions.
             return length <= 8
                 ? Figure(name, subject: subject)
                 : Figure(name, must: .ratio(5), subject: subject, peer: subjects[index - 1].1)

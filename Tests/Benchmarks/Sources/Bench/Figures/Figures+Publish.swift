@@ -4,7 +4,7 @@ import Waybill
 import WaybillEventLoop
 
 extension Figures {
-    /// One message for a hundred subscribers, which may take 60 ns each.
+    /// One message for a hundred subscribers, which may take 60 ns for each of them.
     static func publish() throws -> [Figure] {
         let bus = MessageBus(eventLoop: EventLoop.quiet("bench"))
         for _ in 0..<100 { try Self.subscribe("app://user/seen", on: bus) }

@@ -69,7 +69,7 @@ extension Figures {
         ]
     }
 
-    /// Other ways to the same handler, and another loop of the bus.
+    /// Other kinds of calls to the same handler, and calls on another loop of the bus.
     static func sameLoopOtherwise() throws -> [Figure] {
         let office = try Office(on: EventLoop.quiet("bench"))
         let service = try office.service
@@ -163,7 +163,7 @@ extension Figures {
         ]
     }
 
-    /// As many calls at once, without a bus.
+    /// Returns a subject of 64 concurrent actor calls without a bus.
     private static func calls(in office: Office) -> Subject {
         Subject("actor calls, the same loops") { count in
             try await office.caller.inFlight(64, count) { await office.caller.call(office.module, $0) }

@@ -9,11 +9,12 @@ extension Figures {
 
     /// The number of messages in a sample from outside of the loop.
     ///
-    /// Sender and loop need both cores all the time. A sample of 3 ms mostly has them. A sample of a million
-    /// messages always overlaps with other programs, and then measures the kernel's scheduling.
+    /// Sender and loop need both cores all the time. A sample of 3 ms has both cores in most cases. A sample
+    /// of a million messages always overlaps with other programs, and then measures the scheduling of the
+    /// kernel.
     private static let shortSample = 10_000
 
-    /// Messages that nobody awaits, a million at a time on the loop.
+    /// Messages without a waiting caller, a million at a time on the loop.
     static func send(isQuick: Bool) throws -> [Figure] {
         let count = isQuick ? Self.million / 10 : Self.million
         let sender = try Sender(on: EventLoop.quiet("bench"))
@@ -34,8 +35,8 @@ extension Figures {
                 },
                 peer: Peers.actorCall
             ),
-            // The resident memory is that of the whole process, so it grows by the messages that exist at the
-            // same time.
+            // The figure is the resident memory of the whole process, so it includes all messages that exist
+            // at the same time.
             Figure("send.memory", unit: .megabytes, must: .value(16), rounds: 1) {
                 let before = measure_resident()
                 var most = before

@@ -9,8 +9,9 @@ import WaybillEventLoop
 import WaybillServe
 
 extension Figures {
-    /// A server of JSON-RPC on a Unix socket, and an echo of the same bytes in C on libuv; a client in C asks
-    /// both.
+    /// A JSON-RPC server on a Unix socket, and a C program on libuv that echoes the same bytes.
+    ///
+    /// A client in C calls both.
     static func serving() throws -> [Figure] {
         let folder = try SocketFolder()
         let server = ServedOffice(in: folder)
@@ -77,7 +78,9 @@ private actor ServedOffice {
         self.path = folder.path("office")
     }
 
-    /// The client that is connected to it; figures are measured one after the other.
+    /// The client of the server.
+    ///
+    /// Figures are measured one after the other, so they can share it.
     var client: LineClient {
         get async throws {
             if let connected = self.connected { return connected }
@@ -124,8 +127,8 @@ private actor ServedOffice {
         return try LineClient.calls(count, over: self.many)
     }
 
-    /// By how much the slowest hundredth of the calls of 50 clients gets slower when another client sends
-    /// calls without end and reads no answer: as a factor.
+    /// Returns the factor by which the slowest hundredth of the calls of 50 clients gets slower, when another
+    /// client sends calls without end and reads no answer.
     func slowdownByStoppedReader() async throws -> Double {
         try await self.open()
         let clients = try (0..<50).map { _ in try LineClient(at: self.path) }
@@ -134,17 +137,17 @@ private actor ServedOffice {
         try stopped.stuff()
         let meanwhile = try Self.slowest(clients)
         let after = try withExtendedLifetime(stopped) { try Self.slowest(clients) }
-        // Both are measured in turns, so that other load affects both equally. The figure is the median.
+        // The two cases take turns, so that other load affects both equally. The figure is the median.
         return (meanwhile + after) / 2 / before
     }
 
-    /// The time that a hundredth of the calls exceeds.
+    /// Returns the time that one hundredth of the calls exceeds.
     private static func slowest(_ clients: [LineClient]) throws -> Double {
         let times = try LineClient.latencies(20_000, over: clients).each.sorted()
         return Double(times[times.count * 99 / 100])
     }
 
-    /// How many kilobytes the heap grows by a connection that has asked once.
+    /// Returns the number of kilobytes by which the heap grows for each connection that has made one call.
     func memoryOfIdleConnection() async throws -> Double {
         try await self.open()
         let count = 1000
@@ -190,7 +193,7 @@ private actor ServedOffice {
     }
 }
 
-/// Handlers that stay until they are cancelled.
+/// Handlers that run until they are cancelled.
 private final class Stays: Sendable {
     private let begun = Atomic(0)
     private let ended = Atomic(0)
@@ -208,7 +211,7 @@ private final class Stays: Sendable {
     var lastEnd: UInt64 { self.lastEnded.load(ordering: .sequentiallyConsistent) }
 }
 
-/// The echo server in C, which is started when it is first asked.
+/// The echo server in C, which starts at its first use.
 private actor EchoOfLines {
     private let folder: SocketFolder
     private let path: String
@@ -222,7 +225,7 @@ private actor EchoOfLines {
     var client: LineClient {
         get throws {
             if let connected = self.connected { return connected }
-            // The path is copied.
+            // The C function copies the path.
             if unsafe measure_uv_unix_echo_server(self.path) != 0 { throw ConnectionFailure() }
             let client = try LineClient(at: self.path)
             self.connected = client

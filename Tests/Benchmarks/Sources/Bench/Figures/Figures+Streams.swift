@@ -4,7 +4,9 @@ import Subjects
 import WaybillEventLoop
 
 extension Figures {
-    /// An echo server on a loop, and the same in C on libuv; a client in C asks both.
+    /// An echo server on a loop, and one in C on libuv.
+    ///
+    /// A client in C calls both.
     static func streams() -> [Figure] {
         let (echo, peer) = (EchoServer { try await Self.listen() }, EchoServer { measure_uv_echo_server() })
         return [
@@ -26,9 +28,7 @@ extension Figures {
         ]
     }
 
-    /// Starts an echo server.
-    ///
-    /// - Returns: Its port.
+    /// Starts an echo server, and returns its port.
     private static func listen() async throws -> Int32 {
         let loop = EventLoop.quiet("echo")
         let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
@@ -42,14 +42,16 @@ extension Figures {
     }
 }
 
-/// An echo server that is started when it is first asked.
+/// An echo server that starts at its first use.
 private actor EchoServer {
     private let start: @Sendable () async throws -> Int32
     private var connected: EchoClient?
 
     init(_ start: @escaping @Sendable () async throws -> Int32) { self.start = start }
 
-    /// The client that is connected to it; figures are measured one after the other.
+    /// The client of the server.
+    ///
+    /// Figures are measured one after the other, so they can share it.
     var client: EchoClient {
         get async throws {
             if let connected = self.connected { return connected }

@@ -3,8 +3,9 @@ import Subjects
 import WaybillEventLoop
 
 extension Figures {
-    /// A server of Hummingbird, whose gateway and whose plain handler are asked for the same JSON by a client in
-    /// C.
+    /// A server of Hummingbird with the gateway and a plain handler.
+    ///
+    /// A client in C requests the same JSON from both.
     static func web() throws -> [Figure] {
         let folder = try SocketFolder()
         let server = try WebOffice(on: EventLoop.quiet("office"), at: folder.path("web"))

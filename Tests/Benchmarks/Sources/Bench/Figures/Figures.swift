@@ -2,10 +2,10 @@ import Measure
 
 /// All figures.
 enum Figures {
-    /// Figures that share what they are measured with.
+    /// A group of figures that share their subjects.
     ///
-    /// A group is made when its turn comes and goes away after it, so that nothing of it is there when
-    /// another is measured.
+    /// A group is created when its turn comes, and released afterwards, so that its objects do not exist
+    /// while another group is measured.
     struct Group {
         let names: [String]
         let make: () throws -> [Figure]

@@ -3,7 +3,9 @@ import Measure
 import Subjects
 
 extension Peers {
-    /// A task with an AsyncChannel as its mailbox, which answers through a channel of the caller's.
+    /// A task with an AsyncChannel as its mailbox.
+    ///
+    /// The task answers through a channel of the caller.
     static let channel = Subject("AsyncChannel mailbox") { count in
         let requests = AsyncChannel<Int>()
         let replies = AsyncChannel<Int>()

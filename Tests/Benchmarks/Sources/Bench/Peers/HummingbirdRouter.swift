@@ -5,7 +5,9 @@ import Measure
 import Subjects
 
 extension Peers {
-    /// Hummingbird's trie alone: a path is the input, and the value and the parameters are the output.
+    /// Hummingbird's trie alone.
+    ///
+    /// The input is a path, and the output is the value and the parameters.
     ///
     /// The trie is behind an SPI, and Hummingbird's own benchmarks measure it.
     static func hummingbirdTrie(_ routes: [String], asking paths: [String]) -> Subject {
@@ -24,7 +26,8 @@ extension Peers {
         }
     }
 
-    /// Hummingbird's router as its users have it: a request goes in, the response of the route's closure comes out.
+    /// Hummingbird's router as its users call it: a request is the input, and the response of the route's
+    /// closure is the output.
     static func hummingbird(_ routes: [String], asking paths: [String]) -> Subject {
         let router = Router(context: BareContext.self)
         for path in routes { router.on(RouterPath(path), method: .get) { _, _ in Response(status: .ok) } }

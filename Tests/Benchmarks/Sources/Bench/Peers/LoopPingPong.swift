@@ -7,6 +7,8 @@ extension Peers {
         measure_uv_ping_pong(UInt64(count))
     }
 
-    /// The same as the witness of a run; a round trip takes 46,000 ns on the machine of decision 5.
+    /// The ping-pong as the witness of a run.
+    ///
+    /// A round trip takes 46,000 ns on the machine of decision 5.
     static let witness = Witness(Peers.asyncSend, iterations: 500, quiet: 46_000)
 }

@@ -1,7 +1,7 @@
 import Measure
 import Subjects
 
-/// An actor on the default executor, which answers as the module does.
+/// An actor on the default executor that answers like the module.
 actor PlainActor {
     private var visits = 0
 
@@ -11,7 +11,7 @@ actor PlainActor {
     }
 }
 
-/// An actor on the default executor that asks another one.
+/// An actor on the default executor that calls another actor.
 actor PlainCaller {
     func call(_ other: PlainActor, _ count: Int) async -> UInt64 {
         var sum = 0
@@ -20,7 +20,7 @@ actor PlainCaller {
         return Caller.time(since: start, sum, count)
     }
 
-    /// As somebody would set a deadline without a bus: the call races a sleep.
+    /// Calls an actor with a deadline, as a program without a bus can: each call races a sleep.
     func callInTime(_ other: PlainActor, _ count: Int) async throws -> UInt64 {
         var sum = 0
         let start = MonotonicTime.now
@@ -66,6 +66,6 @@ enum Peers {
     }
 }
 
-/// Stands in another file for a caller who cannot see into it.
+/// A function that the compiler does not inline, like one in another module.
 @inline(never)
 private nonisolated(nonsending) func answer(_ uid: Int) async -> Int { uid }

@@ -2,22 +2,25 @@ import CMeasure
 import Measure
 import Subjects
 
-/// redis-server, asked through hiredis over as many connections at a time as there are, without pipelining.
+/// A redis-server that is called through hiredis, over as many connections as there are concurrent calls,
+/// without pipelining.
 @safe
 final class RedisServer: Sendable {
-    // One figure at a time uses the server, and it is freed with this object.
+    // Only one figure at a time uses the server, which is freed with this object.
     private nonisolated(unsafe) let server: OpaquePointer
 
-    /// Starts a server; nil where redis-server or hiredis is missing.
+    /// Starts a server.
+    ///
+    /// Returns nil if redis-server or hiredis is missing.
     init?(at path: String, connections: Int) {
-        // The path is copied.
+        // The C function copies the path.
         guard let server = unsafe measure_redis_start(path, connections) else { return nil }
         unsafe self.server = server
     }
 
     deinit { unsafe measure_redis_stop(self.server) }
 
-    /// A PING over each connection, and then all replies.
+    /// Sends a PING over each connection, and then reads all replies.
     var pings: Subject {
         Subject("redis-server PING, 64 clients of hiredis") { count in
             let time = unsafe measure_redis_pings(self.server, UInt64(count))

@@ -2,7 +2,9 @@ import Measure
 import Subjects
 
 extension Peers {
-    /// A task with an AsyncStream as its mailbox; a continuation resumes whoever waits behind a burst.
+    /// A task with an AsyncStream as its mailbox.
+    ///
+    /// A continuation resumes a caller that waits for the end of a burst.
     static let stream = Subject("AsyncStream mailbox") { count in
         let (stream, mailbox) = AsyncStream.makeStream(of: Letter.self)
         let server = Task {

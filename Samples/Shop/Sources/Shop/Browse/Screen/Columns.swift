@@ -1,10 +1,10 @@
 extension String {
-    /// The text in exactly so many columns of a terminal: cut, or filled with spaces.
+    /// Returns the text in exactly this number of columns of a terminal, cut or filled with spaces.
     ///
-    /// Half of a wide character is a space, and a control character is a dot.
+    /// Half of a wide character becomes a space, and a control character becomes a dot.
     func fitted(to columns: Int) -> String { self.columns(0..<max(0, columns)) }
 
-    /// The columns of a range, filled with spaces where the text has ended or a wide character is cut.
+    /// Returns a range of columns, filled with spaces behind the text and where a wide character is cut.
     func columns(_ range: Range<Int>) -> String {
         var text = ""
         var column = 0
@@ -15,7 +15,7 @@ extension String {
             if column >= range.lowerBound, column + width <= range.upperBound {
                 text.append(shown)
             } else {
-                // The visible part of a character that is cut.
+                // A character that is cut becomes as many spaces as columns of it are in the range.
                 let visible = min(column + width, range.upperBound) - max(column, range.lowerBound)
                 text += String(repeating: " ", count: max(0, visible))
             }
@@ -24,7 +24,7 @@ extension String {
         return text + String(repeating: " ", count: max(0, range.upperBound - max(column, range.lowerBound)))
     }
 
-    /// The text in lines of at most so many columns, broken at spaces where there are any.
+    /// Returns the text as lines of at most this number of columns, broken at spaces where possible.
     func wrapped(to columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""

@@ -1,9 +1,11 @@
 internal import Glibc
 
-/// The terminal as one screen whose rows a program draws; given back whatever ends the program.
+/// The terminal as one screen whose rows a program draws.
 ///
-/// A signal that would end the program, a crash among them, first restores the terminal, and then does what
-/// it would have done.
+/// The terminal is restored however the program ends.
+///
+/// A signal that would end the program, including a crash, first restores the terminal, and then performs its
+/// previous action.
 enum FullScreen {
     /// Switches to the alternate screen without a cursor.
     private static let enter = "\u{1b}[?1049h\u{1b}[2J\u{1b}[H\u{1b}[?25l"
@@ -41,7 +43,7 @@ enum FullScreen {
     @MainActor
     static func run(_ body: () async throws -> Void) async throws {
         let rescue = unsafe self.rescue
-        // The main actor alone changes what the handlers read, and only while none is set.
+        // Only the main actor changes the state that the handlers read, and only while no handler is set.
         guard unsafe tcgetattr(0, &rescue.pointee.modes) == 0 else { throw FileError.last }
         for signal in self.signals { unsafe self.catchSignal(signal, rescue) }
         defer {
@@ -64,7 +66,8 @@ enum FullScreen {
         unsafe action.__sigaction_handler.sa_handler = { number in
             let rescue = unsafe FullScreen.rescue
             unsafe FullScreen.restore(rescue)
-            // Perform the previous action of the signal: the program ends, with a backtrace if there was one.
+            // Perform the previous action of the signal. It ends the program, with a backtrace if one was
+            // enabled.
             _ = unsafe sigaction(number, rescue.pointee.actions + Int(number), nil)
             raise(number)
             _ = Glibc.signal(number, SIG_DFL)
@@ -74,7 +77,7 @@ enum FullScreen {
         _ = unsafe sigaction(signal, &action, rescue.pointee.actions + Int(signal))
     }
 
-    /// Gives the terminal back, with nothing but system calls.
+    /// Restores the terminal by system calls only.
     private static func restore(_ rescue: UnsafeMutablePointer<Rescue>) {
         _ = unsafe write(1, rescue.pointee.text, rescue.pointee.count)
         _ = unsafe tcsetattr(0, TCSANOW, &rescue.pointee.modes)

@@ -1,4 +1,6 @@
-/// Pages as the rows of a terminal: a value that touches none.
+/// The rows of a terminal that show pages.
+///
+/// The value itself does not use a terminal.
 ///
 /// ```
 ///  Shop › kitchen                          the pages below, and this one
@@ -9,7 +11,7 @@
 ///  screen://category/kitchen               where this is
 /// ```
 struct ScreenView {
-    /// How a part of a row looks.
+    /// The style of a part of a row.
     enum Style {
         case plain, bold, dim, chosen
     }
@@ -20,7 +22,7 @@ struct ScreenView {
         var style = Style.plain
     }
 
-    /// A page, and which of its links is chosen.
+    /// A page, and its chosen link.
     struct Layer {
         var trail: [String]
         var url: String
@@ -39,7 +41,7 @@ struct ScreenView {
 
     static let keys = "arrows choose  Enter follows  Backspace back  g URL  h home  q leaves"
 
-    /// As many rows as there are, each of as many columns.
+    /// The rows: as many as the terminal has, each as wide as the terminal.
     var lines: [[Part]] {
         guard let bottom = self.layers.first else { return [] }
         var lines = self.page(bottom, isCovered: self.layers.count > 1)
@@ -62,7 +64,7 @@ struct ScreenView {
         return Array(lines.suffix(self.rows))
     }
 
-    /// Returns the titles of the pages, without the first ones if the row is too short.
+    /// Returns the titles of the pages in one row, without the first titles if the row is too short.
     private func trail(of layer: Layer) -> String {
         var titles = layer.trail[...]
         var text = " " + titles.joined(separator: " › ")
@@ -73,7 +75,7 @@ struct ScreenView {
         return text
     }
 
-    /// Lines and links in so many rows, scrolled to the link that is chosen.
+    /// Returns lines and links in a number of rows, scrolled to the chosen link.
     private func body(_ layer: Layer, columns: Int, rows: Int, isCovered: Bool) -> [[Part]] {
         var all = layer.content.lines.flatMap { $0.wrapped(to: columns - 2) }.map { line in
             [Part(text: " \(line)".fitted(to: columns), style: isCovered ? .dim : .plain)]
@@ -92,7 +94,7 @@ struct ScreenView {
         return visible + Array(repeating: [Part(text: "".fitted(to: columns))], count: rest)
     }
 
-    /// Draws a sheet in a frame over what is there.
+    /// Draws a sheet in a frame over the rows.
     private func cover(_ lines: inout [[Part]], with sheet: Layer) {
         let content = sheet.content
         let texts = content.lines + content.links.map { "   \($0.title)" } + [content.title + "    "]
@@ -120,7 +122,7 @@ struct ScreenView {
         }
     }
 
-    /// The text to write to a terminal of this size, from its first row to the last.
+    /// The text to write to a terminal of this size, from the first row to the last.
     var text: String {
         // Each row is as wide as the terminal, so nothing has to be erased.
         "\u{1b}[H" + self.lines.map { $0.map(\.escaped).joined() }.joined(separator: "\r\n")
