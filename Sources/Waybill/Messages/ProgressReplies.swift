@@ -198,7 +198,7 @@ extension Message {
         } catch is Exchange.NotListening {
             throw .notListening(url: url)
         } catch {
-            let message = "the caller threw an error instead of an answer"
+            let message = "the caller's closure threw an error and did not answer the progress reply"
             throw RoutingError(.refused, url: url, message: message, cause: error)
         }
         self.tellObservers(.answer(answer))

@@ -16,7 +16,9 @@ struct SchemaRegistry {
     /// The types that declare their own schema and for which a value has already been requested.
     private var sampled: Set<ObjectIdentifier> = []
 
-    /// The schema of a type, and a value with which other types can create their values.
+    /// The schema of a type, and a sample value of the type.
+    ///
+    /// The probe of a type that contains this type decodes the sample as the value of the property.
     ///
     /// Values of compound types, and of types that declare their own schema, are created only when they are
     /// needed.

@@ -17,9 +17,10 @@ final class LoopCore: @unchecked Sendable {
         case ownThread
         /// The thread that calls `run()`.
         case caller
-        /// The thread that runs a host's `uv_loop_t`.
+        /// The thread that runs the `uv_loop_t` of the program in which the loop is embedded (the host).
         case adopted
-        /// The thread that created the loop and dispatches it from within the host's own loop.
+        /// The thread that created the loop. The host has an event loop that is not libuv, and calls
+        /// `dispatch()` from it to run the work that is due.
         case driven
         /// The thread of a simulation, which takes and runs one item of work at a time.
         case simulated

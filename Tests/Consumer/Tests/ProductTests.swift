@@ -64,7 +64,11 @@ struct ProductTests {
         )
         let record = try await recorder.wait(for: "app://user/:uid", until: .ended, count: 1)
         try await recorder.wait(for: "app://user/:uid", until: .sent)
-        if case .failed(let error) = late.outcome { #expect(error.code == .deadlineExceeded) }
+        if case .failed(let error) = late.outcome {
+            #expect(error.code == .deadlineExceeded)
+        } else {
+            Issue.record("the message has not failed")
+        }
         if case .pending = record.outcome { Issue.record("it has ended") }
         #expect(try record.value(as: User.self) == user && record.pattern == "app://user/:uid")
         #expect(record.parameters["a"] == "b" && record.headers == ["c": "d"] && record.correlationID == nil)

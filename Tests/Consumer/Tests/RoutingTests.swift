@@ -225,7 +225,7 @@ struct RoutingTests {
             conventions.sameShape = sameShape
             var table = RouteTable<Int>(conventions: conventions)
             try table.insert("app://a", 1)
-            #expect((try? table.insert("app://a", 2)) == nil || sameShape == .replaces)
+            #expect(((try? table.insert("app://a", 2)) == nil) == (sameShape == .conflicts))
         }
     }
 

@@ -18,7 +18,10 @@ struct EndTests {
     @Test
     func `a peer that is killed ends its connection`() async throws {
         try await withListener { listener, _ in
-            guard case .tcp(_, let port) = listener.address else { return }
+            guard case .tcp(_, let port) = listener.address else {
+                Issue.record("the listener does not listen on TCP")
+                return
+            }
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/bash")
             process.arguments = ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(port); echo hello >&3; read -u 3"]

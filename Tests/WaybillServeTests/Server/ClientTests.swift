@@ -37,7 +37,10 @@ struct ClientTests {
         )
         #expect(lines.count <= 60)
         try await withServer { served in
-            guard case .unix(let path) = served.address else { return }
+            guard case .unix(let path) = served.address else {
+                Issue.record("the server does not listen on a Unix socket")
+                return
+            }
             try served.bus.register("app://greet/:name") { message in
                 "Grüß Gott, \(message.parameters["title"] ?? "") \(message.parameters["name"] ?? "")"
             }
@@ -54,7 +57,10 @@ struct ClientTests {
         var configuration = RPCServer.Configuration.quiet
         configuration.token = "secret"
         try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { served in
-            guard case .tcp(_, let port) = served.address else { return }
+            guard case .tcp(_, let port) = served.address else {
+                Issue.record("the server does not listen on TCP")
+                return
+            }
             let written = Journal<String>()
             try served.bus.register("app://steps") { message -> [Int] in
                 [try await message.reply(with: 20, expecting: Int.self)]

@@ -27,7 +27,10 @@ struct FaultTests {
     @Test
     func `a client that is killed during a call has its handler cancelled`() async throws {
         try await self.withFaults { served in
-            guard case .unix(let path) = served.address else { return }
+            guard case .unix(let path) = served.address else {
+                Issue.record("the server does not listen on a Unix socket")
+                return
+            }
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             let request = #"{"jsonrpc":"2.0","id":1,"method":"app://wait"}"#

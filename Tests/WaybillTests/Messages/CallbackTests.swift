@@ -293,7 +293,7 @@ struct CallbackTests {
         }
         #expect(heard.entries == [false])
         #expect(error?.code == (misfit == .throwing ? .refused : .typeMismatch))
-        #expect(misfit == .otherType || error?.cause is Refusal)
+        #expect((error?.cause is Refusal) == (misfit == .throwing))
         #expect(logged.entries.count { $0.hasPrefix("progress reply rejected") } == 1)
         #expect(await bus.settles())
         #expect(bus.statistics.replied == 1)

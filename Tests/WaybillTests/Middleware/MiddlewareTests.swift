@@ -139,7 +139,6 @@ struct MiddlewareTests {
         self.bus.use(Doing { _ in throw Oops() })
         let error = await failure { try await self.bus.route("app://user/add?n=1") }
         #expect(error?.code == .handlerFailed && error?.cause is Oops)
-        self.bus.use(Doing { _ in throw RoutingError(.noRoute, url: "app://other", message: "elsewhere") })
         #expect(self.bus.statistics.failed == 1)
     }
 

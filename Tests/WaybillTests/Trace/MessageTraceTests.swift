@@ -94,7 +94,11 @@ struct MessageTraceTests {
         let first = await iterator.next()
         let second = await iterator.next()
         if case .message? = first?.kind {} else { Issue.record("the first event is no message") }
-        if case .reply(let value)? = second?.kind { #expect(value as? Int == 1) }
+        if case .reply(let value)? = second?.kind {
+            #expect(value as? Int == 1)
+        } else {
+            Issue.record("the second event is no reply")
+        }
         #expect(first?.message.id == second?.message.id)
     }
 
