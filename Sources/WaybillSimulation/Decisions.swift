@@ -7,7 +7,8 @@ internal import WaybillRouting
 struct Decisions {
     /// The kind of a choice.
     ///
-    /// The choices of each kind are counted separately, so that the removal of one leaves most others in place.
+    /// The choices of each kind are counted separately, so that the removal of one leaves most others in
+    /// place.
     enum Kind: Int, CaseIterable {
         /// The work that runs next.
         case order

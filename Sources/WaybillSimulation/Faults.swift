@@ -49,8 +49,8 @@ public struct Faults: Sendable {
     /// The probability that an attempt to handle a message of a durable store is repeated, from 0 to 1.
     ///
     /// The handler has returned, and the outcome is lost before the store has written it, as when the process
-    /// ends at that moment. A message that its handler has completed with `message.complete` is not repeated. No
-    /// other way of the library delivers a message twice by itself.
+    /// ends at that moment. A message that its handler has completed with `message.complete` is not repeated.
+    /// No other way of the library delivers a message twice by itself.
     public var duplication: Double
 
     /// The probability that the caller of a message on another node is cancelled, from 0 to 1.

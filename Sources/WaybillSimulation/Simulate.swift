@@ -17,9 +17,9 @@ internal import WaybillEventLoop
 /// ```
 ///
 /// The seed of a run determines the order in which tasks continue, the faults, and all random numbers. Its
-/// time jumps to the next timer when nothing is left to run. On Linux, the clocks and random numbers of the system
-/// follow the simulation too. A run that fails is repeated to prove that it is repeatable. Then every choice that
-/// is not needed for the failure is removed.
+/// time jumps to the next timer when nothing is left to run. On Linux, the clocks and random numbers of the
+/// system follow the simulation too. A run that fails is repeated to prove that it is repeatable. Then every
+/// choice that is not needed for the failure is removed.
 ///
 /// The code of a world must stay in it: work that another thread enqueues, for example through Dispatch, and
 /// work for the main actor, cannot be repeated and fail the run.
@@ -166,7 +166,8 @@ struct Simulation: Sendable {
             )
         }
         let body = self.body
-        // The task is created here to inherit the task-local values of the test, and runs on the world's loop.
+        // The task is created here to inherit the task-local values of the test, and runs on the world's
+        // loop.
         Task(executorPreference: simulator.executor) {
             do {
                 try await body(World(simulator, random: random))
@@ -227,8 +228,8 @@ extension Simulation {
 
     /// Removes choices while the run still fails for the same cause.
     ///
-    /// All choices of each kind are removed first. Then halves, quarters and smaller parts are removed in turn
-    /// (delta debugging, Zeller 1999).
+    /// All choices of each kind are removed first. Then halves, quarters and smaller parts are removed in
+    /// turn (delta debugging, Zeller 1999).
     private func shrink(
         _ run: Run,
         seed: UInt64,

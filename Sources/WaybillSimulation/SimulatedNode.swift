@@ -39,7 +39,8 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
     /// The bus of the node; after a crash, the bus of its latest start.
     public var bus: MessageBus { self.current.bus }
 
-    /// The value that the code of the node returned when the node started; after a crash, at its latest start.
+    /// The value that the code of the node returned when the node started; after a crash, at its latest
+    /// start.
     public var contents: Contents { self.current.contents }
 
     /// Whether the node runs.

@@ -9,7 +9,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         case stuck
         case tooMuchTime(Duration)
         case tooManySteps(Int)
-        /// Another thread has enqueued a job, which continues with a function whose mangled name may be known.
+        /// Another thread has enqueued a job, which continues with a function whose mangled name may be
+        /// known.
         case escape(function: String?)
         case notRepeatable(String)
     }
@@ -19,7 +20,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     let cause: Cause
 
-    /// The choices of the shortest run that fails in the same way, for ``simulate(seed:decisions:faults:schedule:limits:_:)``.
+    /// The choices of the shortest run that fails in the same way, for
+    /// ``simulate(seed:decisions:faults:schedule:limits:_:)``.
     public let decisions: String
 
     /// The simulated time at which the run failed.

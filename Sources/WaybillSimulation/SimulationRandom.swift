@@ -3,7 +3,8 @@ internal import WaybillRouting
 
 /// A source of random numbers that yields the same numbers for the same seed, in every process.
 ///
-/// It is a `RandomNumberGenerator` with reference semantics, so a copy continues the sequence of its original.
+/// It is a `RandomNumberGenerator` with reference semantics, so a copy continues the sequence of its
+/// original.
 public final class SimulationRandom: RandomNumberGenerator, Sendable {
     private let generator: Locked<SeededGenerator>
 

@@ -13,11 +13,12 @@ public struct SimulationSchedule: Sendable {
     /// Some seeds change the order often, and others rarely.
     public static let random = Self(depth: nil)
 
-    /// Each task has a random priority, and the ready task with the highest one runs (probabilistic concurrency
-    /// testing, Burckhardt and others 2010).
+    /// Each task has a random priority, and the ready task with the highest one runs (probabilistic
+    /// concurrency testing, Burckhardt and others 2010).
     ///
-    /// At `depth - 1` random moments, the task that runs next gets the lowest priority. A task with a low priority
-    /// waits as long as others can run, so this schedule finds bugs that need one task to be very slow.
+    /// At `depth - 1` random moments, the task that runs next gets the lowest priority. A task with a low
+    /// priority waits as long as others can run, so this schedule finds bugs that need one task to be very
+    /// slow.
     ///
     /// - Parameter depth: The number of ordering constraints that a bug needs, at least 1. Most bugs need 2 or 3.
     /// - Returns: The schedule.

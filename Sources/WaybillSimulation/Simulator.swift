@@ -11,8 +11,8 @@ internal import Glibc
 /// The scheduler of one run: it runs all work of a simulated world on one thread, in an order that decisions
 /// determine, and advances the time when no work is left.
 ///
-/// The compiler cannot check `Sendable` here. The proof: every method is called on the thread of the simulation,
-/// by the scheduler or by the work that it runs.
+/// The compiler cannot check `Sendable` here. The proof: every method is called on the thread of the
+/// simulation, by the scheduler or by the work that it runs.
 final class Simulator: @unchecked Sendable {
     /// A loop of the world.
     struct Loop {

@@ -4,8 +4,8 @@ internal import WaybillEventLoop
 
 /// A simulated world: nodes with their modules, clients that call them, and the conditions that must hold.
 ///
-/// ``simulate(seeds:faults:schedule:limits:_:)`` creates a world for each run. Everything in a world runs on one thread,
-/// and its time passes only when nothing is left to run.
+/// ``simulate(seeds:faults:schedule:limits:_:)`` creates a world for each run. Everything in a world runs on
+/// one thread, and its time passes only when nothing is left to run.
 public final class World: Sendable {
     let simulator: Simulator
     /// The random numbers of the world, for values that a program chooses itself.
@@ -24,9 +24,10 @@ public final class World: Sendable {
 
     /// Starts a node: a bus on separate loops, as in a separate process.
     ///
-    /// A message that no route of a node handles goes to a node that has a route for it. When a crash ends the
-    /// node, its tasks stop where they are, callers on other nodes fail with `unreachable`, and `start` runs
-    /// again with a new bus up to ten seconds later. The files of durable stores that `start` opens stay.
+    /// A message that no route of a node handles goes to a node that has a route for it. When a crash ends
+    /// the node, its tasks stop where they are, callers on other nodes fail with `unreachable`, and `start`
+    /// runs again with a new bus up to ten seconds later. The files of durable stores that `start` opens
+    /// stay.
     ///
     /// - Parameters:
     ///   - name: The name of the node, for diagrams and errors.
@@ -83,8 +84,8 @@ public final class World: Sendable {
 
     /// Requires a condition after every piece of work of a node.
     ///
-    /// The check sees the modules between two pieces of their work: at the beginning and end of a handler, and
-    /// wherever a handler awaits. It is skipped while a node is down.
+    /// The check sees the modules between two pieces of their work: at the beginning and end of a handler,
+    /// and wherever a handler awaits. It is skipped while a node is down.
     ///
     /// - Parameters:
     ///   - name: The name of the condition, which the failure prints.
@@ -93,7 +94,8 @@ public final class World: Sendable {
         self.simulator.addInvariant(name, check)
     }
 
-    /// Requires a condition in the end: when the program of the simulation has ended and nothing is left to run.
+    /// Requires a condition in the end: when the program of the simulation has ended and nothing is left to
+    /// run.
     ///
     /// - Parameters:
     ///   - name: The name of the condition, which the failure prints.

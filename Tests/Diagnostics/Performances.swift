@@ -24,5 +24,5 @@ struct ClockRouter: ServiceRouter {
 
 func provide(on bus: MessageBus) throws {
     try bus.provide((any Timer).self, by: ClockRouter()) { $0 }
-    try bus.provide((any Bell).self, by: ClockRouter())  // error: convert its destination
+    try bus.provide((any Bell).self, by: ClockRouter())  // error: convert the destination
 }

@@ -5,8 +5,8 @@
 
 // A disk in memory, as a file system of SQLite, that can lose power and report failures.
 //
-// The disk keeps what was synchronized. When the power is cut, each write since the last synchronization of its
-// file is kept, dropped, or torn, as random numbers from a seed decide.
+// The disk keeps what was synchronized. When the power is cut, each write since the last synchronization of
+// its file is kept, dropped, or torn, as random numbers from a seed decide.
 //
 // One thread may use a disk at a time. The functions on the disk may be called while no file of it is in use.
 typedef struct faulty_disk faulty_disk;
@@ -34,8 +34,8 @@ int faulty_disk_has_power(const faulty_disk *_Nonnull disk);
 // Restores the power. The files then contain the data that the disk kept during the power cut.
 void faulty_disk_restore_power(faulty_disk *_Nonnull disk);
 
-// Makes each operation fail until the disk is turned on. The files that are open now fail for ever, as if their
-// process had ended.
+// Makes each operation fail until the disk is turned on. The files that are open now fail for ever, as if
+// their process had ended.
 void faulty_disk_turn_off(faulty_disk *_Nonnull disk);
 
 // Turns the disk on again, with all writes, as the system keeps them when a process ends.

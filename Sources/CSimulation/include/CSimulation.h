@@ -7,8 +7,8 @@
 // simulation gets, and, on Linux, the system's time and random numbers on the thread of a simulation.
 //
 // On Linux, a program that contains CSimulation.c calls its functions `clock_gettime`, `gettimeofday`, `time`
-// and `syscall`, so `Date()`, `ContinuousClock.now`, `Task.sleep` and `Int.random(in:)` follow the simulation.
-// On a thread that is not in a simulation, they call the functions of the C library.
+// and `syscall`, so `Date()`, `ContinuousClock.now`, `Task.sleep` and `Int.random(in:)` follow the
+// simulation. On a thread that is not in a simulation, they call the functions of the C library.
 
 // Receives a job that the calling thread has enqueued. The function takes over the job.
 typedef void (*waybill_job_receiver)(void *_Nonnull context, void *_Nonnull job);

@@ -130,8 +130,8 @@ private protocol ContextSource: AnyObject, Sendable {
     var expiry: Deadline { get }
     /// The ID of the message; nil in the handler for URLs that no pattern matches.
     var message: CorrelationID? { get }
-    /// The exchange of the handler that runs the code, or else of the nearest handler that waits for the code;
-    /// nil when there is no such handler.
+    /// The exchange of the handler that runs the code, or else of the nearest handler that waits for the
+    /// code; nil when there is no such handler.
     var counted: Exchange? { get }
     /// The context of the handler that waits for the message, or nil when no handler does.
     var caller: DeliveryContext? { get }

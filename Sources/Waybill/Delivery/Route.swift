@@ -209,7 +209,8 @@ extension MessageBus {
 
     /// Returns a value that may need a conversion.
     ///
-    /// The function is separate, because it looks up the type `Value?`, which takes long in a generic function.
+    /// The function is separate, because it looks up the type `Value?`, which takes long in a generic
+    /// function.
     @inline(never)
     private func convertedValue<Value: Sendable>(
         of result: DeliveryResult,

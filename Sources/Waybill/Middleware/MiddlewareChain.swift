@@ -101,7 +101,8 @@ struct MiddlewareRegistry: Sendable {
         let id: Int
         let code: MiddlewareCode
         var scope: RouteTable<Void>?
-        /// Ends the sequence of the listener of a wiretap, which copies messages and outcomes to the listener.
+        /// Ends the sequence of the listener of a wiretap, which copies messages and outcomes to the
+        /// listener.
         ///
         /// For any other middleware, the closure does nothing.
         var end: @Sendable () -> Void = {}

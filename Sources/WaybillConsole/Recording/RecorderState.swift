@@ -261,7 +261,8 @@ extension RecorderState {
         self.size += size
     }
 
-    /// Removes the oldest flows of the routes whose flows occupy the most bytes, until all flows fit the limit.
+    /// Removes the oldest flows of the routes whose flows occupy the most bytes, until all flows fit the
+    /// limit.
     private mutating func evict() {
         while self.size > self.limits.bytes,
             let route = self.routes.max(by: { $0.value.size < $1.value.size })?.key,

@@ -4,7 +4,8 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The actor that owns the file of a store, on an event loop with its own thread, or on a loop of a simulation.
+/// The actor that owns the file of a store, on an event loop with its own thread, or on a loop of a
+/// simulation.
 ///
 /// Sends, transactions and outcomes of attempts put ``StoreWork`` into the inbox. The engine takes all work
 /// from the inbox and performs it in one transaction. All work that arrives during one synchronization of the

@@ -4,8 +4,8 @@ package import WaybillEventLoop
 
 /// The process of a simulation in which a store is opened, instead of the process of the operating system.
 ///
-/// A store that is opened in a task with a host runs on a loop of the host and uses the host's disk. Opening a
-/// store reads one task-local value for that, and nothing else of a store asks for the host.
+/// A store that is opened in a task with a host runs on a loop of the host and uses the host's disk. Opening
+/// a store reads one task-local value for that, and nothing else of a store asks for the host.
 package struct StoreHost: Sendable {
     /// The host of the stores that the current task opens; nil in a program that does not simulate.
     @TaskLocal package static var current: StoreHost?

@@ -63,8 +63,8 @@ struct BaseURL {
         }
     }
 
-    /// Returns the name of a type as a path segment, such as `user-list` for `UserListModule` and `http-cache`
-    /// for `HTTPCacheModule`.
+    /// Returns the name of a type as a path segment, such as `user-list` for `UserListModule` and
+    /// `http-cache` for `HTTPCacheModule`.
     private func path(of name: String) -> String {
         let isLonger = name.hasSuffix(self.attribute) && name != self.attribute
         let word = isLonger ? name.dropLast(self.attribute.count) : name[...]

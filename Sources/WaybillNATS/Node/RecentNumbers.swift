@@ -1,7 +1,7 @@
 /// The latest of a growing sequence of numbers, which finds repetitions.
 ///
-/// Only numbers near the greatest one are remembered. A number far below the greatest one is new, and becomes the
-/// greatest one: otherwise one forged number could make all later numbers of a node repetitions.
+/// Only numbers near the greatest one are remembered. A number far below the greatest one is new, and becomes
+/// the greatest one: otherwise one forged number could make all later numbers of a node repetitions.
 struct RecentNumbers {
     private var greatest = 0
     /// The numbers that have occurred: bit 0 is the greatest number, bit 1 the number below it.
