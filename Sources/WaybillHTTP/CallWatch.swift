@@ -74,7 +74,9 @@ final class CallWatch: Sendable {
             return outcome
         }
         let period = self.grace.begin {
-            guard self.isTaken.load(ordering: .acquiring) || self.request.isOverdue(on: self.bus) else { return false }
+            guard self.isTaken.load(ordering: .acquiring) || self.request.isOverdue(on: self.bus) else {
+                return false
+            }
             self.end(with: nil)
             return true
         }
