@@ -165,22 +165,14 @@ struct Redaction: Sendable {
 enum PercentEscapes {
     /// Returns a part of a query or a form, with its escapes decoded.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
+        let bytes = bytes.span
         var decoded: [UInt8] = []
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            let byte = bytes[index]
-            let digits = bytes[min(index + 1, bytes.endIndex)..<min(index + 3, bytes.endIndex)]
-            let text = String(decoding: digits, as: UTF8.self)
-            // A sign is not a digit, but the initializer of `UInt8` accepts a sign.
-            if byte == UInt8(ascii: "%"), digits.count == 2, text.allSatisfy(\.isHexDigit),
-                let value = UInt8(text, radix: 16)
-            {
-                decoded.append(value)
-                index += 3
-            } else {
-                decoded.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-                index += 1
-            }
+        var index = 0
+        while index < bytes.count {
+            let (value, length) = PercentCoding.byte(bytes, index: index, end: bytes.count)
+            // In a form, a plus sign that is not encoded is a space.
+            decoded.append(length == 1 && value == UInt8(ascii: "+") ? UInt8(ascii: " ") : value)
+            index += length
         }
         return String(decoding: decoded, as: UTF8.self)
     }

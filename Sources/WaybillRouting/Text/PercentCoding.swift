@@ -1,11 +1,11 @@
 /// Percent-encoding by RFC 3986.
 ///
 /// A `%` without two hexadecimal digits is literal.
-enum PercentCoding {
+package enum PercentCoding {
     /// Decodes the byte at `index`, and returns its value and the number of bytes that it occupies in the
     /// text.
     @inline(__always)
-    static func byte(_ bytes: Span<UInt8>, index: Int, end: Int) -> (value: UInt8, length: Int) {
+    package static func byte(_ bytes: Span<UInt8>, index: Int, end: Int) -> (value: UInt8, length: Int) {
         let byte = bytes[index]
         guard byte == UInt8(ascii: "%"), index &+ 2 < end, let high = ASCII.hexValue(bytes[index &+ 1]),
             let low = ASCII.hexValue(bytes[index &+ 2])
