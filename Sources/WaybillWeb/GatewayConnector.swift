@@ -147,13 +147,13 @@ private struct EventParser {
         var events: [Event] = []
         for byte in part {
             if byte != UInt8(ascii: "\n") {
+                guard self.line.count + self.data.count < self.limit else {
+                    throw RoutingError.refused("an event of the gateway has more than \(self.limit) bytes")
+                }
                 self.line.append(byte)
             } else if let event = self.endLine() {
                 events.append(event)
             }
-        }
-        guard self.line.count + self.data.count <= self.limit else {
-            throw RoutingError.refused("an event of the gateway has more than \(self.limit) bytes")
         }
         return events
     }
