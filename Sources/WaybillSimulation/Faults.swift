@@ -105,16 +105,14 @@ extension Faults {
             let odds = self.delay.odds == 0.1 ? "" : ", odds: \(self.delay.odds)"
             arguments.append("delay: .upTo(\(self.delay.limit.source)\(odds))")
         }
-        if self.failure > 0 { arguments.append("failure: \(self.failure)") }
-        if self.duplication > 0 { arguments.append("duplication: \(self.duplication)") }
-        if self.cancellation > 0 { arguments.append("cancellation: \(self.cancellation)") }
-        if self.disconnection.perHour > 0 {
-            arguments.append("disconnection: .perHour(\(self.disconnection.perHour))")
-        }
-        if self.crash.perHour > 0 { arguments.append("crash: .perHour(\(self.crash.perHour))") }
-        if self.powerLoss.perHour > 0 {
-            arguments.append("powerLoss: .perHour(\(self.powerLoss.perHour))")
-        }
+        let odds = [
+            ("failure", self.failure), ("duplication", self.duplication), ("cancellation", self.cancellation),
+        ]
+        let rates = [
+            ("disconnection", self.disconnection), ("crash", self.crash), ("powerLoss", self.powerLoss),
+        ]
+        arguments += odds.filter { $0.1 > 0 }.map { "\($0): \($1)" }
+        arguments += rates.filter { $0.1.perHour > 0 }.map { "\($0): .perHour(\($1.perHour))" }
         return arguments.isEmpty ? nil : "Faults(\(arguments.joined(separator: ", ")))"
     }
 }

@@ -30,6 +30,12 @@ final class Network: @unchecked Sendable {
             self.isSeparate = isSeparate
             self.loopCount = loopCount
         }
+
+        /// Removes the unanswered requests, and returns them in the order of their arrival.
+        func takeRequests() -> [PendingReply] {
+            defer { self.requests = [:] }
+            return self.requests.sorted { $0.key < $1.key }.map(\.value)
+        }
     }
 
     private let simulator: Simulator
@@ -50,15 +56,39 @@ final class Network: @unchecked Sendable {
             self?.clients = nil
             self?.releaseCrashedBuses()
         }
-        let disconnectionRate = simulator.faults.disconnection.perHour
-        if disconnectionRate > 0 {
-            simulator.observeTime { [weak self] in self?.disconnectAtRandom(disconnectionRate, passed: $0) }
+        self.inject(simulator.faults.disconnection, as: .failure) { network, number, steps in
+            network.simulator.plan(afterSteps: steps - 1) { network.disconnect(number) }
         }
-        let rate = simulator.faults.crash.perHour
-        if rate > 0 { simulator.observeTime { [weak self] in self?.crashAtRandom(rate, passed: $0) } }
-        let powerRate = simulator.faults.powerLoss.perHour
-        if powerRate > 0 {
-            simulator.observeTime { [weak self] in self?.losePowerAtRandom(powerRate, passed: $0) }
+        self.inject(simulator.faults.crash, as: .crash) { network, number, steps in
+            network.simulator.plan(afterSteps: steps - 1) { network.crash(number) }
+        }
+        self.inject(simulator.faults.powerLoss, as: .crash) { network, number, steps in
+            // A node without stores loses power in the middle of its work.
+            guard network.nodes[number].disk?.cutPower(afterOperations: steps) == false else { return }
+            network.simulator.plan(afterSteps: steps - 1) { network.crash(number, losingPower: true) }
+        }
+    }
+
+    /// Lets a fault happen to the running nodes at random times.
+    ///
+    /// - Parameters:
+    ///   - rate: The rate of the fault.
+    ///   - kind: The kind of the choice.
+    ///   - fault: Plans the fault for a node. The last argument is the number of steps after which the fault
+    ///     happens, in the middle of the work that the passage of time has caused.
+    private func inject(
+        _ rate: Faults.Rate,
+        as kind: Decisions.Kind,
+        _ fault: @escaping (_ network: Network, _ node: Int, _ steps: Int) -> Void
+    ) {
+        guard rate.perHour > 0 else { return }
+        self.simulator.observeTime { [weak self] nanoseconds in
+            guard let self else { return }
+            let odds = rate.perHour * Double(nanoseconds) / 3_600e9
+            for (number, node) in self.nodes.enumerated() where node.bus != nil {
+                let steps = self.simulator.choose(kind, below: 64, odds: min(odds, 1))
+                if steps > 0 { fault(self, number, steps) }
+            }
         }
     }
 
@@ -173,9 +203,7 @@ extension Network {
         node.loops = []
         // The bus ends with its process. Releasing it now would fail its callers in an orderly way.
         self.crashedBuses.append((bus, loop))
-        let requests = node.requests.sorted { $0.key < $1.key }
-        node.requests = [:]
-        for (_, reply) in requests {
+        for reply in node.takeRequests() {
             reply.resume(
                 with: .failure(RoutingError(.unreachable, message: "the node \(node.name) has crashed"))
             )
@@ -206,25 +234,6 @@ extension Network {
     private func restartDelay() -> Duration {
         .milliseconds(100 << self.simulator.choose(.crash, below: 7, odds: 0.9))
     }
-
-    private func losePowerAtRandom(_ perHour: Double, passed nanoseconds: Int64) {
-        let odds = perHour * Double(nanoseconds) / 3_600e9
-        for (number, node) in self.nodes.enumerated() where node.bus != nil {
-            let count = self.simulator.choose(.crash, below: 64, odds: min(odds, 1))
-            guard count > 0, node.disk?.cutPower(afterOperations: count) == false else { continue }
-            // A node without stores loses power in the middle of its work.
-            self.simulator.plan(afterSteps: count - 1) { self.crash(number, losingPower: true) }
-        }
-    }
-
-    private func crashAtRandom(_ perHour: Double, passed nanoseconds: Int64) {
-        let odds = perHour * Double(nanoseconds) / 3_600e9
-        for (number, node) in self.nodes.enumerated() where node.bus != nil {
-            // The node crashes in the middle of the work that the passage of time has caused.
-            let steps = self.simulator.choose(.crash, below: 64, odds: min(odds, 1))
-            if steps > 0 { self.simulator.plan(afterSteps: steps - 1) { self.crash(number) } }
-        }
-    }
 }
 
 // Connections that end.
@@ -232,20 +241,9 @@ extension Network {
     /// Fails the unanswered requests of a node, and cancels their handlers.
     func disconnect(_ number: Int) {
         let node = self.nodes[number]
-        let requests = node.requests.sorted { $0.key < $1.key }
-        node.requests = [:]
-        for (_, reply) in requests {
+        for reply in node.takeRequests() {
             let message = "the connection to the node \(node.name) has ended"
             reply.cancel(with: RoutingError(.unreachable, message: message))
-        }
-    }
-
-    private func disconnectAtRandom(_ perHour: Double, passed nanoseconds: Int64) {
-        let odds = perHour * Double(nanoseconds) / 3_600e9
-        for (number, node) in self.nodes.enumerated() where node.bus != nil {
-            // The connection ends in the middle of the work that the passage of time has caused.
-            let steps = self.simulator.choose(.failure, below: 64, odds: min(odds, 1))
-            if steps > 0 { self.simulator.plan(afterSteps: steps - 1) { self.disconnect(number) } }
         }
     }
 }
@@ -362,65 +360,5 @@ struct NodeConnector: Cluster {
             own: ClusterView.Member(name: "", id: "", patterns: [], silence: .zero, isLeaving: false),
             others: []
         )
-    }
-}
-
-/// The reply that a caller on one node awaits from another node.
-final class PendingReply: Sendable {
-    private struct State {
-        var result: Result<any Sendable, any Error>?
-        var waiter: CheckedContinuation<any Sendable, any Error>?
-        var onCancel: (@Sendable () -> Void)?
-        var isCancelled = false
-    }
-
-    private let state = Locked(State())
-
-    /// Waits for the reply.
-    ///
-    /// A cancelled caller cancels the handler, and fails at once.
-    nonisolated(nonsending) func value() async throws -> any Sendable {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let result = self.state.withLock { state in
-                    if state.result == nil { state.waiter = waiter }
-                    return state.result
-                }
-                if let result { waiter.resume(with: result) }
-            }
-        } onCancel: {
-            self.cancel()
-        }
-    }
-
-    /// Ends the wait with a result; only the first result has an effect.
-    func resume(with result: Result<any Sendable, any Error>) {
-        let waiter = self.state.withLock { state -> CheckedContinuation<any Sendable, any Error>? in
-            guard state.result == nil else { return nil }
-            state.result = result
-            return state.waiter.take()
-        }
-        waiter?.resume(with: result)
-    }
-
-    /// Cancels the handler, and ends the wait.
-    ///
-    /// - Parameter error: The error that the caller gets.
-    func cancel(with error: any Error = CancellationError()) {
-        let onCancel = self.state.withLock { state in
-            state.isCancelled = true
-            return state.onCancel.take()
-        }
-        onCancel?()
-        self.resume(with: .failure(error))
-    }
-
-    /// Sets the code that cancels the handler; runs it at once if the caller was cancelled before.
-    func onCancel(_ body: @escaping @Sendable () -> Void) {
-        let isCancelled = self.state.withLock { state in
-            if !state.isCancelled { state.onCancel = body }
-            return state.isCancelled
-        }
-        if isCancelled { body() }
     }
 }

@@ -58,8 +58,8 @@ public func simulate(
 ///   - schedule: The schedule of the simulation that has failed; decisions replace it.
 ///   - limits: The limits of the run.
 ///   - body: The program.
-/// - Throws: ``SimulationFailure`` if the run fails, and ``SimulationError`` for a text that is not the text of
-///   decisions.
+/// - Throws: ``SimulationFailure`` if the run fails, and ``SimulationError`` for a text that is not the text
+///   of decisions.
 public func simulate(
     seed: UInt64,
     decisions: String? = nil,

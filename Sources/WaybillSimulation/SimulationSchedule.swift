@@ -20,7 +20,8 @@ public struct SimulationSchedule: Sendable {
     /// priority waits as long as others can run, so this schedule finds bugs that need one task to be very
     /// slow.
     ///
-    /// - Parameter depth: The number of ordering constraints that a bug needs, at least 1. Most bugs need 2 or 3.
+    /// - Parameter depth: The number of ordering constraints that a bug needs, at least 1. Most bugs need 2
+    ///   or 3.
     /// - Returns: The schedule.
     public static func pct(depth: Int) -> Self { Self(depth: max(1, depth)) }
 }

@@ -1,0 +1,61 @@
+internal import WaybillEventLoop
+
+/// The reply that a caller on one node awaits from another node.
+final class PendingReply: Sendable {
+    private struct State {
+        var result: Result<any Sendable, any Error>?
+        var waiter: CheckedContinuation<any Sendable, any Error>?
+        var onCancel: (@Sendable () -> Void)?
+        var isCancelled = false
+    }
+
+    private let state = Locked(State())
+
+    /// Waits for the reply.
+    ///
+    /// A cancelled caller cancels the handler, and fails at once.
+    nonisolated(nonsending) func value() async throws -> any Sendable {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                let result = self.state.withLock { state in
+                    if state.result == nil { state.waiter = waiter }
+                    return state.result
+                }
+                if let result { waiter.resume(with: result) }
+            }
+        } onCancel: {
+            self.cancel()
+        }
+    }
+
+    /// Ends the wait with a result; only the first result has an effect.
+    func resume(with result: Result<any Sendable, any Error>) {
+        let waiter = self.state.withLock { state -> CheckedContinuation<any Sendable, any Error>? in
+            guard state.result == nil else { return nil }
+            state.result = result
+            return state.waiter.take()
+        }
+        waiter?.resume(with: result)
+    }
+
+    /// Cancels the handler, and ends the wait.
+    ///
+    /// - Parameter error: The error that the caller gets.
+    func cancel(with error: any Error = CancellationError()) {
+        let onCancel = self.state.withLock { state in
+            state.isCancelled = true
+            return state.onCancel.take()
+        }
+        onCancel?()
+        self.resume(with: .failure(error))
+    }
+
+    /// Sets the code that cancels the handler; runs it at once if the caller was cancelled before.
+    func onCancel(_ body: @escaping @Sendable () -> Void) {
+        let isCancelled = self.state.withLock { state in
+            if !state.isCancelled { state.onCancel = body }
+            return state.isCancelled
+        }
+        if isCancelled { body() }
+    }
+}
