@@ -115,18 +115,12 @@ extension DurableRule {
         var last = first
         var count = 1
         var following = self.next(after: first)
-        while let time = following, time <= now, count < Self.mostMissed {
+        while let time = following, time <= now {
             last = time
             count += 1
-            following = self.next(after: time)
-        }
-        if let time = following, time <= now {
             // Too many times have passed to visit each of them, but `skip` needs the latest one.
-            following = self.next(after: now - Self.grace - 1)
-            while let time = following, time <= now {
-                last = time
-                following = self.next(after: time)
-            }
+            let isNear = count < Self.mostMissed
+            following = self.next(after: isNear ? time : max(time, now - Self.grace - 1))
         }
         return (self.select(last: last, count: count, misfire: misfire, now: now), following)
     }
