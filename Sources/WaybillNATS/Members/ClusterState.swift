@@ -31,6 +31,8 @@ struct ClusterState: Sendable {
 
         var routes: Set<String> { self.routeList.patterns }
         var topics: Set<String> { self.topicList.patterns }
+        /// The number of bytes in the patterns.
+        var patternBytes: Int { self.routeList.byteCount + self.topicList.byteCount }
 
         /// Creates a member for a node whose state is not known yet.
         init(_ announcement: Announcement, at now: Instant) {
@@ -198,7 +200,7 @@ struct ClusterState: Sendable {
         guard announcement.kind == .hello || announcement.kind == .state,
             let member = self.members[announcement.node]
         else { return 0 }
-        return member.routeList.byteCount + member.topicList.byteCount
+        return member.patternBytes
     }
 
     private mutating func update(_ member: inout Member, routes: Set<String>, topics: Set<String>) {
@@ -207,10 +209,10 @@ struct ClusterState: Sendable {
         self.directory.addRoutes(routes.lazy.filter { !oldRoutes.contains($0) }, of: member.id)
         for old in oldTopics where !topics.contains(old) { self.directory.removeTopic(old) }
         for new in topics where !oldTopics.contains(new) { self.directory.addTopic(new) }
-        self.patternBytes -= member.routeList.byteCount + member.topicList.byteCount
+        self.patternBytes -= member.patternBytes
         member.routeList = PatternList(routes)
         member.topicList = PatternList(topics)
-        self.patternBytes += member.routeList.byteCount + member.topicList.byteCount
+        self.patternBytes += member.patternBytes
     }
 
     /// Returns whether an announcement comes from a node that has departed.
