@@ -63,7 +63,7 @@ extension TypedURL {
     ) -> Self {
         // The compiler removes these casts when the function is inlined and the type is known.
         if Parameter.self == Int.self, let number = value as? Int {
-            self.draft.addText(name, number.description)
+            self.draft.addNumber(name, number)
         } else if Parameter.self == String.self, let text = value as? String {
             self.draft.addText(name, text)
         } else {

@@ -9,11 +9,11 @@ struct URLDraft: Sendable {
     @usableFromInline let pattern: String
     /// Whether the pattern has no placeholders and is therefore a URL.
     @usableFromInline let isURL: Bool
-    /// The URL with the parameters that have been added so far.
-    private var text: String
-    private var hasQuery = false
-    /// The byte offset of the URL's fragment; nil when the URL has no fragment.
-    private var fragment: Int?
+    /// The bytes of the URL before its fragment, with the parameters that have been added so far.
+    private var bytes: [UInt8]
+    /// The bytes of the fragment, with its `#`.
+    private var fragment: [UInt8] = []
+    private var hasQuery: Bool
     /// The parts that only a few URLs have, behind one reference.
     ///
     /// Separate properties would cost more, because even an empty array and an empty dictionary are
@@ -38,44 +38,42 @@ struct URLDraft: Sendable {
     }
 
     @usableFromInline
-    init(_ pattern: String) {
-        self.pattern = pattern
-        self.text = pattern
-        self.isURL = PlainPattern.isURL(pattern)
-        self.scan(pattern)
-    }
+    init(_ pattern: String) { self.init(pattern, isURL: PlainPattern.isURL(pattern)) }
 
     /// Creates a draft from a pattern that the caller knows to be a URL.
     @usableFromInline
-    init(url: String) {
-        self.pattern = url
-        self.text = url
-        self.isURL = true
-        self.scan(url)
-    }
+    init(url: String) { self.init(url, isURL: true) }
 
-    /// Finds the query and the fragment of a URL.
-    private mutating func scan(_ url: String) {
-        let bytes = url.utf8.span
-        for offset in bytes.indices {
-            switch bytes[offset] {
-            case UInt8(ascii: "?"): self.hasQuery = true
-            case UInt8(ascii: "#"):
-                self.fragment = offset
-                return
-            default: break
-            }
+    private init(_ pattern: String, isURL: Bool) {
+        self.pattern = pattern
+        self.isURL = isURL
+        self.bytes = []
+        self.bytes.reserveCapacity(pattern.utf8.count + 32)
+        self.bytes.append(contentsOf: pattern.utf8)
+        if let mark = self.bytes.firstIndex(of: UInt8(ascii: "#")) {
+            self.fragment = Array(self.bytes[mark...])
+            self.bytes.removeSubrange(mark...)
         }
+        self.hasQuery = self.bytes.contains(UInt8(ascii: "?"))
     }
 
     /// Adds a parameter that has a text.
     @usableFromInline
     mutating func addText(_ name: String, _ text: String) {
         if self.isURL {
-            self.append(Address.encode(name), Address.encode(text))
+            self.beginItem(name)
+            self.bytes.append(contentsOf: Address.encode(text).utf8)
         } else {
             self.rest = .of(self.values + [(name, text)], passed: self.parameters)
         }
+    }
+
+    /// Adds a number in decimal digits.
+    @usableFromInline
+    mutating func addNumber(_ name: String, _ number: Int) {
+        guard self.isURL else { return self.addText(name, number.description) }
+        self.beginItem(name)
+        self.bytes.append(decimal: number)
     }
 
     /// Adds a value of any type.
@@ -112,25 +110,12 @@ struct URLDraft: Sendable {
         }
     }
 
-    /// Appends an item to the query, before the fragment.
-    private mutating func append(_ name: String, _ value: String) {
-        let mark = UInt8(ascii: self.hasQuery ? "&" : "?")
+    /// Appends the name of an item of the query.
+    private mutating func beginItem(_ name: String) {
+        self.bytes.append(UInt8(ascii: self.hasQuery ? "&" : "?"))
         self.hasQuery = true
-        let text = self.text
-        let end = self.fragment ?? text.utf8.count
-        let length = name.utf8.count + value.utf8.count + 2
-        self.fragment = self.fragment.map { $0 + length }
-        // Each append to a `String` would check and grow it again, so one buffer receives all parts.
-        self.text = unsafe String(unsafeUninitializedCapacity: text.utf8.count + length) { memory in
-            var url = unsafe OutputSpan(buffer: memory, initializedCount: 0)
-            url.append(text.utf8.span, in: 0..<end)
-            url.append(mark)
-            url.append(name.utf8.span)
-            url.append(UInt8(ascii: "="))
-            url.append(value.utf8.span)
-            url.append(text.utf8.span, in: end..<text.utf8.count)
-            return unsafe url.finalize(for: memory)
-        }
+        self.bytes.append(contentsOf: Address.encode(name).utf8)
+        self.bytes.append(UInt8(ascii: "="))
     }
 
     /// Returns the URL with all parameters that have a text.
@@ -139,7 +124,12 @@ struct URLDraft: Sendable {
     ///   would not extract unchanged from the URL.
     @usableFromInline
     func url() throws(RoutingError) -> String {
-        if self.isURL { return self.text }
+        if self.isURL {
+            return String(
+                decoding: self.fragment.isEmpty ? self.bytes : self.bytes + self.fragment,
+                as: UTF8.self
+            )
+        }
         if let url = PlainPattern.url(self.pattern, self.values) { return url }
         let pattern = try RoutePattern(self.pattern)
         let named = Set(pattern.parameters.map(\.name))
@@ -167,9 +157,16 @@ struct URLDraft: Sendable {
     }
 }
 
-extension OutputSpan<UInt8> {
-    /// Appends the bytes of a span, or of a part of it.
-    fileprivate mutating func append(_ bytes: borrowing Span<UInt8>, in range: Range<Int>? = nil) {
-        for index in range ?? bytes.indices { self.append(bytes[index]) }
+extension [UInt8] {
+    /// Appends a number in decimal digits.
+    fileprivate mutating func append(decimal number: Int) {
+        if number < 0 { self.append(UInt8(ascii: "-")) }
+        let start = self.count
+        var rest = number.magnitude
+        repeat {
+            self.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest != 0
+        self[start...].reverse()
     }
 }
