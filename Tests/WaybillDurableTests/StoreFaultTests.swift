@@ -113,11 +113,12 @@ import WaybillTestSupport
 /// Faults of a disk in memory.
 @Suite struct DiskFaultTests {
     private let disk = FaultyDisk(seed: 1)
+    private let log = Journal<String>()
 
     private func open() async throws -> DurableStore {
         var configuration = DurableStore.Configuration()
         configuration.vfs = self.disk.name
-        configuration.logger = Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() }
+        configuration.logger = Logger(label: "faults") { [log] _ in JournalLogHandler(journal: log) }
         return try await DurableStore("faults.db", configuration: configuration)
     }
 
@@ -150,7 +151,10 @@ import WaybillTestSupport
         }
         #expect(code == .diskFull)
         gate.open()
-        try await Task.sleep(for: .milliseconds(50))
+        #expect(await eventually { !self.log.entries.isEmpty })
+        // The store tries again every 500 ms, and reports only its first failure.
+        try await Task.sleep(for: .milliseconds(1_200))
+        #expect(self.log.entries.count == 1)
         self.disk.limit(to: 0)
         #expect(await eventually { (try? await store.statistics().underway) == 0 })
         try await store.send("app://work")
@@ -172,7 +176,7 @@ import WaybillTestSupport
         self.disk.limit(to: 1)
         gate.open()
         // The disk must refuse the outcome before the store is closed.
-        try await Task.sleep(for: .milliseconds(50))
+        #expect(await eventually { !self.log.entries.isEmpty })
         let start = ContinuousClock.now
         async let closed: Void = store.close(drainingFor: .seconds(60))
         try await Task.sleep(for: .milliseconds(50))

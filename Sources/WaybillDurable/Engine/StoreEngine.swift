@@ -30,6 +30,10 @@ actor StoreEngine: LoopBound {
     private var schedules = ScheduleTable()
     private var figures = StoreFigures()
     private var timer: ScheduledTimer?
+    /// Whether the last batch failed and left outcomes that must be written.
+    ///
+    /// Only the first of several failures is logged.
+    private var isRetrying = false
     /// Whether the store is closing, so that no further attempts may begin.
     private var isClosing = false
     private var drainWaiters: [() -> Void] = []
@@ -156,6 +160,7 @@ actor StoreEngine: LoopBound {
             return nil
         }
         (self.lanes, self.numbers, self.schedules) = (batch.lanes, batch.numbers, schedules)
+        self.isRetrying = false
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
         if self.lanes.inFlight == 0 { self.resumeDrainWaiters() }
@@ -175,6 +180,13 @@ actor StoreEngine: LoopBound {
         guard error.isFatal else {
             let retried = works.filter(\.mustSucceed)
             for work in works where !work.mustSucceed { work.reject(error) }
+            if !retried.isEmpty, !self.isRetrying {
+                self.isRetrying = true
+                self.settings.value.configuration.logger.error(
+                    "a durable store could not write the outcomes of attempts and tries again",
+                    metadata: ["outcomes": "\(retried.count)", "error": "\(error)"]
+                )
+            }
             self.inbox.putBack(retried)
             self.retryLater()
             return
