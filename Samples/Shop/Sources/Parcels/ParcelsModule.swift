@@ -6,12 +6,17 @@ package import WaybillDurable
 /// The messages to this module are durable: a store keeps them in a file until they have been handled.
 @Module("app://parcels")
 package actor ParcelsModule {
+    private let store: DurableStore
     private let onAttempt: @Sendable (_ order: Int, _ attempt: Int) -> Void
 
     /// Creates the module.
     ///
-    /// - Parameter onAttempt: Runs before an order is shipped, with the number of the attempt.
-    package init(onAttempt: @escaping @Sendable (_ order: Int, _ attempt: Int) -> Void) {
+    /// - Parameters:
+    ///   - store: The store with the table of the parcels.
+    ///   - onAttempt: Runs before an order is shipped, with the number of the attempt.
+    package init(_ store: DurableStore, onAttempt: @escaping @Sendable (_ order: Int, _ attempt: Int) -> Void)
+    {
+        self.store = store
         self.onAttempt = onAttempt
     }
 
@@ -28,5 +33,13 @@ package actor ParcelsModule {
         try await message.complete { transaction in
             try transaction.execute("INSERT INTO parcels (order_number) VALUES (?)", order)
         }
+    }
+
+    /// Returns the number of parcels of an order.
+    @Route func count(order: Int) async throws -> Int {
+        let rows = try await self.store.transaction { transaction in
+            try transaction.query("SELECT count(*) AS count FROM parcels WHERE order_number = ?", order)
+        }
+        return rows.first?["count"]?.int ?? 0
     }
 }

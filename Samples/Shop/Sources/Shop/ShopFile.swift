@@ -4,7 +4,7 @@ internal import ShopAPI
 internal import Waybill
 internal import WaybillDurable
 
-/// A file with the orders and the receipts, and with the messages that ship the orders.
+/// A file with the orders, the receipts and the parcels, and with the messages that ship the orders.
 struct ShopFile: ShopStorage {
     let store: DurableStore
 
@@ -18,14 +18,16 @@ struct ShopFile: ShopStorage {
         }
     }
 
-    /// Installs the module that ships paid orders, and begins to deliver its messages.
-    func attach(to bus: MessageBus) async throws {
+    /// Installs the module that ships paid orders.
+    ///
+    /// If another process sends an order, the file of this process takes over the message.
+    func installParcels(on bus: MessageBus) async throws {
         try await bus.install {
-            ParcelsModule { order, _ in
+            ParcelsModule(self.store) { order, _ in
                 bus.send("app://activity/log", parameters: ["text": "order \(order) is being shipped"])
             }
         }
-        try await bus.attach(self.store)
+        try bus.use(DurableReceiver(self.store), for: "app://parcels/**")
     }
 
     /// Saves an order.

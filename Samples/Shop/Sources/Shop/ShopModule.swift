@@ -8,18 +8,19 @@ internal import Orders
 internal import Payments
 internal import Waybill
 
-/// The modules of the shop: six actors with `@Module`, and a carrier that does not import Waybill.
+/// The modules of the shop: seven actors with `@Module`, and a carrier that does not import Waybill.
 ///
 /// This is the only file that imports all modules. The shop also runs without one of them. The URLs of the
 /// missing module then fail with `noRoute`.
 enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
-    case accounts, catalog, cart, orders, payments, activity, shipping
+    case accounts, catalog, cart, orders, payments, activity, shipping, parcels
 
     /// Installs the module.
     ///
     /// - Parameters:
     ///   - bus: The bus of the shop.
-    ///   - file: The file that keeps the orders and receipts; nil to forget them.
+    ///   - file: The file that keeps the orders, receipts and parcels; nil to forget the orders and receipts,
+    ///     and to ship no parcels.
     /// - Throws: An error of the catalogue or of the file.
     func install(on bus: MessageBus, file: ShopFile?) async throws {
         switch self {
@@ -34,6 +35,7 @@ enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
             try await bus.install { PaymentsModule(receipts, keptIn: file) }
         case .activity: try await bus.install { ActivityModule() }
         case .shipping: try Carrier().join(bus)
+        case .parcels: try await file?.installParcels(on: bus)
         }
     }
 

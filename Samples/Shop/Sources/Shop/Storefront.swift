@@ -1,6 +1,7 @@
 internal import Logging
 internal import ShopAPI
 internal import Waybill
+internal import WaybillDurable
 internal import WaybillEventLoop
 
 /// The shop, or a part of it: a bus, and modules on its loop.
@@ -28,7 +29,7 @@ struct Storefront {
             configuration: .init(defaultScheme: "app", conventions: conventions, logger: logger)
         )
         for module in modules { try await module.install(on: self.bus, file: file) }
-        try await file?.attach(to: self.bus)
+        if let file { try await self.bus.attach(file.store) }
         if !modules.contains(.accounts) {
             // The accounts module is in another process, where its service has the same URL.
             try self.bus.provide((any CustomerService).self, at: "app://customers") {

@@ -16,6 +16,7 @@ struct NodeCommand: AsyncParsableCommand {
 
             EXAMPLE:
               shop node counter --modules accounts cart --nats nats://127.0.0.1:4222
+              shop node office --modules orders payments --data office.db --nats nats://127.0.0.1:4222
             """
     )
 
@@ -34,8 +35,11 @@ struct NodeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The URL of a NATS server.", valueName: "url"))
     var nats: String
 
+    @OptionGroup var data: DataOption
+
     func run() async throws {
-        let shop = try await Storefront(modules: self.modules)
+        let file = try await self.data.openFile()
+        let shop = try await Storefront(modules: self.modules, file: file)
         for url in self.modules.flatMap(\.urls) { try shop.bus.share(url) }
         var configuration = ClusterNode.Configuration()
         configuration.name = self.name
@@ -55,6 +59,7 @@ struct NodeCommand: AsyncParsableCommand {
             defer { leaving.cancel() }
             try await node.run()
         }
+        await file?.store.close()
     }
 }
 #endif

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Routes
 internal import ShopAPI
 internal import Waybill
-internal import WaybillDurable
 internal import WaybillEventLoop
 internal import WaybillServe
 
@@ -38,13 +37,7 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var routes: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "A file that keeps the orders and receipts. Paid orders are shipped, each exactly once.",
-            valueName: "file"
-        )
-    )
-    var data: String?
+    @OptionGroup var data: DataOption
 
     /// The URLs for customers.
     ///
@@ -63,7 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
     static let reviews = "app://reviews/:product"
 
     func run() async throws {
-        let file = try await self.openFile()
+        let file = try await self.data.openFile()
         let shop = try await Storefront(file: file)
         shop.bus.use(ShopErrorMiddleware())
         for url in Self.customerURLs { try shop.bus.expose(url) }
@@ -78,15 +71,6 @@ struct ServeCommand: AsyncParsableCommand {
             try await Self.serve(server, routes, until: signals)
         }
         await file?.store.close()
-    }
-
-    private func openFile() async throws -> ShopFile? {
-        guard let data else { return nil }
-        do {
-            return try await ShopFile(data)
-        } catch let error as DurableError {
-            throw ValidationError(error.message)
-        }
     }
 
     /// Writes a line immediately, also into a pipe, because a script may wait for it.

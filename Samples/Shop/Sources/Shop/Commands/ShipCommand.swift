@@ -44,7 +44,7 @@ struct ShipCommand: AsyncParsableCommand {
         let bus = MessageBus()
         let (order, kills) = (self.order, self.kill)
         try await bus.install {
-            ParcelsModule { order, attempt in
+            ParcelsModule(store) { order, attempt in
                 try? self.print("order \(order): attempt \(attempt)")
                 if kills, attempt == 1 { Foundation.kill(getpid(), SIGKILL) }
             }
@@ -57,10 +57,7 @@ struct ShipCommand: AsyncParsableCommand {
         while try await !store.messages(matching: "app://parcels/**").allSatisfy({ $0.state == .dead }) {
             try await Task.sleep(for: .milliseconds(5))
         }
-        let rows = try await store.transaction { transaction in
-            try transaction.query("SELECT count(*) AS count FROM parcels WHERE order_number = ?", order)
-        }
-        return rows.first?["count"]?.int ?? 0
+        return try await bus.route("app://parcels/count?order=\(order)")
     }
 
     private func print(_ line: String) throws {
