@@ -6,14 +6,12 @@ internal import WaybillRouting
 enum Delivery: Sendable {
     /// The message has its outcome: a reply or a failure.
     case ended(DeliveryResult)
-    /// The handler runs in its own task or waits for its turn.
+    /// The message has its own task, which runs the handler or waits for the message's turn.
     ///
     /// The handler may have ended already.
-    case started(Exchange)
-    /// The handler cannot suspend.
-    ///
-    /// When it is the message's turn, the handler runs in the caller's task.
-    case queued(QueuedTask)
+    case ownTask(Exchange)
+    /// The handler cannot suspend, and runs in the caller's task when it is the message's turn.
+    case callersTask(QueuedTask)
     /// Middlewares intercept the message in the caller's task.
     case intercepted(Interception)
     /// The caller must suspend before the delivery.
@@ -126,10 +124,16 @@ extension BusCore {
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
         guard case .inPlace = place, isImmediate else {
-            return self.start(request, ticket: ticket, parameters: parameters, at: handler, place: place)
+            return self.deliverInTask(
+                request,
+                ticket: ticket,
+                parameters: parameters,
+                at: handler,
+                place: place
+            )
         }
 
-        // Invoke: call the handler.
+        // Invoke: call the handler. It is registered, because `resolve` has just found it.
         let message = request.message(id: ticket.id, parameters: parameters, on: self)
         let outcome = handler.invoke(message, call)
 
@@ -139,9 +143,10 @@ extension BusCore {
         return .ended(DeliveryResult(id: id, outcome: consume outcome, returnPath: message.returnPath))
     }
 
-    /// Starts the task of a message, or enqueues the message when it must wait.
+    /// Takes an awaited message whose handler is not called in place to the task that handles it: the caller's
+    /// task or a new one.
     @inline(never)
-    private func start(
+    private func deliverInTask(
         _ request: Request,
         ticket: consuming MessageTicket,
         parameters: consuming Parameters,
@@ -153,7 +158,7 @@ extension BusCore {
             // the caller's task. Until the handler begins, the bus can still resume the caller with a
             // failure.
             let message = request.message(id: ticket.id, parameters: parameters, on: self)
-            return .queued(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
+            return .callersTask(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
         let (exchange, message) = self.exchange(
             request,
@@ -162,8 +167,13 @@ extension BusCore {
             at: handler,
             to: .caller
         )
-        exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
-        return .started(exchange)
+        exchange.startOrEnqueueTask(
+            of: message,
+            at: handler,
+            place: place,
+            watchedOn: self.watcher(of: request.expiry)
+        )
+        return .ownTask(exchange)
     }
 
     /// Creates a message and its exchange.
@@ -226,7 +236,7 @@ extension BusCore {
         let request = chain.isObserved ? request.noting(.request, on: self) : request
         let isImmediate = target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
         guard isImmediate, !request.expiry.exists else {
-            return .started(
+            return .ownTask(
                 self.intercept(
                     request,
                     ticket: ticket,
@@ -269,14 +279,14 @@ extension BusCore {
             on: self,
             deadline: request.expiry
         )
-        exchange.start(
-            TaskWork(
+        exchange.startTask(
+            for: TaskWork(
                 message: message,
                 interception: interception,
                 handler: handler,
                 endsTurn: false
             ),
-            on: self.watcher(of: request.expiry)
+            watchedOn: self.watcher(of: request.expiry)
         )
         return exchange
     }
@@ -301,18 +311,28 @@ extension BusCore {
         case .ended(let result):
             if !result.outcome.isReply { await self.yieldThread() }
             return result
-        case .started(let exchange):
+        case .ownTask(let exchange):
             let outcome = await exchange.listen(listener)
             return DeliveryResult(id: exchange.id, outcome: outcome, returnPath: exchange.returnPath)
-        case .queued(let task):
+        case .callersTask(let task):
             task.handler.counters.begin()
             let outcome = await task.run()
-            return self.settle(task.takeTicket(), as: outcome, of: task.message, at: task.handler)
+            return self.settleInCallersTask(
+                task.takeTicket(),
+                as: outcome,
+                of: task.message,
+                at: task.handler
+            )
         case .intercepted(let interception):
             let handler = interception.target.handler
             handler?.counters.begin()
             let outcome = await interception.outcome()
-            return self.settle(interception.takeTicket(), as: outcome, of: interception.message, at: handler)
+            return self.settleInCallersTask(
+                interception.takeTicket(),
+                as: outcome,
+                of: interception.message,
+                at: handler
+            )
         case .unadmitted(let pending):
             // Yield once only: a second yield would let later messages overtake this one.
             await EventLoop.yieldIfDue()
@@ -326,7 +346,7 @@ extension BusCore {
     }
 
     /// Settles a message whose handler ran in the task of its caller.
-    private func settle(
+    private func settleInCallersTask(
         _ ticket: consuming MessageTicket?,
         as outcome: Outcome,
         of message: Message,
@@ -345,7 +365,7 @@ extension BusCore {
             isInFlight: handler != nil,
             on: self.currentShard
         )
-        return DeliveryResult(id: message.id, outcome: outcome, returnPath: message.extras?.returnPath)
+        return DeliveryResult(id: message.id, outcome: outcome, returnPath: message.returnPath)
     }
 
     /// Yields the thread at the end of a call that has not suspended, unless the thread runs a loop of the

@@ -31,11 +31,11 @@ extension Exchange {
         ///
         /// The property is not optional because Swift 6.3 leaks values that are assigned by optional chaining
         /// in a noncopyable value.
-        private var waiting = Waiting()
-        private var isWaiting = false
+        private var suspension = Suspension()
+        private var isSuspended = false
 
         /// The parts of an exchange that exist only while its handler is waiting or suspended.
-        struct Waiting {
+        struct Suspension {
             /// Whether the exchange is registered with its handler and counts as in flight for its route.
             fileprivate(set) var isAttached = false
             /// The message in the handler's mailbox, while it waits there.
@@ -61,7 +61,7 @@ extension Exchange {
         /// The parts of an exchange that are released when the outcome is decided.
         struct Ending {
             let handler: Handler?
-            let waiting: Waiting?
+            let suspension: Suspension?
         }
 
         enum OfferAction {
@@ -87,8 +87,8 @@ extension Exchange {
             if self.isOver { return nil }
             self.isOver = true
             ticket = self.ticket.take()
-            defer { self.waiting = Waiting() }
-            return Ending(handler: self.handler.take(), waiting: self.isWaiting ? self.waiting : nil)
+            defer { self.suspension = Suspension() }
+            return Ending(handler: self.handler.take(), suspension: self.isSuspended ? self.suspension : nil)
         }
 
         /// Passes the outcome to the waiting reader, or keeps it for the next reader.
@@ -113,9 +113,9 @@ extension Exchange {
         /// Takes the next event, or stores the reader and returns nil when no event has occurred yet.
         mutating func takeEvent(orAdd reader: Reader) -> Event? {
             if let outcome = self.takeOutcome() { return .finished(outcome) }
-            if let progress = self.waiting.unread.first {
-                self.waiting.unread.removeFirst()
-                return self.waiting.show(progress)
+            if let progress = self.suspension.unread.first {
+                self.suspension.unread.removeFirst()
+                return self.suspension.show(progress)
             }
             self.reader = reader
             return nil
@@ -124,21 +124,21 @@ extension Exchange {
         /// Takes the progress reply that the caller answers now.
         ///
         /// Returns nil when the handler no longer waits for the answer.
-        mutating func answer() -> Progress? { self.waiting.seen.take() }
+        mutating func answer() -> Progress? { self.suspension.seen.take() }
 
         /// Takes the progress reply that has the given number.
         ///
         /// Returns nil when the reader has received a later progress reply, or when the handler no longer
         /// waits for the answer.
         mutating func answer(to number: Int) -> Progress? {
-            self.waiting.shown == number ? self.waiting.seen.take() : nil
+            self.suspension.shown == number ? self.suspension.seen.take() : nil
         }
 
         mutating func offer(_ progress: Progress) -> OfferAction {
             if self.isOver { return .refuse }
-            self.isWaiting = true
-            if let reader = self.reader.take() { return .deliver(reader, self.waiting.show(progress)) }
-            self.waiting.unread.append(progress)
+            self.isSuspended = true
+            if let reader = self.reader.take() { return .deliver(reader, self.suspension.show(progress)) }
+            self.suspension.unread.append(progress)
             return .keep
         }
 
@@ -146,14 +146,14 @@ extension Exchange {
         ///
         /// - Returns: false when the progress reply has been answered or removed.
         mutating func abandon(_ answer: Answer) -> Bool {
-            if self.waiting.seen?.answer === answer {
-                self.waiting.seen = nil
+            if self.suspension.seen?.answer === answer {
+                self.suspension.seen = nil
                 return true
             }
-            guard let index = self.waiting.unread.firstIndex(where: { $0.answer === answer }) else {
+            guard let index = self.suspension.unread.firstIndex(where: { $0.answer === answer }) else {
                 return false
             }
-            self.waiting.unread.remove(at: index)
+            self.suspension.unread.remove(at: index)
             return true
         }
 
@@ -164,9 +164,9 @@ extension Exchange {
         ///   handler.
         mutating func attach(_ queued: QueuedTask? = nil) -> Bool {
             if self.isOver { return true }
-            self.isWaiting = true
-            self.waiting.isAttached = true
-            self.waiting.queued = queued
+            self.isSuspended = true
+            self.suspension.isAttached = true
+            self.suspension.queued = queued
             return false
         }
 
@@ -174,7 +174,7 @@ extension Exchange {
         ///
         /// - Returns: false when the exchange is over.
         mutating func begin() -> Bool {
-            self.waiting.queued = nil
+            self.suspension.queued = nil
             return !self.isOver
         }
 
@@ -183,8 +183,8 @@ extension Exchange {
         /// - Returns: true when the exchange is over, so that the caller must cancel the task.
         mutating func bind(task: HandlerTask) -> Bool {
             if self.isOver { return true }
-            self.isWaiting = true
-            self.waiting.task = task
+            self.isSuspended = true
+            self.suspension.task = task
             return false
         }
 
@@ -193,8 +193,8 @@ extension Exchange {
         /// - Returns: true when the exchange is over, so that the caller must cancel the timer.
         mutating func bind(watch: DeadlineWatch) -> Bool {
             if self.isOver { return true }
-            self.isWaiting = true
-            self.waiting.watch = watch
+            self.isSuspended = true
+            self.suspension.watch = watch
             return false
         }
     }

@@ -121,7 +121,7 @@ final class Exchange: Sendable {
             return
         }
         let outcome = outcome.at(ending.handler)
-        let waiting = ending.waiting
+        let suspension = ending.suspension
         let shard = self.core.currentShard
         if let ticket = ticket.take() {
             // Count the outcome before the caller resumes, so that the statistics that the caller reads
@@ -132,11 +132,11 @@ final class Exchange: Sendable {
                 of: content,
                 for: self.recipient,
                 at: ending.handler,
-                isInFlight: waiting?.isAttached == true,
+                isInFlight: suspension?.isAttached == true,
                 on: shard
             )
         }
-        if let waiting { self.release(waiting, from: ending.handler, isReply: outcome.isReply) }
+        if let suspension { self.release(suspension, from: ending.handler, isReply: outcome.isReply) }
         let reader = self.state.withLock { $0.close(with: outcome) }
         reader?.resume(returning: .finished(outcome))
     }
@@ -146,12 +146,12 @@ final class Exchange: Sendable {
     /// This method cancels the timer, removes the message from the mailbox, and fails unanswered progress
     /// replies. The method also cancels the handler's task, unless the outcome is a reply.
     @inline(never)
-    private func release(_ waiting: State.Waiting, from handler: Handler?, isReply: Bool) {
-        waiting.watch?.cancel()
-        if waiting.isAttached { handler?.detach(self) }
-        waiting.queued?.leaveQueue()
-        if !isReply { waiting.task?.cancel() }
-        for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
+    private func release(_ suspension: State.Suspension, from handler: Handler?, isReply: Bool) {
+        suspension.watch?.cancel()
+        if suspension.isAttached { handler?.detach(self) }
+        suspension.queued?.leaveQueue()
+        if !isReply { suspension.task?.cancel() }
+        for progress in suspension.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
     /// Whether the exchange settles a message.

@@ -17,10 +17,6 @@ extension Mailbox {
     /// A message is handled at once when the calling thread runs the loop and no other message precedes this
     /// message. After the turn of a handler that may suspend, call ``endTurn()``.
     ///
-    /// A queued message does not take a slot in two cases. The first case is a mailbox that suspends senders,
-    /// because the caller of the message waits anyway. The second case is a mailbox that is not serial, when
-    /// the calling thread runs the loop. The loop is then about to handle the preceding messages.
-    ///
     /// - Parameters:
     ///   - id: The ID of the message.
     ///   - isImmediate: Whether the handler of the message cannot suspend.
@@ -37,6 +33,10 @@ extension Mailbox {
 
     /// Whether an awaited message that the calling thread sends counts against the limit while the message
     /// waits.
+    ///
+    /// The message takes no slot of a mailbox that suspends senders, because its caller waits anyway. It also
+    /// takes no slot when the calling thread runs the loop of a mailbox that is not serial, because the loop
+    /// is then about to handle the preceding messages.
     @inline(never)
     nonisolated var takesSlot: Bool {
         self.whenFull != .suspend && (self.isSerial || !self.heldLoop.isInEventLoop)

@@ -19,31 +19,26 @@ extension Mailbox {
 
     /// Handles a message that no caller awaits.
     private func start(_ envelope: consuming Envelope) {
-        guard let handler = envelope.target.handler else { return self.startTask(of: envelope, handler: nil) }
-        if let error = handler.rejection(of: envelope.message) {
-            self.endTurn()
-            envelope.reject { _ in error }
-        } else if handler.isImmediate, envelope.chain == nil {
-            let outcome = handler.invoke(envelope.message) { try $0.callBoxed($1) }
-            self.endTurn()
-            handler.core.settle(
-                envelope.ticket,
-                as: outcome,
-                of: envelope.message,
-                for: .nobody,
-                at: handler,
-                on: handler.shard
-            )
-        } else {
-            self.startTask(of: envelope, handler: handler)
+        guard let handler = envelope.target.handler, handler.isImmediate, envelope.chain == nil else {
+            return self.startTask(of: envelope)
         }
+        let outcome = handler.handle(envelope.message)
+        self.endTurn()
+        handler.core.settle(
+            envelope.ticket,
+            as: outcome,
+            of: envelope.message,
+            for: .nobody,
+            at: handler,
+            on: handler.shard
+        )
     }
 
     /// Starts a task that handles a message that no caller awaits.
     ///
     /// The message fails when the handler is unregistered.
-    private func startTask(of envelope: consuming Envelope, handler: Handler?) {
-        let (core, message) = (envelope.core, envelope.message)
+    private func startTask(of envelope: consuming Envelope) {
+        let (core, message, handler) = (envelope.core, envelope.message, envelope.target.handler)
         let interception = envelope.chain.map { chain in
             Interception(
                 message,
@@ -56,9 +51,9 @@ extension Mailbox {
             )
         }
         let exchange = Exchange(sending: message, envelope.ticket, to: handler, core: core)
-        exchange.start(
-            TaskWork(message: message, interception: interception, handler: handler, endsTurn: true),
-            on: self.eventLoop
+        exchange.startTask(
+            for: TaskWork(message: message, interception: interception, handler: handler, endsTurn: true),
+            watchedOn: self.eventLoop
         )
     }
 }

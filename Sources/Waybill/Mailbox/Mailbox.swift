@@ -93,7 +93,7 @@ actor Mailbox: LoopBound {
         case .drain:
             self.drainLater()
             return true
-        case .full: return false
+        case .rejected: return false
         case .dropped(let oldest, let isDue):
             oldest.fail { .dropped(url: $0, limit: self.limit) }
             if isDue { self.drainLater() }
@@ -123,9 +123,7 @@ extension Mailbox {
     ///   - hasWaited: Whether it is already the message's turn.
     /// - Returns: The outcome of the handler.
     func runInTurn(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
-        if !hasWaited, let error = await self.waitForTurn(message, handler).failure {
-            return .failed(error)
-        }
+        if !hasWaited, let error = await self.waitForTurn(message, handler) { return .failed(error) }
         defer { if !hasWaited { self.endTurn() } }
         if let error = handler.rejection(of: message) { return .failed(error) }
         // The caller may have been cancelled while the message waited.
@@ -140,17 +138,15 @@ extension Mailbox {
 
     /// Waits in the calling task until it is the message's turn.
     ///
-    /// - Returns: The failure of a rejected message, or `.replied` when it is the message's turn.
-    private func waitForTurn(_ message: Message, _ handler: Handler) async -> Outcome {
-        guard case .queue(let takesSlot) = self.place(message.id, isImmediate: false) else {
-            return .replied(())
-        }
+    /// - Returns: The reason why the message was rejected, or nil when it is the message's turn.
+    private func waitForTurn(_ message: Message, _ handler: Handler) async -> RoutingError? {
+        guard case .queue(let takesSlot) = self.place(message.id, isImmediate: false) else { return nil }
         let url = message.parameters.url
         if let error = self.rejection(of: message.id, to: url, inside: DeliveryContext.waiting) {
-            return .failed(error)
+            return error
         }
         let task = QueuedTask(message, for: handler, takesSlot: takesSlot)
-        if let error = self.enqueue(task) { return .failed(error) }
+        if let error = self.enqueue(task) { return error }
         await withTaskCancellationHandler(
             operation: {
                 // The closure is isolated to the actor only if the closure uses the actor.
@@ -159,7 +155,7 @@ extension Mailbox {
             },
             onCancel: { task.cancel() }
         )
-        return task.isRejected ? task.takeOutcome() : .replied(())
+        return task.isRejected ? task.takeOutcome().failure : nil
     }
 
     /// Runs a closure that may suspend.
@@ -182,7 +178,7 @@ extension Mailbox {
         let effect = self.withQueue { queue in
             // Check both flags under the lock. A retired handler and a cancelled caller set their flag before
             // they search the queue. Either this code finds the flag, or their search finds the message.
-            task.handler.isGone || task.isCancelled ? .full : queue.append(task)
+            task.handler.isGone || task.isCancelled ? .rejected : queue.append(task)
         }
         if self.act(on: effect) { return nil }
         if task.handler.isGone { return task.handler.reason(task.url) }

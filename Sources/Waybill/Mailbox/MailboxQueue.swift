@@ -35,14 +35,7 @@ struct Envelope: ~Copyable, Sendable {
     ) -> RoutingError {
         let (core, message, handler) = (self.core, self.message, self.target.handler)
         let error = reason(message.parameters.url).at(handler)
-        core.settle(
-            self.ticket,
-            as: .failed(error),
-            of: message,
-            for: recipient,
-            at: handler,
-            on: core.currentShard
-        )
+        core.fail(self.ticket, of: message, with: error, at: handler, for: recipient, on: core.currentShard)
         return error
     }
 }
@@ -101,8 +94,8 @@ struct MailboxQueue: ~Copyable, Sendable {
         case none
         /// The loop must drain the queue.
         case drain
-        /// The message was rejected.
-        case full
+        /// The message was not enqueued.
+        case rejected
         /// The message was enqueued, and the oldest message was removed to make room.
         ///
         /// The mailbox must fail the removed message, and must drain the queue if `isDue` is true.
@@ -132,7 +125,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     ///
     /// If all slots are taken, the envelope stays in the parameter.
     mutating func send(_ envelope: inout Envelope?) -> Effect {
-        guard let effect = self.makeRoom() else { return .full }
+        guard let effect = self.makeRoom() else { return .rejected }
         guard let taken = envelope.take() else { return effect }
         self.slots += 1
         self.entries.append(.sent(taken))
@@ -150,7 +143,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// Enqueues the task of an awaited message.
     mutating func append(_ task: QueuedTask) -> Effect {
         let awaited = AwaitedMessage(task)
-        guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .full }
+        guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .rejected }
         if awaited.takesSlot { self.slots += 1 }
         if awaited.hasExchange { self.exchanges += 1 }
         task.hasEntered.store(true, ordering: .relaxed)

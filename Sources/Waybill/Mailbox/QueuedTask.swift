@@ -110,9 +110,7 @@ actor QueuedTask: SerialExecutor {
     func handleInTurn() {
         self.job.checkResumption()
         if self.isRejected { return }
-        let outcome =
-            self.handler.rejection(of: self.message).map { .failed($0) }
-            ?? self.handler.invoke(self.message) { try $0.callBoxed($1) }
+        let outcome = self.handler.handle(self.message)
         self.state.withLock { $0.outcome = outcome }
         self.handler.mailbox.endTurn()
     }

@@ -64,7 +64,7 @@ public struct Replies: AsyncSequence, Sendable {
             let request = self.request.inheriting(on: self.core.currentShard)
             await EventLoop.yieldIfDue()
             let delivery = self.core.deliver(request, on: self.core.currentShard) { try $0.callBoxed($1) }
-            guard case .started(let exchange) = delivery else {
+            guard case .ownTask(let exchange) = delivery else {
                 // The handler cannot suspend, so it sends no progress replies.
                 self.isAtEnd = true
                 return try await self.core.result(of: delivery).reply(from: self.request.url)

@@ -135,7 +135,6 @@ extension BusCore {
         case .handler(let handler):
             let ticket = self.open(on: shard)
             message.id = ticket.id
-            let isImmediate = handler.isImmediate
             if let chain = publication.chain {
                 publication.exchanges.append(
                     self.intercept(
@@ -149,11 +148,9 @@ extension BusCore {
                 )
                 return
             }
-            let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
-            if isImmediate, case .inPlace = place {
-                let outcome =
-                    handler.rejection(of: message).map { .failed($0.at(handler)) }
-                    ?? handler.invoke(message) { try $0.callBoxed($1) }
+            let place = handler.mailbox.place(ticket.id, isImmediate: handler.isImmediate)
+            if handler.isImmediate, case .inPlace = place {
+                let outcome = handler.handle(message)
                 self.settle(ticket, as: outcome, of: message, for: .publisher, at: handler, on: shard)
                 if outcome.isReply { publication.acceptedCount += 1 }
             } else {
@@ -164,7 +161,12 @@ extension BusCore {
                     at: handler,
                     to: .publisher
                 )
-                exchange.start(message, at: handler, place: place, on: self.watcher(of: message.expiry))
+                exchange.startOrEnqueueTask(
+                    of: message,
+                    at: handler,
+                    place: place,
+                    watchedOn: self.watcher(of: message.expiry)
+                )
                 publication.exchanges.append(exchange)
             }
         }

@@ -28,7 +28,7 @@ struct ExchangeStateTests {
             Issue.record("the exchange has ended before")
             return
         }
-        let (ended, waiting) = (ending.handler, ending.waiting)
+        let (ended, waiting) = (ending.handler, ending.suspension)
         #expect(isOver == [false, false] && ended === handler)
         #expect(waiting?.isAttached == true && waiting?.task == task)
         let isEndedAgain = state.end() != nil
@@ -89,7 +89,7 @@ struct ExchangeStateTests {
         var state = Exchange.State(ticket: nil, handler: nil)
         for number in 1...3 { _ = state.offer(.numbered(number)) }
         _ = state.takeEvent(orAdd: Exchange.Reader(on: nil))
-        let waiting = state.end()?.waiting
+        let waiting = state.end()?.suspension
         #expect(waiting?.unanswered.map(\.number) == [2, 3, 1])
         let answered = state.answer()
         let isRefused = if case .refuse = state.offer(.numbered(4)) { true } else { false }
@@ -154,7 +154,7 @@ private struct ExchangeRun: ~Copyable {
         let ending = self.state.end()
         defer { self.isOver = true }
         let isOver = ending == nil
-        let waiting = ending?.waiting
+        let waiting = ending?.suspension
         let numbers = waiting?.unanswered.compactMap(\.number) ?? []
         let actual = "\(isOver) \(waiting?.isAttached ?? false) \(numbers)"
         guard !self.isOver else { return ("finish", actual, "true false []") }

@@ -63,7 +63,7 @@ struct MailboxQueueTests {
         let effects = [queue.send(2, parts), queue.send(3, parts)]
         let isNextStarted = queue.start(CorrelationID(rawValue: 4))
         #expect(isStarted && !isNextStarted)
-        #expect(effects == ["none", "full"])
+        #expect(effects == ["none", "rejected"])
         let early = queue.nextID()
         let end = queue.end().described()
         let late = queue.nextID()
@@ -271,7 +271,7 @@ private struct QueueModel {
             guard self.whenFull == .dropOldest,
                 let index = self.entries.firstIndex(where: { $0.takesSlot && $0.isOver })
                     ?? self.entries.firstIndex(where: \.takesSlot)
-            else { return "full" }
+            else { return "rejected" }
             dropped = self.entries.remove(at: index).id
         }
         self.entries.append(entry)
@@ -364,10 +364,10 @@ extension MailboxQueue {
         var rest: Envelope? = consume envelope
         let effect = self.send(&rest).described()
         guard let rejected = rest.take() else {
-            return effect == "full" ? "full, but the message is gone" : effect
+            return effect == "rejected" ? "rejected, but the message is gone" : effect
         }
         rejected.reject { .mailboxFull(url: $0, limit: 1) }
-        return effect == "full" ? effect : "\(effect), but the message is left"
+        return effect == "rejected" ? effect : "\(effect), but the message is left"
     }
 
     fileprivate mutating func send(_ id: Int, _ parts: StateParts) -> String {
@@ -413,7 +413,7 @@ extension MailboxQueue.Effect {
         switch consume self {
         case .none: "none"
         case .drain: "drain"
-        case .full: "full"
+        case .rejected: "rejected"
         case .dropped(let entry, let isDue): "dropped \(entry.settle())" + (isDue ? ", drain" : "")
         }
     }

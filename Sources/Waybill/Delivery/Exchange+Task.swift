@@ -1,0 +1,211 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The task of a handler.
+///
+/// The task's type can throw, although no handler's task throws. The runtime has a single function that
+/// starts tasks, and this function expects a closure that can throw. A closure that cannot throw is wrapped
+/// in another closure, which costs an allocation and a tenth of the time of a suspending handler.
+typealias HandlerTask = Task<Void, any Error>
+
+/// Returns 1, the number of iterations of the loop in which `Task.immediate` is called.
+///
+/// Outside of a loop, Swift 6.3 calls `Task.immediate` as a function, which registers an executor preference
+/// even when there is none. At each change of isolation, the runtime then looks up this preference under a
+/// lock, which costs a seventh of the time of a task. Inside of a loop, the compiler inlines the call and
+/// omits the preference. The compiler would remove the loop if it inlined this function.
+@inline(never)
+private func once() -> Int { 1 }
+
+/// The work of the task that an exchange starts.
+struct TaskWork: Sendable {
+    let message: Message
+    /// The delivery through middlewares; nil when the message is not intercepted.
+    let interception: Interception?
+    /// The handler; nil when the intercepted message has no handler.
+    let handler: Handler?
+    /// Whether the task ends the message's turn in the mailbox.
+    let endsTurn: Bool
+}
+
+extension Exchange {
+    /// Starts the task that handles the message now, and registers the events that can end the exchange
+    /// early.
+    ///
+    /// The calling thread must run the loop of the handler's mailbox, and it must be the message's turn. For
+    /// an intercepted message, neither is necessary.
+    ///
+    /// - Parameters:
+    ///   - work: The work of the task.
+    ///   - watcher: The loop whose timer watches the deadline.
+    func startTask(for work: TaskWork, watchedOn watcher: EventLoop?) {
+        if let handler = work.handler, let error = handler.rejection(of: work.message) {
+            if work.endsTurn { handler.mailbox.endTurn() }
+            return self.finish(.failed(error))
+        }
+        if work.interception == nil {
+            // The handler runs in this call until it suspends, and most handlers end before that. Such a handler
+            // needs no timer and no registration of the exchange. Until then nobody else can end the exchange:
+            // the caller has not received it, and the handler does not know it.
+            let task = self.makeTask(for: work, in: nil)
+            if self.isOver { return }
+            self.bind(task: task)
+            self.watchForEarlyEnd(of: work, on: watcher)
+        } else if self.watchForEarlyEnd(of: work, on: watcher) {
+            self.bind(task: self.makeTask(for: work, in: nil))
+        }
+    }
+
+    /// Starts the task of one delivery attempt.
+    ///
+    /// The end of the exchange cancels the task, unless the outcome is a reply.
+    func startAttempt(_ work: TaskWork) -> HandlerTask {
+        let task = self.makeTask(for: work, in: nil)
+        self.bind(task: task)
+        return task
+    }
+
+    /// Registers the exchange with the handler, and starts the timer of the deadline.
+    ///
+    /// - Returns: false when the exchange has ended.
+    @discardableResult
+    private func watchForEarlyEnd(of work: TaskWork, on watcher: EventLoop?) -> Bool {
+        if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
+            // If the task of a message has started, the task ends the turn itself.
+            if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
+            self.finish(.failed(handler.reason(self.url)))
+            return false
+        }
+        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
+        return true
+    }
+
+    /// Starts the task of a message at once, or enqueues the message and its task in the mailbox.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - handler: The handler.
+    ///   - place: The decision of ``Mailbox/place(_:isImmediate:)``.
+    ///   - watcher: The loop whose timer watches the deadline.
+    func startOrEnqueueTask(
+        of message: Message,
+        at handler: Handler,
+        place: Mailbox.Place,
+        watchedOn watcher: EventLoop?
+    ) {
+        let work = TaskWork(message: message, interception: nil, handler: handler, endsTurn: true)
+        guard case .queue(let takesSlot) = place else {
+            return self.startTask(for: work, watchedOn: watcher)
+        }
+        // The task inherits the task-local values of the caller. The task is therefore created here, and
+        // waits in the queue with the message.
+        let mailbox = handler.mailbox
+        if let error = mailbox.rejection(of: self.id, to: self.url, inside: self.caller) {
+            return self.finish(.failed(error))
+        }
+        let queued = QueuedTask(message, for: handler, exchange: self, takesSlot: takesSlot)
+        guard self.attach(to: handler, queued) else { return self.finish(.failed(handler.reason(self.url))) }
+        // Create the task before the message is enqueued. Otherwise the next message would overtake this
+        // message.
+        self.bind(task: self.makeTask(for: work, in: queued))
+        // Start the timer before `enqueue`, because the handler may begin before `enqueue` returns.
+        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
+        if let error = mailbox.enqueue(queued) {
+            self.finish(.failed(error))
+            queued.reject(error)
+        }
+    }
+
+    /// Starts the task that handles the message.
+    ///
+    /// No other function starts a handler's task.
+    ///
+    /// - Parameters:
+    ///   - work: The work of the task.
+    ///   - queued: The message in the mailbox, in which the task waits for its turn; nil to run the task now.
+    ///     If the calling thread runs the task's loop, the task runs within this call until the task
+    ///     suspends.
+    /// - Returns: The task.
+    private func makeTask(for work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
+        if let queued {
+            return queued.startTask { queued in
+                guard queued.begin(self) else { return }
+                await self.perform(work, isolation: queued.handler.isolation)
+            }
+        }
+        let shard = self.core.currentShard
+        let actor =
+            work.interception?.isolation(on: shard) ?? work.handler?.isolation ?? self.core.homeMailbox
+        guard actor.eventLoop.isInEventLoop else {
+            return Task.immediate { await self.perform(work, isolation: actor) }
+        }
+        // The frame belongs to a handler that was called in place and is below this call on the stack. Until
+        // the new task suspends, its messages must not inherit from that handler.
+        let outer = shard?.enter(.noHandler)
+        defer { if let outer { shard?.setFrame(outer) } }
+        return Self.startIsolatedTask(self, work, actor)
+    }
+
+    private typealias IsolatedStart = @Sendable (Exchange, TaskWork, isolated any Actor) -> HandlerTask
+    private typealias PlainStart = @Sendable (Exchange, TaskWork, any Actor) -> HandlerTask
+
+    /// Starts a task that is isolated to its actor from the beginning.
+    ///
+    /// A change of isolation costs a tenth of the time of a task, even on the same loop. The calling thread
+    /// must run the actor's loop.
+    private static let startIsolatedTask: PlainStart = {
+        let start: IsolatedStart = { exchange, work, actor in
+            var task: HandlerTask?
+            for _ in 0..<once() {
+                task = Task.immediate {
+                    // The task is isolated to the actor because it captures the parameter.
+                    _ = actor
+                    await exchange.perform(work, isolation: actor)
+                }
+            }
+            guard let task else {
+                preconditionFailure("internal error: the task of a handler was not started")
+            }
+            return task
+        }
+        // The cast is safe: an isolated parameter has the same calling convention as any other parameter.
+        return unsafe unsafeBitCast(start, to: PlainStart.self)
+    }()
+
+    /// Handles the message in the calling task, which is isolated to an actor, and then ends the exchange.
+    private func perform(_ work: TaskWork, isolation: isolated any Actor) async {
+        // The caller of an intercepted message may have been cancelled before the task began.
+        if work.interception != nil, self.isOver {
+            if work.endsTurn { work.handler?.mailbox.endTurn() }
+            return
+        }
+        let outcome = await DeliveryContext.local.withValue(self.beginRunning().inherited) {
+            // The closure is isolated to the actor because it captures the parameter.
+            _ = isolation
+            return await work.outcome(isolation: isolation)
+        }
+        await self.finish(outcome, of: work)
+    }
+
+    private nonisolated(nonsending) func finish(_ outcome: Outcome, of work: TaskWork) async {
+        // A serial module handles its next message only after all attempts have ended, including the attempts
+        // that a middleware has abandoned.
+        let attempts = work.endsTurn ? work.interception?.unfinishedAttempts : nil
+        if work.endsTurn, attempts == nil { work.handler?.mailbox.endTurn() }
+        self.finish(outcome, of: work.message, by: work.handler)
+        guard let attempts else { return }
+        await attempts.end()
+        work.handler?.mailbox.endTurn()
+    }
+}
+
+extension TaskWork {
+    fileprivate func outcome(isolation: isolated any Actor) async -> Outcome {
+        if let interception { return await interception.outcome() }
+        guard let handler else {
+            preconditionFailure("internal error: a message without a handler has no middlewares either")
+        }
+        return await handler.run(self.message, isolation: isolation)
+    }
+}
