@@ -30,6 +30,9 @@ struct ShopFile: ShopStorage {
         try bus.use(DurableReceiver(self.store), for: "app://parcels/**")
     }
 
+    /// Closes the file after the attempts to ship orders that are underway.
+    func close() async { await self.store.close() }
+
     /// Saves an order.
     ///
     /// A paid order and the message that ships it are one commit, so either both are on disk or neither is.

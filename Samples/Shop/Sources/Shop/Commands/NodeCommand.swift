@@ -59,7 +59,7 @@ struct NodeCommand: AsyncParsableCommand {
             defer { leaving.cancel() }
             try await node.run()
         }
-        await file?.store.close()
+        await file?.close()
     }
 }
 #endif

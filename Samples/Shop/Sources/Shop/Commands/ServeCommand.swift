@@ -70,7 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
             try Self.say("serving at \(self.socket)\n", to: 1)
             try await Self.serve(server, routes, until: signals)
         }
-        await file?.store.close()
+        await file?.close()
     }
 
     /// Writes a line immediately, also into a pipe, because a script may wait for it.
