@@ -312,7 +312,7 @@ private func takeMessage(
         payload: payload,
         headers: headers(of: message)
     )
-    events.append(taken)
+    events.append(.message(taken))
 }
 
 private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
