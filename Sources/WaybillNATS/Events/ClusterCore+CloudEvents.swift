@@ -42,23 +42,22 @@ extension ClusterCore {
         guard !isPublication || self.isNew(sender) else {
             return self.note { $0.unknown += 1 }
         }
-        var charge: RequestBudget.Charge?
-        let senders = self.isNode(sender?.node) ? RequestBudget.Senders.nodes : .clients
-        let isTaken = self.budget.charge(1, size: message.payload.count, to: senders) {
-            charge = self.budget.begin()
-        }
-        guard isTaken else {
+        let senders: RequestBudget.Senders = self.isNode(sender?.node) ? .nodes : .clients
+        guard let share = self.budget.share(forRequests: 1, size: message.payload.count, of: senders) else {
             let error = self.budget.overflow(of: senders, request.url)
             return self.refuse(request.url, error: error, isPublication: isPublication, message: message)
         }
+        let endpoint = self.subjects.isCall(message.subject) ? message.subject : nil
+        let running = RunningRequest(share, tally: self.tally, subject: endpoint)
         self.eventsInFlight += 1
-        Task.immediate { [charge] in
-            defer { withExtendedLifetime(charge) {} }
+        Task.immediate {
+            defer { withExtendedLifetime(running) {} }
             if isPublication {
                 _ = try? await self.bus.publish(request)
             } else {
                 self.note { $0.received += 1 }
-                await self.call(request, mode: mode, message: message)
+                let failure = await self.call(request, mode: mode, replyingTo: message.reply)
+                running.end(failure: failure?.message)
             }
             self.eventsInFlight -= 1
         }
@@ -73,20 +72,22 @@ extension ClusterCore {
         if isPublication { self.bus.lose(url, error) } else { self.answer(message.reply, with: error) }
     }
 
-    private func call(_ request: ExternalRequest, mode: EventMode, message: TransportMessage) async {
-        if self.subjects.isCall(message.subject) {
-            self.tally.count(for: message.subject) { _ = self.tally.begin() }
-        }
-        let start = ContinuousClock.now
-        var failure: RoutingError?
+    /// Routes a request and answers with its reply or failure.
+    ///
+    /// - Returns: The failure; nil if the request has a reply.
+    private func call(
+        _ request: ExternalRequest,
+        mode: EventMode,
+        replyingTo subject: String?
+    ) async -> RoutingError? {
         do throws(RoutingError) {
             let reply = try await self.bus.route(request)
-            try self.answer(message.reply, with: self.event(reply, of: request), mode)
+            try self.answer(subject, with: self.event(reply, of: request), mode)
+            return nil
         } catch {
-            failure = error
-            self.answer(message.reply, with: error)
+            self.answer(subject, with: error)
+            return error
         }
-        self.tally.end(message.subject, after: start.duration(to: .now), failure?.message)
     }
 
     /// Returns the event that carries a reply.

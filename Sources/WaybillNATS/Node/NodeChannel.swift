@@ -10,12 +10,6 @@ final class NodeChannel: RPCChannel {
     private let reply: String
     private let isNode: Bool
     private let transport: any ClusterTransport
-    private let tally: EndpointTally
-    private let budget: RequestBudget
-    /// The unanswered requests.
-    ///
-    /// Several requests can have the same ID, because a peer can send the ID null.
-    private var running: [RPCID: [RunningRequest]] = [:]
     private let onAnswer: (@Sendable () -> Void)?
 
     /// Creates a channel.
@@ -26,8 +20,6 @@ final class NodeChannel: RPCChannel {
     ///   - reply: The subject to which the other side sends messages about its requests.
     ///   - isNode: Whether the other side is a node. Otherwise it is a client that waits for one answer.
     ///   - transport: The transport that publishes the answers.
-    ///   - tally: The request counts of this node's endpoints.
-    ///   - budget: The limits on the requests of all nodes and clients.
     ///   - onAnswer: A closure that is called after each answer, or nil if the other side is a node of the
     ///     cluster.
     init(
@@ -36,8 +28,6 @@ final class NodeChannel: RPCChannel {
         replyingTo reply: String,
         isNode: Bool,
         over transport: any ClusterTransport,
-        tally: EndpointTally,
-        budget: RequestBudget,
         onAnswer: (@Sendable () -> Void)?
     ) {
         self.peer = peer
@@ -45,8 +35,6 @@ final class NodeChannel: RPCChannel {
         self.reply = reply
         self.isNode = isNode
         self.transport = transport
-        self.tally = tally
-        self.budget = budget
         self.onAnswer = onAnswer
     }
 
@@ -89,18 +77,6 @@ final class NodeChannel: RPCChannel {
         self.enqueue(writer.bytes)
     }
 
-    func began(_ id: RPCID) {
-        let request = RunningRequest(charge: self.budget.begin(), subject: self.tally.begin(), start: .now)
-        if request.charge != nil || request.subject != nil { self.running[id, default: []].append(request) }
-    }
-
-    func ended(_ id: RPCID, _ failure: RPCFailure?) {
-        guard let request = self.running[id]?.popLast() else { return }
-        if self.running[id]?.isEmpty == true { self.running[id] = nil }
-        guard let subject = request.subject else { return }
-        self.tally.end(subject, after: request.start.duration(to: .now), failure?.message)
-    }
-
     func objection(to result: JSONText) -> RoutingError? {
         // The message around the result adds at most 200 bytes and four levels of nesting.
         let limit = self.transport.payloadLimit - 200
@@ -123,13 +99,4 @@ final class NodeChannel: RPCChannel {
     func flushSoon() {}
     func close() {}
     func abort() {}
-}
-
-/// A request that has not been answered.
-private struct RunningRequest {
-    /// The part of the request budget that the request uses until it is answered.
-    let charge: RequestBudget.Charge?
-    /// The subject for which the request is counted; nil if the request is not counted.
-    let subject: String?
-    let start: ContinuousClock.Instant
 }

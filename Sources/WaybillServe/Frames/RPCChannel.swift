@@ -32,12 +32,6 @@ package protocol RPCChannel: AnyObject {
     /// Informs the channel that a request is being handled and will be answered later.
     func accepted(_ id: RPCID)
 
-    /// Informs the channel that a request has been admitted.
-    func began(_ id: RPCID)
-
-    /// Informs the channel that a request has been answered.
-    func ended(_ id: RPCID, _ failure: RPCFailure?)
-
     /// Returns the reason that a result cannot be sent, or nil if the result can be sent.
     func objection(to result: JSONText) -> RoutingError?
 
@@ -51,6 +45,4 @@ package protocol RPCChannel: AnyObject {
 extension RPCChannel {
     package var unsentBytes: Int { 0 }
     package var isBroken: Bool { false }
-    package func began(_ id: RPCID) {}
-    package func ended(_ id: RPCID, _ failure: RPCFailure?) {}
 }

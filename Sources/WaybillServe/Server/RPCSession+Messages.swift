@@ -6,9 +6,14 @@ internal import WaybillRouting
 
 extension RPCSession {
     /// Handles a frame.
-    package func receive(_ frame: RPCFrame) {
+    ///
+    /// - Parameters:
+    ///   - frame: The frame.
+    ///   - makeRecord: Creates the record of a request that has been admitted. The session releases the
+    ///     record when the request has been answered.
+    package func receive(_ frame: RPCFrame, recording makeRecord: () -> (any RequestRecord)?) {
         let batch = self.begin(frame)
-        for message in frame.messages { self.handle(message, batch: batch) }
+        for message in frame.messages { self.handle(message, batch: batch, recording: makeRecord) }
     }
 
     /// Begins a batch, or rejects a frame that contains no messages.
@@ -30,14 +35,36 @@ extension RPCSession {
     }
 
     /// Handles a message.
-    package func handle(_ message: RPCMessage, batch: Int? = nil) {
+    func handle(
+        _ message: RPCMessage,
+        batch: Int?,
+        recording makeRecord: () -> (any RequestRecord)? = { nil }
+    ) {
         switch message.content {
         case .request where self.channel.isBroken:
             // The channel can no longer send an answer, so do not handle the request. Notifications need no
             // answer and are still handled.
             self.leaveOut(of: batch)
         case .request(let id, let method, let params):
-            self.accept(id, method: method, params: params, bytes: message.size, batch: batch)
+            do throws(RPCFailure) {
+                try self.checkPhase(method)
+                try self.checkRoom(for: message.size)
+                let number = try self.requests.admit(
+                    id,
+                    bytes: message.size,
+                    batch: batch,
+                    record: makeRecord()
+                )
+                self.ledger.note { $0.requests += 1 }
+                do throws(RPCFailure) {
+                    try self.perform(method, try RPCParameters(params), id: id, number: number)
+                } catch {
+                    self.finish(number, with: error)
+                }
+                self.countReceivedBytes()
+            } catch {
+                self.reject(id, error, batch: batch)
+            }
         case .notification(let method, let params):
             self.notify(method, params, size: message.size)
             self.leaveOut(of: batch)
@@ -46,24 +73,6 @@ extension RPCSession {
         case .result, .failure:
             self.closeUnlessAuthenticated()
             self.leaveOut(of: batch)
-        }
-    }
-
-    private func accept(_ id: RPCID, method: String, params: JSONNode?, bytes: Int, batch: Int?) {
-        do throws(RPCFailure) {
-            try self.checkPhase(method)
-            try self.checkRoom(for: bytes)
-            let number = try self.requests.admit(id, bytes: bytes, batch: batch)
-            self.ledger.note { $0.requests += 1 }
-            self.channel.began(id)
-            do throws(RPCFailure) {
-                try self.perform(method, try RPCParameters(params), id: id, number: number)
-            } catch {
-                self.finish(number, with: error)
-            }
-            self.countReceivedBytes()
-        } catch {
-            self.reject(id, error, batch: batch)
         }
     }
 
@@ -194,7 +203,7 @@ extension RPCSession {
     }
 
     private func finish(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
-        self.channel.ended(id, failure)
+        self.requests.record(of: number)?.end(failure: failure?.message)
         self.ledger.note { $0.answers += 1 }
         if let text = self.requests.finish(number, answer) {
             self.send(text, to: id)

@@ -109,7 +109,7 @@ package actor RPCSession: LoopBound {
 
     /// Creates a session for a node of a cluster, or for a client that is on the same network as the nodes.
     ///
-    /// The owner of the session passes each message of the peer to ``receive(_:)``.
+    /// The owner of the session passes each message of the peer to ``receive(_:recording:)``.
     package init(
         _ bus: MessageBus,
         node origin: MessageOrigin,

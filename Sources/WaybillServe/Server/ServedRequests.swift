@@ -1,3 +1,11 @@
+/// The record that the owner of a session keeps of an admitted request until the request is answered.
+package protocol RequestRecord: AnyObject, Sendable {
+    /// Records the end of the request.
+    ///
+    /// - Parameter failure: The message of the failure; nil if the request has a reply.
+    func end(failure: String?)
+}
+
 /// The requests of one peer that are being handled, their batches and their limits.
 ///
 /// This type is a value that performs no I/O. Every admitted request is answered once. The answers to a batch
@@ -10,6 +18,7 @@ struct ServedRequests: Sendable {
         let id: RPCID
         let batch: Int?
         let bytes: Int
+        let record: (any RequestRecord)?
     }
 
     private struct Batch: Sendable {
@@ -43,10 +52,16 @@ struct ServedRequests: Sendable {
     ///   - id: The ID of the request.
     ///   - bytes: The size of the request, which stays in memory while the request is handled.
     ///   - batch: The batch of the request; nil if the request is not in a batch.
+    ///   - record: The record of the request, which is created only if the request is admitted.
     /// - Returns: The number of the request.
     /// - Throws: The failure for the peer, if another unanswered request has the same ID, or a limit is
     ///   reached.
-    mutating func admit(_ id: RPCID, bytes: Int, batch: Int?) throws(RPCFailure) -> Number {
+    mutating func admit(
+        _ id: RPCID,
+        bytes: Int,
+        batch: Int?,
+        record: @autoclosure () -> (any RequestRecord)?
+    ) throws(RPCFailure) -> Number {
         guard self.requests.count < self.limits.requestsInFlight else {
             let limit = self.limits.requestsInFlight
             throw .limit("\(limit) requests of this connection are in flight, which is the limit")
@@ -62,7 +77,7 @@ struct ServedRequests: Sendable {
         }
         self.lastNumber += 1
         if id != .null { self.numbers[id] = self.lastNumber }
-        self.requests[self.lastNumber] = Request(id: id, batch: batch, bytes: bytes)
+        self.requests[self.lastNumber] = Request(id: id, batch: batch, bytes: bytes, record: record())
         self.bytes += bytes
         return self.lastNumber
     }
@@ -81,6 +96,9 @@ struct ServedRequests: Sendable {
     func number(of id: RPCID) -> Number? { self.numbers[id] }
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
+
+    /// Returns the record of a request; nil if the owner of the session keeps no records.
+    func record(of number: Number) -> (any RequestRecord)? { self.requests[number]?.record }
 
     /// Returns the batch of a request; nil if the request is not in a batch.
     func batch(of number: Number) -> Int? { self.requests[number]?.batch }
