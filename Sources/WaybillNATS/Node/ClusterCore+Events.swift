@@ -203,7 +203,7 @@ extension RPCMessage {
         case .result(.number(let id), _), .failure(.number(let id), _): return (id, false)
         case .notification(let method, let params):
             guard let id = params?["id"]?.text.int else { return nil }
-            return (id, method == SystemMethod.accepted || method == SystemMethod.progress)
+            return (id, method == SystemMethod.claim || method == SystemMethod.progress)
         default: return nil
         }
     }

@@ -293,8 +293,9 @@ extension ClusterCore {
 
     /// Fails the requests that no node has claimed and that a lost node has possibly received.
     ///
-    /// A running node informs the sender of a request as soon as the request arrives (it *claims* the
-    /// request). A request that is still unclaimed after 250 milliseconds is treated as lost.
+    /// A running node answers a request at once or, if the handler suspends, informs the sender that the node
+    /// handles the request (it *claims* the request). A request that is still unclaimed after 250 milliseconds
+    /// is treated as lost.
     private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })

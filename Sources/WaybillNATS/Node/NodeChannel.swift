@@ -68,10 +68,10 @@ final class NodeChannel: RPCChannel {
         return RPCSession.answer(to: .null, RPCFailure(wholly: error))
     }
 
-    func accepted(_ id: RPCID) {
+    func claim(_ id: RPCID) {
         guard self.isNode else { return }
         var writer = JSONWriter()
-        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.accepted)\",\"params\":{\"id\":")
+        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.claim)\",\"params\":{\"id\":")
         writer.id(id)
         writer.raw("}}")
         self.enqueue(writer.bytes)

@@ -92,7 +92,6 @@ final class FrameChannel: RPCChannel {
 
     var peer: String { "\(PeerName(self.connection))" }
     var isClosed: Bool { self.connection.isClosed }
-    func accepted(_ id: RPCID) {}
     func objection(to result: JSONText) -> RoutingError? { nil }
     func close() { self.connection.close() }
     func abort() { self.connection.abort() }

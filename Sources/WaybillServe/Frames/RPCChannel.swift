@@ -29,8 +29,11 @@ package protocol RPCChannel: AnyObject {
     /// Schedules one send of all messages that the code running now enqueues.
     func flushSoon()
 
-    /// Informs the channel that a request is being handled and will be answered later.
-    func accepted(_ id: RPCID)
+    /// Claims a request whose handler has suspended.
+    ///
+    /// A claim informs the sender of a request that this process handles the request, before the answer is
+    /// sent. Only nodes send claims.
+    func claim(_ id: RPCID)
 
     /// Returns the reason that a result cannot be sent, or nil if the result can be sent.
     func objection(to result: JSONText) -> RoutingError?
@@ -45,4 +48,5 @@ package protocol RPCChannel: AnyObject {
 extension RPCChannel {
     package var unsentBytes: Int { 0 }
     package var isBroken: Bool { false }
+    package func claim(_ id: RPCID) {}
 }

@@ -157,7 +157,7 @@ extension RPCSession {
         // failed while `body` still runs. In the second case, cancel the task of `body`.
         guard let id = self.requests.id(of: number) else { return task.cancel() }
         self.tasks[number] = task
-        self.channel.accepted(id)
+        self.channel.claim(id)
     }
 
     func cancel(_ number: ServedRequests.Number) {

@@ -24,8 +24,9 @@ package enum SystemMethod: String, Sendable {
     // Methods that a server sends.
     package static let progress = "$/progress"
     static let message = "$/message"
-    /// The method with which a node informs the sender of a request that the node handles the request.
-    package static let accepted = "$/accepted"
+    /// The method of a claim, with which a node informs the sender of a request that the node handles the
+    /// request.
+    package static let claim = "$/accepted"
 
     static func isSystem(_ method: String) -> Bool { method.utf8.starts(with: "$/".utf8) }
 }
