@@ -12,14 +12,14 @@ extension RPCSession {
     ///   - makeRecord: Creates the record of a request that has been admitted. The session releases the
     ///     record when the request has been answered.
     package func receive(_ frame: RPCFrame, recording makeRecord: () -> (any RequestRecord)?) {
-        let batch = self.begin(frame)
+        let batch = self.beginBatch(frame)
         for message in frame.messages { self.handle(message, batch: batch, recording: makeRecord) }
     }
 
     /// Begins a batch, or rejects a frame that contains no messages.
     ///
     /// - Returns: The number of the batch; nil when the frame is not a batch.
-    func begin(_ frame: RPCFrame) -> Int? {
+    func beginBatch(_ frame: RPCFrame) -> Int? {
         switch frame {
         case .message: break
         case .malformed(let error): self.reject(.null, RPCFailure(error), batch: nil)
@@ -59,7 +59,7 @@ extension RPCSession {
                 do throws(RPCFailure) {
                     try self.perform(method, try RPCParameters(params), id: id, number: number)
                 } catch {
-                    self.finish(number, with: error)
+                    self.fail(number, with: error)
                 }
                 self.countReceivedBytes()
             } catch {
@@ -141,15 +141,15 @@ extension RPCSession {
     /// Runs `body` for a request and answers with the result.
     ///
     /// `body` runs in place until it suspends.
-    func answer(
-        _ number: ServedRequests.Number,
+    func respond(
+        to number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
     ) {
         let task = Task.immediate {
             do {
-                self.finish(number, with: try await body(self))
+                self.reply(to: number, with: try await body(self))
             } catch {
-                self.finish(number, with: self.failure(error))
+                self.fail(number, with: self.failure(error))
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
@@ -166,14 +166,15 @@ extension RPCSession {
         self.tasks[number]?.cancel()
     }
 
-    func finish(_ number: ServedRequests.Number, with result: JSONText) {
+    /// Answers a request with a result, or with a failure if the result cannot be sent.
+    func reply(to number: ServedRequests.Number, with result: JSONText) {
         guard let id = self.requests.id(of: number) else { return }
         if let error = self.channel.objection(to: result) {
-            return self.finish(number, with: self.failure(error))
+            return self.fail(number, with: self.failure(error))
         }
         let limit = self.limits.unreadBytesOfAll / 2
         guard result.range.count <= limit || self.load == nil else {
-            return self.finish(number, with: .limit("the answer has more than \(limit) bytes"))
+            return self.fail(number, with: .limit("the answer has more than \(limit) bytes"))
         }
         var writer = JSONWriter(capacity: result.range.count + 48)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
@@ -184,25 +185,27 @@ extension RPCSession {
         writer.raw("}")
         guard self.requests.hasRoom(for: writer.bytes, in: self.requests.batch(of: number)) else {
             let limit = self.limits.batchAnswerBytes
-            return self.finish(
-                number,
-                with: .limit("the answers of the batch exceed the limit of \(limit) bytes together")
+            let failure = RPCFailure.limit(
+                "the answers of the batch exceed the limit of \(limit) bytes together"
             )
+            return self.fail(number, with: failure)
         }
-        self.finish(number, id: id, answer: writer.bytes, failure: nil)
+        self.settle(number, id: id, answer: writer.bytes, failure: nil)
     }
 
-    func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
+    /// Answers a request with a failure.
+    func fail(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
         let answer = Self.answer(to: id, failure)
         // An error that a module declares can have details of any size, so check the size of the answer.
         guard failure.declared != nil, let error = self.channel.objection(to: JSONText(answer)) else {
-            return self.finish(number, id: id, answer: answer, failure: failure)
+            return self.settle(number, id: id, answer: answer, failure: failure)
         }
-        self.finish(number, with: self.failure(error))
+        self.fail(number, with: self.failure(error))
     }
 
-    private func finish(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
+    /// Ends a request, and sends its answer or adds the answer to the batch of the request.
+    private func settle(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
         self.requests.record(of: number)?.end(failure: failure?.message)
         self.ledger.note { $0.answers += 1 }
         if let text = self.requests.finish(number, answer) {
@@ -219,15 +222,15 @@ extension RPCSession {
     ///
     /// The ID of an answer to a batch is ignored, because a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
-        if self.enqueue(answer) { return }
+        defer { self.noteUnread() }
+        if self.channel.enqueue(answer) { return }
         let isBatch = answer.first == UInt8(ascii: "[")
-        self.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
+        self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
     }
 
-    /// Enqueues a message for the peer, and counts it as unread.
+    /// Enqueues a message about a request, and counts it as unread.
     ///
     /// - Returns: Whether the channel has accepted the message.
-    @discardableResult
     func enqueue(_ message: [UInt8]) -> Bool {
         defer { self.noteUnread() }
         return self.channel.enqueue(message)

@@ -49,20 +49,20 @@ extension RPCSession {
         switch SystemMethod(rawValue: method) {
         case .authenticate:
             try self.authenticate(parameters["token"]?.string)
-            self.finish(number, with: JSONText(true))
-        case .ping: self.finish(number, with: JSONText("pong"))
+            self.reply(to: number, with: JSONText(true))
+        case .ping: self.reply(to: number, with: JSONText("pong"))
         case .publish: try self.publish(parameters, number)
         case .subscribe:
-            self.finish(number, with: JSONText(try self.subscribe(to: parameters.text("pattern"))))
+            self.reply(to: number, with: JSONText(try self.subscribe(to: parameters.text("pattern"))))
         case .unsubscribe:
             let wasThere = self.unsubscribe(try parameters.number("subscription"))
-            self.finish(number, with: JSONText(wasThere))
-        case .answer: self.finish(number, with: JSONText(self.takeAnswer(parameters)))
-        case .cancelRequest: self.finish(number, with: JSONText(self.cancelRequest(parameters)))
-        case .routes: self.finish(number, with: self.describeRoutes())
-        case .document: self.answer(number) { await $0.documentRoutes() }
-        case .fingerprint: self.answer(number) { JSONText(await $0.document.current.fingerprint) }
-        case .explain: self.finish(number, with: self.explain(try parameters.text("url")))
+            self.reply(to: number, with: JSONText(wasThere))
+        case .answer: self.reply(to: number, with: JSONText(self.takeAnswer(parameters)))
+        case .cancelRequest: self.reply(to: number, with: JSONText(self.cancelRequest(parameters)))
+        case .routes: self.reply(to: number, with: self.describeRoutes())
+        case .document: self.respond(to: number) { await $0.documentRoutes() }
+        case .fingerprint: self.respond(to: number) { JSONText(await $0.document.current.fingerprint) }
+        case .explain: self.reply(to: number, with: self.explain(try parameters.text("url")))
         case nil:
             throw RPCFailure(
                 code: RPCFailure.methodNotFound,
@@ -138,13 +138,13 @@ extension RPCSession {
         let rest: ExternalAttempt.Rest
         do throws(RoutingError) {
             switch try self.bus.begin(request) {
-            case .replied(let value, _): return self.finish(number, with: try self.encoded(value))
+            case .replied(let value, _): return self.reply(to: number, with: try self.encoded(value))
             case .pending(let pending): rest = pending
             }
         } catch {
-            return self.finish(number, with: self.failure(error))
+            return self.fail(number, with: self.failure(error))
         }
-        self.answer(number) { session in
+        self.respond(to: number) { session in
             guard attachment.wantsProgress else {
                 return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
             }
@@ -177,7 +177,7 @@ extension RPCSession {
         while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
         self.bucket.charge(requests.count - 1)
         try self.inTurn(number) { [requests] session in
-            session.answer(number) { session in
+            session.respond(to: number) { session in
                 var taken = 0
                 for request in requests {
                     taken += try await session.bus.publish(request)

@@ -172,7 +172,7 @@ extension RPCSession {
         call.timer?.cancel()
         self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.withdraw(connection) }
         let error = RoutingError(code, message: "the request ended before it was handled")
-        self.finish(number, with: self.failure(error))
+        self.fail(number, with: self.failure(error))
         self.channel.flushSoon()
         return true
     }

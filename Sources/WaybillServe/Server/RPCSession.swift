@@ -193,7 +193,7 @@ package actor RPCSession: LoopBound {
     /// Before each message, the method waits until the limits of the server allow another message.
     private func receiveInTurn(_ frame: RPCFrame) async throws {
         try await self.awaitTurn()
-        let batch = self.begin(frame)
+        let batch = self.beginBatch(frame)
         for (index, message) in frame.messages.enumerated() {
             if index > 0 { try await self.awaitTurn() }
             self.isReading = true
@@ -265,7 +265,7 @@ package actor RPCSession: LoopBound {
     /// A peer that is still connected receives the failures.
     package func abandon(_ reason: String) {
         let error = RoutingError(.unreachable, message: reason)
-        for number in self.requests.all { self.finish(number, with: RPCFailure(wholly: error)) }
+        for number in self.requests.all { self.fail(number, with: RPCFailure(wholly: error)) }
         self.abandon()
     }
 
