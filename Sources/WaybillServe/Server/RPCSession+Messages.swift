@@ -47,21 +47,24 @@ extension RPCSession {
             self.leaveOut(of: batch)
         case .request(let id, let method, let params):
             do throws(RPCFailure) {
-                try self.checkPhase(method)
-                try self.checkRoom(for: message.size)
+                guard self.phase == .open else {
+                    throw RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
+                }
+                try self.connection?.checkToken(before: method)
+                try self.connection?.checkRoom(for: message.size, in: self)
                 let number = try self.requests.admit(
                     id,
                     bytes: message.size,
                     batch: batch,
                     record: makeRecord()
                 )
-                self.ledger.note { $0.requests += 1 }
+                self.connection?.ledger.note { $0.requests += 1 }
                 do throws(RPCFailure) {
                     try self.perform(method, try RPCParameters(params), id: id, number: number)
                 } catch {
                     self.fail(number, with: error)
                 }
-                self.countReceivedBytes()
+                self.connection?.countReceivedBytes(of: self)
             } catch {
                 self.reject(id, error, batch: batch)
             }
@@ -71,7 +74,7 @@ extension RPCSession {
         case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
         // The server sends no requests to a peer, and therefore ignores responses.
         case .result, .failure:
-            self.closeUnlessAuthenticated()
+            self.connection?.closeUnlessAuthenticated(self)
             self.leaveOut(of: batch)
         }
     }
@@ -80,62 +83,14 @@ extension RPCSession {
     private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
         let answer = Self.answer(to: id, failure)
         if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
-        self.closeUnlessAuthenticated()
-        self.closeIfDrained()
+        self.connection?.closeUnlessAuthenticated(self)
+        self.connection?.closeIfDrained(self)
     }
 
     /// Records that a message of a batch needs no answer.
     private func leaveOut(of batch: Int?) {
         if let text = self.requests.add(nil, to: batch) { self.send(text, to: .null) }
-        self.closeIfDrained()
-    }
-
-    /// Closes the connection if the first message of the peer does not contain the token.
-    func closeUnlessAuthenticated() {
-        if self.phase == .unauthenticated { self.drain() }
-    }
-
-    private func checkPhase(_ method: String) throws(RPCFailure) {
-        switch self.phase {
-        case .unauthenticated:
-            if method != SystemMethod.authenticate.rawValue {
-                throw self.refused("the first message of a connection must be `$/authenticate`")
-            }
-        case .silent: self.phase = .open
-        case .open: break
-        case .draining, .closed: throw RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
-        }
-    }
-
-    private func refused(_ message: String) -> RPCFailure {
-        RPCFailure(RoutingError(.refused, message: message), reference: nil)
-    }
-
-    /// Compares the peer's token with the expected token.
-    ///
-    /// A wrong token closes the connection.
-    func authenticate(_ token: String?) throws(RPCFailure) {
-        guard let expected = self.token else { return }
-        guard let token, expected.matches(token) else {
-            self.logger.notice("rejected a peer", metadata: self.metadata("the token is wrong"))
-            self.drain()
-            throw self.refused("the token is wrong")
-        }
-        guard self.phase == .unauthenticated else { return }
-        self.phase = .open
-        self.liftFrameLimit()
-    }
-
-    /// Updates the phase of the session when a notification arrives.
-    ///
-    /// The first message opens a session that needs no token. If the peer has not sent its token, the
-    /// connection is closed.
-    ///
-    /// - Returns: Whether to handle the notification.
-    func admitsNotification() -> Bool {
-        if self.phase == .silent { self.phase = .open }
-        self.closeUnlessAuthenticated()
-        return self.phase == .open
+        self.connection?.closeIfDrained(self)
     }
 
     /// Runs `body` for a request and answers with the result.
@@ -161,7 +116,7 @@ extension RPCSession {
     }
 
     func cancel(_ number: ServedRequests.Number) {
-        if self.endWaiting(number, .cancelled) { return }
+        if let connection, connection.endWaiting(number, .cancelled, in: self) { return }
         // Without a task, the request is still running in place. In that case, no other code can run.
         self.tasks[number]?.cancel()
     }
@@ -173,7 +128,7 @@ extension RPCSession {
             return self.fail(number, with: self.failure(error))
         }
         let limit = self.limits.unreadBytesOfAll / 2
-        guard result.range.count <= limit || self.load == nil else {
+        guard result.range.count <= limit || self.connection == nil else {
             return self.fail(number, with: .limit("the answer has more than \(limit) bytes"))
         }
         var writer = JSONWriter(capacity: result.range.count + 48)
@@ -207,22 +162,22 @@ extension RPCSession {
     /// Ends a request, and sends its answer or adds the answer to the batch of the request.
     private func settle(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
         self.requests.record(of: number)?.end(failure: failure?.message)
-        self.ledger.note { $0.answers += 1 }
-        if let text = self.requests.finish(number, answer) {
-            self.send(text, to: id)
-        } else {
-            self.noteUnread()
-        }
-        self.countReceivedBytes()
-        self.leavePlace(number)
-        self.closeIfDrained()
+        self.connection?.ledger.note { $0.answers += 1 }
+        let text = self.requests.finish(number, answer)
+        if let text { self.send(text, to: id) }
+        guard let connection = self.connection else { return }
+        // An answer that waits for the other answers of its batch also counts as unread.
+        if text == nil { connection.noteUnread(of: self) }
+        connection.countReceivedBytes(of: self)
+        connection.leavePlace(number)
+        connection.closeIfDrained(self)
     }
 
     /// Enqueues an answer.
     ///
     /// The ID of an answer to a batch is ignored, because a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
-        defer { self.noteUnread() }
+        defer { self.connection?.noteUnread(of: self) }
         if self.channel.enqueue(answer) { return }
         let isBatch = answer.first == UInt8(ascii: "[")
         self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
@@ -232,15 +187,8 @@ extension RPCSession {
     ///
     /// - Returns: Whether the channel has accepted the message.
     func enqueue(_ message: [UInt8]) -> Bool {
-        defer { self.noteUnread() }
+        defer { self.connection?.noteUnread(of: self) }
         return self.channel.enqueue(message)
-    }
-
-    /// Reports the number of unread bytes, which the limit for all connections includes.
-    private func noteUnread() {
-        guard let load = self.load else { return }
-        let (unread, connection) = (self.unreadBytes, self.connectionNumber)
-        load.assumeOnLoop { $0.note(unread: unread, of: connection) }
     }
 
     package static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {

@@ -48,7 +48,7 @@ extension RPCSession {
         }
         switch SystemMethod(rawValue: method) {
         case .authenticate:
-            try self.authenticate(parameters["token"]?.string)
+            try self.connection?.authenticate(parameters["token"]?.string, in: self)
             self.reply(to: number, with: JSONText(true))
         case .ping: self.reply(to: number, with: JSONText("pong"))
         case .publish: try self.publish(parameters, number)
@@ -74,7 +74,8 @@ extension RPCSession {
 
     /// Handles a notification, and logs its errors.
     func notify(_ method: String, _ params: JSONNode?, size: Int) {
-        guard self.admitsNotification() else { return }
+        self.connection?.noteNotification(self)
+        guard self.phase == .open else { return }
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
@@ -98,6 +99,17 @@ extension RPCSession {
         } catch {
             self.logger.info("a notification failed", metadata: self.metadata("\(error)"))
         }
+    }
+
+    /// Runs a call or message now, or, on a connection, later when the connection may run another call.
+    private func inTurn(
+        _ number: ServedRequests.Number?,
+        bytes: Int = 0,
+        deadline: ContinuousClock.Instant? = nil,
+        start: @escaping (isolated RPCSession) -> Void
+    ) throws(RPCFailure) {
+        guard let connection = self.connection else { return start(self) }
+        try connection.inTurn(number, bytes: bytes, deadline: deadline, in: self, start: start)
     }
 
     /// Returns the request for the bus.
@@ -175,7 +187,7 @@ extension RPCSession {
         var publications = try RPCPublications(parameters)
         var requests: [ExternalRequest] = []
         while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
-        self.bucket.charge(requests.count - 1)
+        self.connection?.bucket.charge(requests.count - 1)
         try self.inTurn(number) { [requests] session in
             session.respond(to: number) { session in
                 var taken = 0
@@ -198,11 +210,11 @@ extension RPCSession {
             guard !publications.isEmpty else { return }
             // Publishing many messages at once would delay the other connections. The task that reads the
             // connection publishes them one by one.
-            if self.isReading {
-                self.unpublished = publications
+            if let connection, connection.isReading {
+                connection.unpublished = publications
                 return
             }
-            self.bucket.charge(publications.count)
+            self.connection?.bucket.charge(publications.count)
             while !publications.isEmpty { self.publishAccepted(of: &publications) }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
@@ -215,7 +227,7 @@ extension RPCSession {
     }
 
     private func checkPublicationLimit(_ bytes: Int) throws(RPCFailure) {
-        try self.checkRoom(for: bytes)
+        try self.connection?.checkRoom(for: bytes, in: self)
         let limits = self.limits
         if self.unawaitedPublications >= limits.requestsInFlight {
             throw .limit("\(limits.requestsInFlight) publications of this connection wait: try again later")
@@ -234,7 +246,7 @@ extension RPCSession {
     ///   - publications: The messages.
     ///   - isAdmitted: Whether the caller has already charged the publication to the loop's budget.
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
-        guard self.admitsNotification() else { return publications.dropAll() }
+        guard self.phase == .open else { return publications.dropAll() }
         self.publishAccepted(of: &publications, isAdmitted: isAdmitted)
     }
 
@@ -248,12 +260,12 @@ extension RPCSession {
             else { return }
             self.unawaitedPublications += 1
             self.unawaitedBytes += size
-            self.countReceivedBytes()
+            self.connection?.countReceivedBytes(of: self)
             Task.immediate {
                 try? await self.bus.publish(rest)
                 self.unawaitedPublications -= 1
                 self.unawaitedBytes -= size
-                self.countReceivedBytes()
+                self.connection?.countReceivedBytes(of: self)
             }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
