@@ -60,7 +60,12 @@ extension RPCSession {
                 )
                 self.connection?.ledger.note { $0.requests += 1 }
                 do throws(RPCFailure) {
-                    try self.perform(method, try RPCParameters(params), id: id, number: number)
+                    let parameters = try RPCParameters(params)
+                    if SystemMethod.isSystem(method) {
+                        try self.perform(method, with: parameters, number: number)
+                    } else {
+                        try self.call(method, with: parameters, id: id, number: number)
+                    }
                 } catch {
                     self.fail(number, with: error)
                 }
@@ -93,6 +98,78 @@ extension RPCSession {
         self.connection?.closeIfDrained(self)
     }
 
+    /// Routes an admitted request, and answers with the reply.
+    private func call(
+        _ url: String,
+        with parameters: RPCParameters,
+        id: RPCID,
+        number: ServedRequests.Number
+    ) throws(RPCFailure) {
+        let attachment = parameters.attachment
+        let request = self.request(url, values: parameters.values, attachment: attachment, id: id)
+        try self.inTurn(number, deadline: request.deadline) { session in
+            let rest: ExternalAttempt.Rest
+            do throws(RoutingError) {
+                switch try session.bus.begin(request) {
+                case .replied(let value, _):
+                    return session.reply(to: number, with: try session.encoded(value))
+                case .pending(let pending): rest = pending
+                }
+            } catch {
+                return session.fail(number, with: session.failure(error))
+            }
+            session.respond(to: number) { session in
+                guard attachment.wantsProgress else {
+                    return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
+                }
+                let reply = try await session.bus.reply(of: rest) { value in
+                    try await session.offer(value, number: number, id: id, attachment: attachment)
+                }
+                return try session.encoded(reply.content)
+            }
+        }
+    }
+
+    /// Runs a call or message now, or, on a connection, later when the connection may run another call.
+    func inTurn(
+        _ number: ServedRequests.Number?,
+        bytes: Int = 0,
+        deadline: ContinuousClock.Instant? = nil,
+        start: @escaping (isolated RPCSession) -> Void
+    ) throws(RPCFailure) {
+        guard let connection = self.connection else { return start(self) }
+        try connection.inTurn(number, bytes: bytes, deadline: deadline, in: self, start: start)
+    }
+
+    /// Returns the request for the bus.
+    func request(
+        _ url: String,
+        values: PassedValues?,
+        attachment: RPCAttachment,
+        id: RPCID?
+    ) -> ExternalRequest {
+        ExternalRequest(
+            url: url,
+            passed: values,
+            headers: attachment.headers,
+            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
+            hops: attachment.hops,
+            payload: attachment.payload,
+            correlationID: attachment.correlationID,
+            returnID: attachment.returnID.flatMap { self.audience == .nodes ? $0 : nil },
+            from: id == nil ? self.peerOfNotifications : self.peer(id)
+        )
+    }
+
+    /// Returns the peer for a request with an ID.
+    ///
+    /// The peer receives the values for the return URLs of the request.
+    func peer(_ id: RPCID?) -> ExternalRequest.Peer {
+        ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
+            [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
+        }
+    }
+
     /// Runs `body` for a request and answers with the result.
     ///
     /// `body` runs in place until it suspends.
@@ -119,6 +196,13 @@ extension RPCSession {
         if let connection, connection.endWaiting(number, .cancelled, in: self) { return }
         // Without a task, the request is still running in place. In that case, no other code can run.
         self.tasks[number]?.cancel()
+    }
+
+    /// Returns a value as JSON for the peer.
+    ///
+    /// The JSON includes the name of the value's type if the peer receives type names.
+    func encoded(_ value: any Sendable) throws(RoutingError) -> JSONText {
+        self.tellsTypes ? try JSONText(notingTypeOf: value) : try JSONText(encoding: value)
     }
 
     /// Answers a request with a result, or with a failure if the result cannot be sent.

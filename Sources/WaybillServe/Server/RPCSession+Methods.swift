@@ -32,20 +32,12 @@ package enum SystemMethod: String, Sendable {
 }
 
 extension RPCSession {
-    /// Handles a request that has been admitted.
+    /// Handles an admitted request of the protocol itself.
     func perform(
         _ method: String,
-        _ parameters: RPCParameters,
-        id: RPCID,
+        with parameters: RPCParameters,
         number: ServedRequests.Number
     ) throws(RPCFailure) {
-        guard SystemMethod.isSystem(method) else {
-            let attachment = parameters.attachment
-            let request = self.request(method, values: parameters.values, attachment: attachment, id: id)
-            return try self.inTurn(number, deadline: request.deadline) { session in
-                session.call(request, attachment, id: id, number: number)
-            }
-        }
         switch SystemMethod(rawValue: method) {
         case .authenticate:
             try self.connection?.authenticate(parameters["token"]?.string, in: self)
@@ -101,72 +93,6 @@ extension RPCSession {
         }
     }
 
-    /// Runs a call or message now, or, on a connection, later when the connection may run another call.
-    private func inTurn(
-        _ number: ServedRequests.Number?,
-        bytes: Int = 0,
-        deadline: ContinuousClock.Instant? = nil,
-        start: @escaping (isolated RPCSession) -> Void
-    ) throws(RPCFailure) {
-        guard let connection = self.connection else { return start(self) }
-        try connection.inTurn(number, bytes: bytes, deadline: deadline, in: self, start: start)
-    }
-
-    /// Returns the request for the bus.
-    private func request(
-        _ url: String,
-        values: PassedValues?,
-        attachment: RPCAttachment,
-        id: RPCID?
-    ) -> ExternalRequest {
-        ExternalRequest(
-            url: url,
-            passed: values,
-            headers: attachment.headers,
-            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
-            hops: attachment.hops,
-            payload: attachment.payload,
-            correlationID: attachment.correlationID,
-            returnID: attachment.returnID.flatMap { self.audience == .nodes ? $0 : nil },
-            from: id == nil ? self.peerOfNotifications : self.peer(id)
-        )
-    }
-
-    /// Returns the peer for a request with an ID.
-    ///
-    /// The peer receives the values for the return URLs of the request.
-    func peer(_ id: RPCID?) -> ExternalRequest.Peer {
-        ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
-            [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
-        }
-    }
-
-    private func call(
-        _ request: ExternalRequest,
-        _ attachment: RPCAttachment,
-        id: RPCID,
-        number: ServedRequests.Number
-    ) {
-        let rest: ExternalAttempt.Rest
-        do throws(RoutingError) {
-            switch try self.bus.begin(request) {
-            case .replied(let value, _): return self.reply(to: number, with: try self.encoded(value))
-            case .pending(let pending): rest = pending
-            }
-        } catch {
-            return self.fail(number, with: self.failure(error))
-        }
-        self.respond(to: number) { session in
-            guard attachment.wantsProgress else {
-                return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
-            }
-            let reply = try await session.bus.reply(of: rest) { value in
-                try await session.offer(value, number: number, id: id, attachment: attachment)
-            }
-            return try session.encoded(reply.content)
-        }
-    }
-
     /// Sends a message without waiting for a reply, and logs its failure.
     private func post(_ request: ExternalRequest) {
         do {
@@ -174,13 +100,6 @@ extension RPCSession {
         } catch {
             self.logger.info("a notification failed", metadata: self.metadata("\(error)"))
         }
-    }
-
-    /// Returns a value as JSON for the peer.
-    ///
-    /// The JSON includes the name of the value's type if the peer receives type names.
-    func encoded(_ value: any Sendable) throws(RoutingError) -> JSONText {
-        self.tellsTypes ? try JSONText(notingTypeOf: value) : try JSONText(encoding: value)
     }
 
     private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {
