@@ -5,7 +5,6 @@ internal import WaybillServe
 /// A channel that publishes answers to the reply subject of a node or a client.
 final class NodeChannel: RPCChannel {
     let peer: String
-    let isClosed = false
     private let subject: String
     private let reply: String
     private let isNode: Bool
@@ -97,6 +96,4 @@ final class NodeChannel: RPCChannel {
     // The transport sends messages in batches by itself.
     nonisolated(nonsending) func flush() async {}
     func flushSoon() {}
-    func close() {}
-    func abort() {}
 }

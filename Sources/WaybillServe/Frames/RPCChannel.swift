@@ -7,11 +7,6 @@ package import WaybillRouting
 package protocol RPCChannel: AnyObject {
     /// The name of the peer, for the log.
     var peer: String { get }
-    /// Whether the channel is closed, so that no more messages can be sent.
-    var isClosed: Bool { get }
-
-    /// Whether messages no longer reach the peer, although messages of the peer may still arrive.
-    var isBroken: Bool { get }
 
     /// Enqueues a message for the next send.
     ///
@@ -19,9 +14,6 @@ package protocol RPCChannel: AnyObject {
     ///   already, and the message is not sent.
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool
-
-    /// The number of enqueued bytes that the system has not accepted yet.
-    var unsentBytes: Int { get }
 
     /// Sends the enqueued messages, and waits while too many bytes are unread.
     nonisolated(nonsending) func flush() async
@@ -37,16 +29,8 @@ package protocol RPCChannel: AnyObject {
 
     /// Returns the reason that a result cannot be sent, or nil if the result can be sent.
     func objection(to result: JSONText) -> RoutingError?
-
-    /// Closes the channel after the messages for which `flush` was called are sent.
-    func close()
-
-    /// Closes the channel without waiting for enqueued messages.
-    func abort()
 }
 
 extension RPCChannel {
-    package var unsentBytes: Int { 0 }
-    package var isBroken: Bool { false }
     package func claim(_ id: RPCID) {}
 }

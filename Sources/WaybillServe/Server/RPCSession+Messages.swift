@@ -41,7 +41,7 @@ extension RPCSession {
         recording makeRecord: () -> (any RequestRecord)? = { nil }
     ) {
         switch message.content {
-        case .request where self.channel.isBroken:
+        case .request where self.connection?.channel.isBroken == true:
             // The channel can no longer send an answer, so do not handle the request. Notifications need no
             // answer and are still handled.
             self.leaveOut(of: batch)

@@ -96,11 +96,6 @@ package actor RPCSession: LoopBound {
         self.requests.isEmpty && self.subscriptions.isEmpty && self.unawaitedPublications == 0
     }
 
-    /// The size of the answers that the peer has not read, in bytes.
-    ///
-    /// The size includes the answers of unfinished batches.
-    var unreadBytes: Int { self.channel.unsentBytes + self.requests.batchBytes }
-
     /// Cancels all requests and subscriptions of the peer, because the peer is disconnected.
     func abandon() {
         self.connection?.emptyWaitingCalls(self)

@@ -54,9 +54,16 @@ extension ServedConnection {
         self.load.assumeOnLoop { $0.hasRoom(forReceived: max(0, bytes)) }
     }
 
+    /// Returns the size of the answers that the peer has not read, in bytes.
+    ///
+    /// The size includes the answers of unfinished batches.
+    func unreadBytes(of session: isolated RPCSession) -> Int {
+        self.channel.unsentBytes + session.requests.batchBytes
+    }
+
     /// Reports the number of unread bytes, which the limit for all connections includes.
     func noteUnread(of session: isolated RPCSession) {
-        let unread = session.unreadBytes
+        let unread = self.unreadBytes(of: session)
         self.load.assumeOnLoop { [number] in $0.note(unread: unread, of: number) }
     }
 }

@@ -233,7 +233,7 @@ extension ServedConnection {
         // ends.
         Task {
             await session.channel.flush()
-            session.channel.close()
+            session.connection?.channel.close()
         }
     }
 

@@ -117,7 +117,8 @@ extension ServerLoad {
         if let last = self.countedAt, now - last < .milliseconds(50) { return }
         self.countedAt = now
         for number in Array(self.unread.keys) {
-            self.setUnread(self.sessions[number]?.assumeOnLoop { $0.unreadBytes } ?? 0, of: number)
+            let bytes = self.sessions[number]?.assumeOnLoop { $0.connection?.unreadBytes(of: $0) }
+            self.setUnread(bytes ?? 0, of: number)
         }
         if self.unreadOfAll > self.limits.unreadBytesOfAll { self.cutOff(at: now) }
     }
