@@ -229,7 +229,7 @@ extension RPCSession {
             )
             return self.fail(number, with: failure)
         }
-        self.settle(number, id: id, answer: writer.bytes, failure: nil)
+        self.settle(number, with: writer.bytes, failure: nil)
     }
 
     /// Answers a request with a failure.
@@ -238,17 +238,18 @@ extension RPCSession {
         let answer = Self.answer(to: id, failure)
         // An error that a module declares can have details of any size, so check the size of the answer.
         guard failure.declared != nil, let error = self.channel.objection(to: JSONText(answer)) else {
-            return self.settle(number, id: id, answer: answer, failure: failure)
+            return self.settle(number, with: answer, failure: failure)
         }
         self.fail(number, with: self.failure(error))
     }
 
     /// Ends a request, and sends its answer or adds the answer to the batch of the request.
-    private func settle(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
-        self.requests.record(of: number)?.end(failure: failure?.message)
+    private func settle(_ number: ServedRequests.Number, with answer: [UInt8], failure: RPCFailure?) {
+        guard let request = self.requests.remove(number) else { return }
+        request.record?.end(failure: failure?.message)
         self.connection?.ledger.note { $0.answers += 1 }
-        let text = self.requests.finish(number, answer)
-        if let text { self.send(text, to: id) }
+        let text = self.requests.add(answer, to: request.batch)
+        if let text { self.send(text, to: request.id) }
         guard let connection = self.connection else { return }
         // An answer that waits for the other answers of its batch also counts as unread.
         if text == nil { connection.noteUnread(of: self) }

@@ -14,10 +14,12 @@ struct ServedRequests: Sendable {
     /// The number of an admitted request.
     typealias Number = Int
 
-    private struct Request: Sendable {
+    struct Request: Sendable {
         let id: RPCID
+        /// The batch of the request; nil if the request is not in a batch.
         let batch: Int?
-        let bytes: Int
+        fileprivate let bytes: Int
+        /// The record of the request; nil if the owner of the session keeps no records.
         let record: (any RequestRecord)?
     }
 
@@ -82,23 +84,18 @@ struct ServedRequests: Sendable {
         return self.lastNumber
     }
 
-    /// Ends a request with its answer.
-    ///
-    /// - Returns: The text to send; nil if the request is in a batch that is not finished.
-    mutating func finish(_ number: Number, _ answer: [UInt8]) -> [UInt8]? {
+    /// Removes and returns a request, whose answer the caller adds to the batch of the request.
+    mutating func remove(_ number: Number) -> Request? {
         guard let request = self.requests.removeValue(forKey: number) else { return nil }
         self.numbers[request.id] = nil
         self.bytes -= request.bytes
-        return self.add(answer, to: request.batch)
+        return request
     }
 
     /// Returns the number of the unanswered request with an ID; nil if there is none.
     func number(of id: RPCID) -> Number? { self.numbers[id] }
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
-
-    /// Returns the record of a request; nil if the owner of the session keeps no records.
-    func record(of number: Number) -> (any RequestRecord)? { self.requests[number]?.record }
 
     /// Returns the batch of a request; nil if the request is not in a batch.
     func batch(of number: Number) -> Int? { self.requests[number]?.batch }
