@@ -9,8 +9,8 @@ internal import WaybillRouting
 ///
 /// A session runs on the loop of the bus. If the handler of a request runs on the same loop and does not
 /// suspend, the session answers the request before it reads the next message. ``ServedRequests`` decides
-/// which requests are admitted and which answers are sent, and this actor performs the I/O. The peer is either
-/// at the other end of a ``ServedConnection``, which reads messages, or it is a node of a cluster.
+/// which requests are admitted and which answers are sent, and this actor performs the I/O. The peer is at the
+/// other end of a ``ServedConnection``, which reads its messages, or it is a node or a client in a cluster.
 package actor RPCSession: LoopBound {
     package nonisolated let eventLoop: EventLoop
     let bus: MessageBus
@@ -21,7 +21,7 @@ package actor RPCSession: LoopBound {
     /// Whether the peer receives values with the names of their types.
     let tellsTypes: Bool
     let channel: any RPCChannel
-    /// The connection of the peer to a server; nil for the session of a node.
+    /// The connection of the peer to a server; nil if the peer is in a cluster.
     let connection: ServedConnection?
     let document: LiveDocument
 

@@ -35,7 +35,7 @@ extension ServedConnection {
         if self.acceptedBytes(of: session) + bytes > Self.guaranteedBytes,
             !self.hasRoom(for: bytes - self.frameBytes)
         {
-            throw FrameError.noRoom(limit: self.limits.requestBytesOfAll).failure
+            throw FrameError.noRoom(limit: session.limits.requestBytesOfAll).failure
         }
     }
 
@@ -45,7 +45,7 @@ extension ServedConnection {
     ///   limit.
     func checkPart(of bytes: Int, in session: isolated RPCSession) throws(FrameError) {
         if bytes > Self.guaranteedBytes, !self.hasRoom(for: bytes - self.frameBytes) {
-            throw .noRoom(limit: self.limits.requestBytesOfAll)
+            throw .noRoom(limit: session.limits.requestBytesOfAll)
         }
         self.setFrameBytes(bytes, in: session)
     }

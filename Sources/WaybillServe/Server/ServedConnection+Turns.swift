@@ -77,7 +77,7 @@ extension ServedConnection {
         if hasPlace, self.waitingCalls.isEmpty { return self.begin(number, in: session, start: start) }
         let failure =
             self.load.assumeOnLoop { $0.isCrowded }
-            ? .limit("\(self.limits.waitingCallsOfAll) calls of all connections wait, which is the limit")
+            ? .limit("\(session.limits.waitingCallsOfAll) calls of all connections wait, which is the limit")
             : number == nil ? self.waitingFailure(bytes, in: session) : nil
         if let failure {
             self.load.assumeOnLoop { hasPlace ? $0.end(connection) : $0.withdraw(connection) }
@@ -99,12 +99,12 @@ extension ServedConnection {
     /// Returns the failure for a message without a response when too many messages wait; nil otherwise.
     private func waitingFailure(_ bytes: Int, in session: isolated RPCSession) -> RPCFailure? {
         do throws(RPCFailure) { try self.checkRoom(for: bytes, in: session) } catch { return error }
-        if self.waitingCalls.count >= self.limits.requestsInFlight {
+        if self.waitingCalls.count >= session.limits.requestsInFlight {
             return .limit(
-                "\(self.limits.requestsInFlight) messages of this connection wait, which is the limit"
+                "\(session.limits.requestsInFlight) messages of this connection wait, which is the limit"
             )
         }
-        let limit = self.limits.requestBytesInFlight
+        let limit = session.limits.requestBytesInFlight
         guard self.waitingCalls.bytes + bytes > limit else { return nil }
         return .limit("the waiting messages of this connection would exceed \(limit) bytes")
     }
@@ -112,7 +112,7 @@ extension ServedConnection {
     /// Begins the call that has waited longest, because the connection has a place for this call.
     func startWaiting(_ session: isolated RPCSession) {
         if session.phase != .closed, !self.waitingCalls.isEmpty,
-            self.channel.unsentBytes > self.limits.unreadBytes
+            self.channel.unsentBytes > session.limits.unreadBytes
         {
             return self.pause(session)
         }

@@ -8,10 +8,9 @@ internal import WaybillRouting
 ///
 /// A connection may have to send a token, shares the limits of the server with other connections
 /// (``ServerLoad``), and is closed when its peer exceeds a time limit. The object belongs to its session, which
-/// is a parameter of each method. The session of a node has no such object.
+/// is a parameter of each method. The session of a node or of a client in a cluster does not have this object.
 final class ServedConnection {
     let channel: FrameChannel
-    let limits: RPCServer.Limits
     let ledger: ServerLedger
     /// The resources that the connections of the server share.
     let load: ServerLoad
@@ -52,7 +51,6 @@ final class ServedConnection {
             stream,
             limit: token == nil ? limits.frameSize : min(Self.unauthenticatedFrameSize, limits.frameSize)
         )
-        self.limits = limits
         self.ledger = server.ledger
         self.load = server.load
         self.token = token
@@ -95,9 +93,9 @@ extension ServedConnection {
                 checkingPart: { size throws(FrameError) in try self.checkPart(of: size, in: session) }
             ) {
                 self.setFrameBytes(text.range.count, in: session)
-                let limit = self.limits.messagesPerBatch
-                let frame = RPCFrame(text, depth: self.limits.depth, batchLimit: limit)
-                try await self.receive(frame, in: session)
+                let limit = session.limits.messagesPerBatch
+                let frame = RPCFrame(text, depth: session.limits.depth, batchLimit: limit)
+                try await self.receiveInTurn(frame, in: session)
                 self.setFrameBytes(0, in: session)
                 if session.phase == .closed { break }
             }
@@ -121,7 +119,7 @@ extension ServedConnection {
     /// Handles the messages of a frame.
     ///
     /// Before each message, the method waits until the limits of the server allow another message.
-    private func receive(_ frame: RPCFrame, in session: isolated RPCSession) async throws {
+    private func receiveInTurn(_ frame: RPCFrame, in session: isolated RPCSession) async throws {
         try await self.awaitTurn(session)
         let batch = session.beginBatch(frame)
         for (index, message) in frame.messages.enumerated() {
@@ -157,7 +155,7 @@ extension ServedConnection {
             await self.channel.flush()
             try await session.eventLoop.clock.sleep(for: delay)
         }
-        if self.channel.unsentBytes > self.limits.unreadBytes { await self.channel.flush() }
+        if self.channel.unsentBytes > session.limits.unreadBytes { await self.channel.flush() }
         self.messages &+= 1
         // All connections share the loop's budget. If one connection used up the budget, it would delay the
         // others.
@@ -207,7 +205,7 @@ extension ServedConnection {
         guard self.awaitsFirstMessage else { return }
         self.awaitsFirstMessage = false
         // A peer with the token may send large messages.
-        self.channel.setLimit(self.limits.frameSize)
+        self.channel.setLimit(session.limits.frameSize)
     }
 
     private func refused(_ message: String) -> RPCFailure {
@@ -267,16 +265,16 @@ extension ServedConnection {
         if let since = self.channel.stalledSince(at: now) {
             // While bytes wait for the peer, the session does not read either, so the other time limits do
             // not apply.
-            return now - since > self.limits.stallTime ? "the peer does not read" : nil
+            return now - since > session.limits.stallTime ? "the peer does not read" : nil
         }
-        if let wait = self.channel.partialFrameWait, wait > self.limits.messageTime {
+        if let wait = self.channel.partialFrameWait, wait > session.limits.messageTime {
             return "the peer has not sent the end of a message in time"
         }
         if self.awaitsFirstMessage, session.phase == .open {
-            return now - self.openedAt > self.limits.messageTime
+            return now - self.openedAt > session.limits.messageTime
                 ? "the peer has not sent a message in time" : nil
         }
-        guard let idleTime = self.limits.idleTime, session.requests.isEmpty, session.subscriptions.isEmpty
+        guard let idleTime = session.limits.idleTime, session.requests.isEmpty, session.subscriptions.isEmpty
         else { return nil }
         return now - self.channel.lastReceived > idleTime ? "the connection is idle" : nil
     }
