@@ -287,7 +287,7 @@ extension ClusterCore {
         }
         // The node possibly still runs and waits for replies to its own requests, so fail these requests.
         let lost = self.saying("no longer receives messages of the node that sent the request")
-        self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
+        self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.failAll(lost) }
         self.loseUnclaimed(of: member, text)
     }
 

@@ -111,7 +111,7 @@ package actor RPCSession: LoopBound {
     /// Fails the unanswered requests with `unreachable`, and then cancels them.
     ///
     /// A peer that is still connected receives the failures.
-    package func abandon(_ reason: String) {
+    package func failAll(_ reason: String) {
         let error = RoutingError(.unreachable, message: reason)
         for number in self.requests.all { self.fail(number, with: RPCFailure(wholly: error)) }
         self.abandon()
