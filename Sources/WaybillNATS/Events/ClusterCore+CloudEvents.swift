@@ -22,71 +22,59 @@ extension ClusterCore {
                 self.note { $0.malformed += 1 }
                 return true
             }
-            self.perform(request, event: event, mode: mode, message: message)
+            self.handleEvent(request, mode: mode, message: message)
         } catch {
             self.note { $0.malformed += 1 }
             let failure = RoutingError(.invalidParameter, url: "", message: "\(error)")
-            self.answer(message.reply, with: failure)
+            self.sendFailure(failure, to: message.reply)
         }
         return true
     }
 
-    private func perform(
-        _ request: ExternalRequest,
-        event: CloudEvent,
-        mode: EventMode,
-        message: TransportMessage
-    ) {
+    private func handleEvent(_ request: ExternalRequest, mode: EventMode, message: TransportMessage) {
         let isPublication = self.subjects.isPublication(message.subject)
         let sender = message.reply.flatMap { self.subjects.request(in: $0) }
         guard !isPublication || self.isNew(sender) else {
             return self.note { $0.unknown += 1 }
         }
-        var charge: RequestBudget.Charge?
-        let senders = self.isNode(sender?.node) ? RequestBudget.Senders.nodes : .clients
-        let isTaken = self.budget.charge(1, size: message.payload.count, to: senders) {
-            charge = self.budget.begin()
-        }
-        guard isTaken else {
+        let senders: RequestBudget.Senders = self.isNode(sender?.node) ? .nodes : .clients
+        guard let share = self.budget.share(forRequests: 1, size: message.payload.count, of: senders) else {
             let error = self.budget.overflow(of: senders, request.url)
-            return self.refuse(request.url, error: error, isPublication: isPublication, message: message)
+            if isPublication { return self.bus.lose(request.url, error) }
+            return self.sendFailure(error, to: message.reply)
         }
+        let endpoint = self.subjects.isCall(message.subject) ? message.subject : nil
+        let running = RunningRequest(share, tally: self.tally, subject: endpoint)
         self.eventsInFlight += 1
-        Task.immediate { [charge] in
-            defer { withExtendedLifetime(charge) {} }
+        Task.immediate {
+            defer { withExtendedLifetime(running) {} }
             if isPublication {
                 _ = try? await self.bus.publish(request)
             } else {
                 self.note { $0.received += 1 }
-                await self.call(request, mode: mode, message: message)
+                let failure = await self.answerEvent(request, mode: mode, replyingTo: message.reply)
+                running.end(failure: failure?.message)
             }
             self.eventsInFlight -= 1
         }
     }
 
-    private func refuse(
-        _ url: String,
-        error: RoutingError,
-        isPublication: Bool,
-        message: TransportMessage
-    ) {
-        if isPublication { self.bus.lose(url, error) } else { self.answer(message.reply, with: error) }
-    }
-
-    private func call(_ request: ExternalRequest, mode: EventMode, message: TransportMessage) async {
-        if self.subjects.isCall(message.subject) {
-            self.tally.count(for: message.subject) { _ = self.tally.begin() }
-        }
-        let start = ContinuousClock.now
-        var failure: RoutingError?
+    /// Routes a request and answers with its reply or failure.
+    ///
+    /// - Returns: The failure; nil if the request has a reply.
+    private func answerEvent(
+        _ request: ExternalRequest,
+        mode: EventMode,
+        replyingTo subject: String?
+    ) async -> RoutingError? {
         do throws(RoutingError) {
             let reply = try await self.bus.route(request)
-            try self.answer(message.reply, with: self.event(reply, of: request), mode)
+            try self.sendEvent(self.event(reply, of: request), mode: mode, to: subject)
+            return nil
         } catch {
-            failure = error
-            self.answer(message.reply, with: error)
+            self.sendFailure(error, to: subject)
+            return error
         }
-        self.tally.end(message.subject, after: start.duration(to: .now), failure?.message)
     }
 
     /// Returns the event that carries a reply.
@@ -101,11 +89,7 @@ extension ClusterCore {
         )
     }
 
-    private func answer(
-        _ subject: String?,
-        with event: CloudEvent,
-        _ mode: EventMode
-    ) throws(RoutingError) {
+    private func sendEvent(_ event: CloudEvent, mode: EventMode, to subject: String?) throws(RoutingError) {
         guard let subject else { return }
         let (payload, headers) = event.encoded(as: mode)
         if let error = self.objection(to: payload, headers, event["subject"] ?? "") { throw error }
@@ -113,7 +97,7 @@ extension ClusterCore {
     }
 
     /// Sends an error reply to an event, with the headers that NATS services use for errors.
-    private func answer(_ subject: String?, with error: RoutingError) {
+    private func sendFailure(_ error: RoutingError, to subject: String?) {
         guard let subject else { return }
         var writer = JSONWriter()
         writer.raw("{")

@@ -57,9 +57,9 @@ extension ClusterCore {
         let allowance = self.epochBudget.allowance(at: self.now)
         let isPossible = announcement.epoch - self.offer.epoch < allowance
         let epoch = isPossible ? announcement.epoch : 0
-        let claimed = self.dispute
-        self.dispute = Dispute(epoch: max(claimed?.epoch ?? 0, epoch))
-        guard claimed == nil else { return }
+        let earlier = self.dispute
+        self.dispute = Dispute(epoch: max(earlier?.epoch ?? 0, epoch))
+        guard earlier == nil else { return }
         let deadline = Deadline(after: Self.disputeDelay, by: self.eventLoop.time)
         self.eventLoop.schedule(at: deadline) { [weak self] in
             self?.assumeOnLoop { $0.settleDispute() }

@@ -10,7 +10,7 @@ extension ClusterCore {
     /// Handles an event, as ``ClusterTransport/open(on:receive:)`` requires.
     func receive(_ event: TransportEvent) -> Bool {
         switch event {
-        case .message(let message): return self.receive(message)
+        case .message(let message): return self.receiveMessage(message)
         case .remainder: return self.receiveRemainder()
         case .undelivered(let reply, let reason): self.noteUndelivered(reply, reason)
         case .overflow:
@@ -48,23 +48,19 @@ extension ClusterCore {
         return true
     }
 
-    private func receive(_ message: TransportMessage) -> Bool {
+    /// Handles a message of a subscription.
+    ///
+    /// - Returns: Whether the whole message has been handled.
+    private func receiveMessage(_ message: TransportMessage) -> Bool {
         if self.subjects.isAboutNodes(message.subject) {
             self.receiveAnnouncement(message)
-        } else if let verb = ServiceDescription.verb(in: message.subject) {
-            self.answer(verb, message.reply)
-        } else if message.headers.isEmpty || !self.receiveEvent(message) {
-            return self.receiveFrame(message)
+            return true
         }
-        return true
-    }
-
-    /// Returns whether a node ID, which a reply subject contains, belongs to a node of the cluster.
-    func isNode(_ id: NodeID?) -> Bool {
-        id.map { id in self.state.withLock { $0.members[id] != nil || $0.leaving[id] != nil } } ?? false
-    }
-
-    private func receiveFrame(_ message: TransportMessage) -> Bool {
+        if let verb = ServiceDescription.verb(in: message.subject) {
+            self.answerServiceRequest(verb, message.reply)
+            return true
+        }
+        if !message.headers.isEmpty, self.receiveEvent(message) { return true }
         // Nodes send several messages together as an array, which adds one level of nesting.
         let isBatch = message.payload.first == UInt8(ascii: "[")
         let depth = JSONText.depthLimit + (isBatch ? 1 : 0)
@@ -79,19 +75,19 @@ extension ClusterCore {
         } else if self.subjects.request(in: message.subject) != nil {
             let node = message.reply.flatMap { self.subjects.node(in: $0) }
             for answer in frame.messages { self.receiveAnswer(answer, from: node) }
-        } else if self.subjects.isCall(message.subject) {
-            self.note { $0.received += 1 }
-            self.tally.count(for: message.subject) {
-                self.receiveRequest(frame, message.reply, size: message.payload.count)
-            }
         } else {
-            self.receiveRequest(frame, message.reply, size: message.payload.count)
+            self.receiveRequests(frame, in: message)
         }
         return true
     }
 
+    /// Returns whether a node ID, which a reply subject contains, belongs to a node of the cluster.
+    func isNode(_ id: NodeID?) -> Bool {
+        id.map { id in self.state.withLock { $0.members[id] != nil || $0.leaving[id] != nil } } ?? false
+    }
+
     /// Answers a request of the NATS services API.
-    private func answer(_ verb: ServiceDescription.Verb, _ reply: String?) {
+    private func answerServiceRequest(_ verb: ServiceDescription.Verb, _ reply: String?) {
         guard let reply, let service = self.service else { return }
         let table = self.bus.clusterTable(of: PatternShape.self)
         let endpoints = self.offer.routes.sorted().compactMap { text in
@@ -207,7 +203,7 @@ extension RPCMessage {
         case .result(.number(let id), _), .failure(.number(let id), _): return (id, false)
         case .notification(let method, let params):
             guard let id = params?["id"]?.text.int else { return nil }
-            return (id, method == SystemMethod.accepted || method == SystemMethod.progress)
+            return (id, method == SystemMethod.claim || method == SystemMethod.progress)
         default: return nil
         }
     }
@@ -215,23 +211,30 @@ extension RPCMessage {
 
 // Requests of other nodes and of clients.
 extension ClusterCore {
-    private func receiveRequest(_ frame: RPCFrame, _ reply: String?, size: Int) {
-        let sender = reply.flatMap { self.subjects.request(in: $0)?.node }
-        let peer = sender.map { .node($0) } ?? Peer.client(ExactText(reply ?? ""))
+    /// Handles the requests in one message of a node or a client.
+    private func receiveRequests(_ frame: RPCFrame, in message: TransportMessage) {
+        let endpoint = self.subjects.isCall(message.subject) ? message.subject : nil
+        if endpoint != nil { self.note { $0.received += 1 } }
+        let sender = message.reply.flatMap { self.subjects.request(in: $0)?.node }
+        let peer = sender.map { .node($0) } ?? Peer.client(ExactText(message.reply ?? ""))
         let isNode = self.isNode(sender)
         // A notification is not charged to the budget. All clients together have one limit on their
         // publications, which must arrive on the subjects for publications.
         if !isNode, frame.messages.contains(where: \.isPublication) {
             return self.note { $0.malformed += 1 }
         }
-        let senders = isNode ? RequestBudget.Senders.nodes : .clients
-        let isTaken = self.budget.charge(frame.messages.count, size: size, to: senders) {
-            let session = self.session(peer)
-            session.assumeOnLoop { $0.receive(frame) }
-            // A client could invent any number of node IDs, so do not keep an idle session for a client.
-            if !isNode { self.endIfIdle(session, peer) }
+        let senders: RequestBudget.Senders = isNode ? .nodes : .clients
+        let (count, size) = (frame.messages.count, message.payload.count)
+        guard let share = self.budget.share(forRequests: count, size: size, of: senders) else {
+            return self.refuse(frame, of: senders, message.reply)
         }
-        if !isTaken { self.refuse(frame, of: senders, reply) }
+        let makeRecord: @Sendable () -> RunningRequest = { [tally] in
+            RunningRequest(share, tally: tally, subject: endpoint)
+        }
+        let session = self.session(with: peer)
+        session.assumeOnLoop { $0.receive(frame, recording: makeRecord) }
+        // A client could invent any number of node IDs, so do not keep an idle session for a client.
+        if !isNode { self.endIfIdle(session, peer) }
     }
 
     /// Rejects requests that exceed a limit.
@@ -256,14 +259,9 @@ extension ClusterCore {
         }
     }
 
-    private func session(_ key: Peer) -> RPCSession {
+    /// Returns the session with a node or a client, and creates it for the first request.
+    private func session(with key: Peer) -> RPCSession {
         if let session = self.sessions[key] { return session }
-        let session = self.makeSession(key)
-        self.sessions[key] = session
-        return session
-    }
-
-    private func makeSession(_ key: Peer) -> RPCSession {
         var limits = RPCServer.Limits()
         limits.requestsInFlight = self.configuration.requestsPerNode
         // The bus does not know when a client disconnects, so a subscription would never end. Clients can
@@ -280,12 +278,12 @@ extension ClusterCore {
             limits.requestsInFlight = min(limits.requestsInFlight, self.configuration.requestsOfClients)
         }
         let reply = self.subjects.node(self.id)
-        let (transport, tally, budget) = (self.transport, self.tally, self.budget)
+        let transport = self.transport
         let onAnswer: @Sendable () -> Void = { [weak self] in
             guard let self else { return }
             self.eventLoop.execute { self.sweep(key) }
         }
-        return RPCSession(
+        let session = RPCSession(
             self.bus,
             node: MessageOrigin(transport: "nats", peer: peer),
             tellsTypes: isNode,
@@ -299,11 +297,11 @@ extension ClusterCore {
                 replyingTo: reply,
                 isNode: isNode,
                 over: transport,
-                tally: tally,
-                budget: budget,
                 onAnswer: isMember ? nil : onAnswer
             )
         }
+        self.sessions[key] = session
+        return session
     }
 
     /// Returns the name of a node for the log and for the origin of its messages.
@@ -350,7 +348,7 @@ extension ClusterCore {
     private func receiveRemainder() -> Bool {
         guard let (publications, peer) = self.publications.take() else { return true }
         var rest = publications
-        self.session(peer).assumeOnLoop { [eventLoop] session in
+        self.session(with: peer).assumeOnLoop { [eventLoop] session in
             // The transport consumes the delivery budget of the loop once for each message, which includes
             // the first publication.
             repeat {

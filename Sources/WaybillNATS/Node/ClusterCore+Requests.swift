@@ -287,14 +287,15 @@ extension ClusterCore {
         }
         // The node possibly still runs and waits for replies to its own requests, so fail these requests.
         let lost = self.saying("no longer receives messages of the node that sent the request")
-        self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
+        self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.failAll(lost) }
         self.loseUnclaimed(of: member, text)
     }
 
     /// Fails the requests that no node has claimed and that a lost node has possibly received.
     ///
-    /// A running node informs the sender of a request as soon as the request arrives (it *claims* the
-    /// request). A request that is still unclaimed after 250 milliseconds is treated as lost.
+    /// A running node answers a request at once or, if the handler suspends, informs the sender that the node
+    /// handles the request (it *claims* the request). A request that is still unclaimed after 250 milliseconds
+    /// is treated as lost.
     private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })

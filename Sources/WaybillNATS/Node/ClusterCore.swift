@@ -241,7 +241,7 @@ extension ClusterCore {
     /// Cancels the requests of other nodes and clients, and fails them with a reason.
     func abandonSessions(_ reason: String) {
         let text = self.saying(reason)
-        for session in self.sessions.values { session.assumeOnLoop { $0.abandon(text) } }
+        for session in self.sessions.values { session.assumeOnLoop { $0.failAll(text) } }
         self.sessions = [:]
     }
 

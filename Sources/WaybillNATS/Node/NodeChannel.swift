@@ -5,17 +5,10 @@ internal import WaybillServe
 /// A channel that publishes answers to the reply subject of a node or a client.
 final class NodeChannel: RPCChannel {
     let peer: String
-    let isClosed = false
     private let subject: String
     private let reply: String
     private let isNode: Bool
     private let transport: any ClusterTransport
-    private let tally: EndpointTally
-    private let budget: RequestBudget
-    /// The unanswered requests.
-    ///
-    /// Several requests can have the same ID, because a peer can send the ID null.
-    private var running: [RPCID: [RunningRequest]] = [:]
     private let onAnswer: (@Sendable () -> Void)?
 
     /// Creates a channel.
@@ -26,8 +19,6 @@ final class NodeChannel: RPCChannel {
     ///   - reply: The subject to which the other side sends messages about its requests.
     ///   - isNode: Whether the other side is a node. Otherwise it is a client that waits for one answer.
     ///   - transport: The transport that publishes the answers.
-    ///   - tally: The request counts of this node's endpoints.
-    ///   - budget: The limits on the requests of all nodes and clients.
     ///   - onAnswer: A closure that is called after each answer, or nil if the other side is a node of the
     ///     cluster.
     init(
@@ -36,8 +27,6 @@ final class NodeChannel: RPCChannel {
         replyingTo reply: String,
         isNode: Bool,
         over transport: any ClusterTransport,
-        tally: EndpointTally,
-        budget: RequestBudget,
         onAnswer: (@Sendable () -> Void)?
     ) {
         self.peer = peer
@@ -45,8 +34,6 @@ final class NodeChannel: RPCChannel {
         self.reply = reply
         self.isNode = isNode
         self.transport = transport
-        self.tally = tally
-        self.budget = budget
         self.onAnswer = onAnswer
     }
 
@@ -80,25 +67,13 @@ final class NodeChannel: RPCChannel {
         return RPCSession.answer(to: .null, RPCFailure(wholly: error))
     }
 
-    func accepted(_ id: RPCID) {
+    func claim(_ id: RPCID) {
         guard self.isNode else { return }
         var writer = JSONWriter()
-        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.accepted)\",\"params\":{\"id\":")
+        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.claim)\",\"params\":{\"id\":")
         writer.id(id)
         writer.raw("}}")
         self.enqueue(writer.bytes)
-    }
-
-    func began(_ id: RPCID) {
-        let request = RunningRequest(charge: self.budget.begin(), subject: self.tally.begin(), start: .now)
-        if request.charge != nil || request.subject != nil { self.running[id, default: []].append(request) }
-    }
-
-    func ended(_ id: RPCID, _ failure: RPCFailure?) {
-        guard let request = self.running[id]?.popLast() else { return }
-        if self.running[id]?.isEmpty == true { self.running[id] = nil }
-        guard let subject = request.subject else { return }
-        self.tally.end(subject, after: request.start.duration(to: .now), failure?.message)
     }
 
     func objection(to result: JSONText) -> RoutingError? {
@@ -121,15 +96,4 @@ final class NodeChannel: RPCChannel {
     // The transport sends messages in batches by itself.
     nonisolated(nonsending) func flush() async {}
     func flushSoon() {}
-    func close() {}
-    func abort() {}
-}
-
-/// A request that has not been answered.
-private struct RunningRequest {
-    /// The part of the request budget that the request uses until it is answered.
-    let charge: RequestBudget.Charge?
-    /// The subject for which the request is counted; nil if the request is not counted.
-    let subject: String?
-    let start: ContinuousClock.Instant
 }

@@ -19,21 +19,25 @@ final class RequestBudget: Sendable {
         let size: Int
     }
 
+    /// The part of a limit that each request of one message uses.
+    struct Share: Sendable {
+        fileprivate let budget: RequestBudget
+        fileprivate let senders: Senders
+        fileprivate let size: Int
+    }
+
     /// The part of a limit that one unanswered request uses.
     ///
-    /// The request counts until this object is released.
-    final class Charge: Sendable {
-        private let budget: RequestBudget
-        private let senders: Senders
-        private let size: Int
+    /// The request counts as long as this value exists.
+    struct Charge: ~Copyable, Sendable {
+        private let share: Share
 
-        fileprivate init(_ budget: RequestBudget, _ senders: Senders, _ size: Int) {
-            self.budget = budget
-            self.senders = senders
-            self.size = size
+        init(_ share: Share) {
+            self.share = share
+            share.budget.add(1, size: share.size, to: share.senders)
         }
 
-        deinit { self.budget.add(-1, size: -self.size, to: self.senders) }
+        deinit { self.share.budget.add(-1, size: -self.share.size, to: self.share.senders) }
     }
 
     /// One amount for the nodes, and one amount for the clients.
@@ -47,56 +51,35 @@ final class RequestBudget: Sendable {
         }
     }
 
-    private struct State {
-        var used = Amounts(nodes: Amount(count: 0, size: 0), clients: Amount(count: 0, size: 0))
-        /// The senders of the message that is being received, and the number of bytes to charge for each
-        /// request.
-        var current: (senders: Senders, size: Int)?
-    }
-
     private let limits: Amounts
-    private let state = Locked(State())
+    private let used = Locked(
+        Amounts(nodes: Amount(count: 0, size: 0), clients: Amount(count: 0, size: 0))
+    )
 
     init(nodes: Amount, clients: Amount) { self.limits = Amounts(nodes: nodes, clients: clients) }
 
     /// Returns the number of unanswered requests.
-    func count(of senders: Senders) -> Int { self.state.withLock { $0.used[senders].count } }
+    func count(of senders: Senders) -> Int { self.used.withLock { $0[senders].count } }
 
-    /// Applies a limit to the requests that a closure begins.
+    /// Applies a limit to the requests of one message.
+    ///
+    /// The requests use nothing of the limit until each of them has a ``Charge``.
     ///
     /// - Parameters:
     ///   - count: The number of requests in the message.
     ///   - size: The number of bytes of the message.
     ///   - senders: The senders whose limit applies.
-    ///   - receive: Begins the requests. Each request calls ``begin()``.
-    /// - Returns: Whether the limit allowed the requests and the closure was called.
-    func charge(_ count: Int, size: Int, to senders: Senders, _ receive: () -> Void) -> Bool {
-        let limit = self.limits[senders]
-        let hasRoom = self.state.withLock { state in
-            let used = state.used[senders]
-            guard used.count + count <= limit.count, used.size + size <= limit.size else { return false }
-            state.current = (senders, size / max(1, count))
-            return true
-        }
-        guard hasRoom else { return false }
-        receive()
-        self.state.withLock { $0.current = nil }
-        return true
-    }
-
-    /// Charges a request of the message that is being received.
-    ///
-    /// - Returns: The charge; nil if no message is being received.
-    func begin() -> Charge? {
-        guard let (senders, size) = self.state.withLock({ $0.current }) else { return nil }
-        self.add(1, size: size, to: senders)
-        return Charge(self, senders, size)
+    /// - Returns: The part of the limit for each request; nil if the message exceeds the limit.
+    func share(forRequests count: Int, size: Int, of senders: Senders) -> Share? {
+        let (limit, used) = (self.limits[senders], self.used.withLock { $0[senders] })
+        guard used.count + count <= limit.count, used.size + size <= limit.size else { return nil }
+        return Share(budget: self, senders: senders, size: size / max(1, count))
     }
 
     private func add(_ count: Int, size: Int, to senders: Senders) {
-        self.state.withLock { state in
-            let used = state.used[senders]
-            state.used[senders] = Amount(count: used.count + count, size: used.size + size)
+        self.used.withLock { used in
+            let amount = used[senders]
+            used[senders] = Amount(count: amount.count + count, size: amount.size + size)
         }
     }
 

@@ -114,17 +114,13 @@ final class NATSClient: @unchecked Sendable {
     /// Enqueues a message for ``write()``.
     ///
     /// - Returns: The reason why the message was rejected, or nil when it is enqueued.
-    func publish(
-        _ subject: String,
-        reply: String?,
-        payload: [UInt8],
-        headers: [(name: String, value: String)]
-    ) -> String? {
+    func publish(_ message: OutgoingMessage) -> String? {
+        let (subject, reply) = (message.subject, message.reply?.text)
         // libnats copies the bytes before it returns.
-        let status = unsafe payload.withUnsafeBytes { bytes in
+        let status = unsafe message.payload.withUnsafeBytes { bytes in
             let data = bytes.baseAddress
-            guard headers.isEmpty else {
-                return unsafe self.publish(subject, reply: reply, payload: bytes, headers: headers)
+            guard message.headers.isEmpty else {
+                return unsafe self.publishWithHeaders(message, payload: bytes)
             }
             guard let reply else {
                 return unsafe natsConnection_Publish(self.connection, subject, data, Int32(bytes.count))
@@ -140,21 +136,25 @@ final class NATSClient: @unchecked Sendable {
         return status == NATS_OK ? nil : unsafe String(cString: natsStatus_GetText(status))
     }
 
-    private func publish(
-        _ subject: String,
-        reply: String?,
-        payload: UnsafeRawBufferPointer,
-        headers: [(name: String, value: String)]
+    private func publishWithHeaders(
+        _ message: OutgoingMessage,
+        payload: UnsafeRawBufferPointer
     ) -> natsStatus {
-        var message: OpaquePointer?
+        var copy: OpaquePointer?
         let data = unsafe payload.baseAddress?.assumingMemoryBound(to: CChar.self)
-        // The message contains copies of all its arguments.
-        var status = unsafe natsMsg_Create(&message, subject, reply, data, Int32(payload.count))
-        defer { unsafe natsMsg_Destroy(message) }
-        for (name, value) in headers where status == NATS_OK {
-            status = unsafe natsMsgHeader_Set(message, name, value)
+        // libnats copies all arguments into its own message.
+        var status = unsafe natsMsg_Create(
+            &copy,
+            message.subject,
+            message.reply?.text,
+            data,
+            Int32(payload.count)
+        )
+        defer { unsafe natsMsg_Destroy(copy) }
+        for (name, value) in message.headers where status == NATS_OK {
+            status = unsafe natsMsgHeader_Set(copy, name, value)
         }
-        return unsafe status == NATS_OK ? natsConnection_PublishMsg(self.connection, message) : status
+        return unsafe status == NATS_OK ? natsConnection_PublishMsg(self.connection, copy) : status
     }
 
     func subscribe(_ subject: String, _ queue: String?) {
@@ -312,7 +312,7 @@ private func takeMessage(
         payload: payload,
         headers: headers(of: message)
     )
-    events.append(taken)
+    events.append(.message(taken))
 }
 
 private func noteComplete(_ closure: UnsafeMutableRawPointer?) {

@@ -195,22 +195,19 @@ final class NATSConnection: ClusterTransport {
     ) -> Bool {
         switch self.commands.append(command(), size: size, room: room, joining: join) {
         case .queued: return true
-        case .needsWakeUp:
-            self.wakeUp()
-            return true
+        case .needsWakeUp: break
         case .full, .closed: return false
         }
-    }
-
-    /// Wakes the thread up.
-    ///
-    /// If the thread has not started yet, it later checks the ring by itself.
-    private func wakeUp() {
-        guard let thread = self.thread.withLock({ $0 }) else { return }
-        guard thread.loop.isInEventLoop else { return thread.socket.wakeUp() }
-        // Wake the thread only after the work that the loop has queued, so that the thread sends later
-        // messages of that work together with this message.
-        thread.loop.execute { thread.socket.wakeUp() }
+        // A thread that has not started yet later checks the ring by itself.
+        guard let thread = self.thread.withLock({ $0 }) else { return true }
+        if thread.loop.isInEventLoop {
+            // Wake the thread only after the work that the loop has queued, so that the thread sends later
+            // messages of that work together with this message.
+            thread.loop.execute { thread.socket.wakeUp() }
+        } else {
+            thread.socket.wakeUp()
+        }
+        return true
     }
 }
 #endif

@@ -23,7 +23,7 @@ final class NATSEvents: Sendable {
     private let isLosingPublications = Atomic(false)
     private let eventLoop: EventLoop
     private let subjects: Subjects
-    private let receive: @Sendable (TransportEvent) -> Bool
+    private let handler: @Sendable (TransportEvent) -> Bool
 
     /// Creates a queue of events for a loop.
     ///
@@ -31,17 +31,17 @@ final class NATSEvents: Sendable {
     ///   - eventLoop: The loop that receives the events.
     ///   - subjects: The subjects of the cluster, which identify publications.
     ///   - countLimit: The maximum number of messages in the queue.
-    ///   - receive: Handles the events on the loop, as ``ClusterTransport/open(on:receive:)`` requires.
+    ///   - handler: Handles the events on the loop, as ``ClusterTransport/open(on:receive:)`` requires.
     init(
         on eventLoop: EventLoop,
         of subjects: Subjects,
         countLimit: Int = 1 << 17,
-        _ receive: @escaping @Sendable (TransportEvent) -> Bool
+        _ handler: @escaping @Sendable (TransportEvent) -> Bool
     ) {
         self.ring = MessageRing(countLimit: countLimit, byteLimit: 256 << 20)
         self.eventLoop = eventLoop
         self.subjects = subjects
-        self.receive = receive
+        self.handler = handler
     }
 
     /// Returns a message to libnats, now or together with later messages.
@@ -54,41 +54,24 @@ final class NATSEvents: Sendable {
 
     deinit { self.giveBackAll() }
 
-    /// Enqueues a received message.
-    ///
-    /// A thread of the connection calls this method.
-    func append(_ message: TransportMessage) {
-        self.append(
-            .message(message),
-            size: message.payload.count,
-            isUrgent: false,
-            isPublication: self.subjects.isPublication(message.subject)
-        )
-    }
-
     /// Returns all remaining messages to libnats, because no more messages will arrive.
     func giveBackAll() { self.readMessages.withLock { $0.giveBack() } }
 
     /// Enqueues an event.
     ///
-    /// - Returns: Whether the event was accepted.
-    @discardableResult
-    func append(
-        _ event: TransportEvent,
-        size: Int = 0,
-        isUrgent: Bool = true,
-        isPublication: Bool = false
-    ) -> Bool {
-        let room: MessageRing<Entry>.Room = isUrgent ? .any : isPublication ? .half : .whole
+    /// The limits of the queue apply to messages only. A full queue drops the message and reports the
+    /// overflow.
+    func append(_ event: TransportEvent) {
+        var (size, room, isPublication) = (0, MessageRing<Entry>.Room.any, false)
+        if case .message(let message) = event {
+            size = message.payload.count
+            isPublication = self.subjects.isPublication(message.subject)
+            room = isPublication ? .half : .whole
+        }
         switch self.ring.append(.event(event), size: size, room: room) {
-        case .queued: return true
-        case .needsWakeUp:
-            self.eventLoop.execute { self.drain() }
-            return true
-        case .full:
-            self.noteOverflow(ofPublications: isPublication)
-            return false
-        case .closed: return false
+        case .queued, .closed: break
+        case .needsWakeUp: self.eventLoop.execute { self.deliver() }
+        case .full: self.noteOverflow(ofPublications: isPublication)
         }
     }
 
@@ -111,31 +94,29 @@ final class NATSEvents: Sendable {
     func drain(then body: @escaping @Sendable () -> Void) {
         switch self.ring.append(.marker(body), size: 0, room: .any) {
         case .queued, .full: break
-        case .needsWakeUp: self.eventLoop.execute { self.drain() }
+        case .needsWakeUp: self.eventLoop.execute { self.deliver() }
         case .closed: self.eventLoop.execute(body)
         }
-    }
-
-    private func drain() {
-        let entries = self.ring.takeAll()
-        if !entries.isEmpty { self.receive(entries[...]) }
     }
 
     /// Passes entries to the node until the loop has to poll, and schedules the remaining entries.
     ///
     /// - Parameters:
-    ///   - entries: The entries. At least one entry must exist.
+    ///   - entries: The entries that an earlier call has left. If the slice is empty, the method takes the
+    ///     entries from the queue.
     ///   - beginsWithRemainder: Whether the node has already handled a part of the first entry.
-    private func receive(_ entries: ArraySlice<Entry>, beginsWithRemainder: Bool = false) {
-        if self.ring.isClosed { return self.runMarkers(in: entries) }
+    private func deliver(_ entries: ArraySlice<Entry> = [], beginsWithRemainder: Bool = false) {
+        var rest = entries.isEmpty ? self.ring.takeAll()[...] : entries
+        if rest.isEmpty { return }
+        if self.ring.isClosed { return self.runMarkers(in: rest) }
         let end = self.eventLoop.time.instant + Self.slice
-        var (rest, isRemainder) = (entries, beginsWithRemainder)
+        var isRemainder = beginsWithRemainder
         repeat {
             switch rest[rest.startIndex] {
             case .event(let event):
                 self.noteTold(of: event)
-                guard self.receive(isRemainder ? .remainder : event) else {
-                    self.eventLoop.execute { [rest] in self.receive(rest, beginsWithRemainder: true) }
+                guard self.handler(isRemainder ? .remainder : event) else {
+                    self.eventLoop.execute { [rest] in self.deliver(rest, beginsWithRemainder: true) }
                     return
                 }
                 if case .message(let message) = event { self.spares.give(message.payload) }
@@ -146,9 +127,7 @@ final class NATSEvents: Sendable {
             // Stop when the delivery budget of the loop is used up. Otherwise each message would start a task
             // that waits until the loop has polled.
         } while !rest.isEmpty && self.eventLoop.consumeDeliveryBudget() && self.eventLoop.time.instant < end
-        self.eventLoop.execute { [rest] in
-            if rest.isEmpty { self.drain() } else { self.receive(rest) }
-        }
+        self.eventLoop.execute { [rest] in self.deliver(rest) }
     }
 
     private func noteTold(of event: TransportEvent) {

@@ -118,7 +118,19 @@ struct NATSWorker {
     }
 
     private mutating func perform(_ command: NATSCommand) {
-        if let message = command.message { self.publish(message) }
+        if let message = command.message {
+            let objection = self.client.map { $0.publish(message) } ?? "there is no connection to a server"
+            if let objection, let reply = message.reply?.text {
+                let unsent = TransportMessage(
+                    subject: message.subject,
+                    reply: reply,
+                    payload: message.payload,
+                    headers: message.headers
+                )
+                self.events.append(.undelivered(reply: reply, reason: .notSent(unsent, objection)))
+            }
+            self.spares.give(message.payload)
+        }
         switch command.action {
         case .subscribe(let subject, let queue):
             self.subscriptions[subject] = .some(queue)
@@ -133,24 +145,6 @@ struct NATSWorker {
         case .close(let body): self.close(then: body)
         case nil: break
         }
-    }
-
-    private func publish(_ message: OutgoingMessage) {
-        defer { self.spares.give(message.payload) }
-        let reply = message.reply?.text
-        let objection =
-            self.client.map {
-                $0.publish(message.subject, reply: reply, payload: message.payload, headers: message.headers)
-            }
-            ?? "there is no connection to a server"
-        guard let objection, let reply else { return }
-        let unsent = TransportMessage(
-            subject: message.subject,
-            reply: reply,
-            payload: message.payload,
-            headers: message.headers
-        )
-        self.events.append(.undelivered(reply: reply, reason: .notSent(unsent, objection)))
     }
 
     private mutating func close(then body: () -> Void) {

@@ -54,8 +54,13 @@ final class FrameChannel: RPCChannel {
     /// Changes the maximum size of a frame, in bytes.
     func setLimit(_ limit: Int) { self.reader.limit = limit }
 
+    /// Whether the channel is closed, so that no more messages can be sent.
+    var isClosed: Bool { self.connection.isClosed }
+
+    /// Whether messages no longer reach the peer, although messages of the peer may still arrive.
     var isBroken: Bool { self.connection.isBroken }
 
+    /// The number of enqueued bytes that the system has not accepted yet.
     var unsentBytes: Int { self.writer.assumeOnLoop { $0.unsentBytes } }
 
     /// The instant at which the last bytes arrived.
@@ -91,9 +96,11 @@ final class FrameChannel: RPCChannel {
     func flushSoon() { self.writer.assumeOnLoop { $0.flushSoon() } }
 
     var peer: String { "\(PeerName(self.connection))" }
-    var isClosed: Bool { self.connection.isClosed }
-    func accepted(_ id: RPCID) {}
     func objection(to result: JSONText) -> RoutingError? { nil }
+
+    /// Closes the channel after the messages for which `flush` was called are sent.
     func close() { self.connection.close() }
+
+    /// Closes the channel without waiting for enqueued messages.
     func abort() { self.connection.abort() }
 }

@@ -7,11 +7,6 @@ package import WaybillRouting
 package protocol RPCChannel: AnyObject {
     /// The name of the peer, for the log.
     var peer: String { get }
-    /// Whether the channel is closed, so that no more messages can be sent.
-    var isClosed: Bool { get }
-
-    /// Whether messages no longer reach the peer, although messages of the peer may still arrive.
-    var isBroken: Bool { get }
 
     /// Enqueues a message for the next send.
     ///
@@ -20,37 +15,22 @@ package protocol RPCChannel: AnyObject {
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool
 
-    /// The number of enqueued bytes that the system has not accepted yet.
-    var unsentBytes: Int { get }
-
     /// Sends the enqueued messages, and waits while too many bytes are unread.
     nonisolated(nonsending) func flush() async
 
     /// Schedules one send of all messages that the code running now enqueues.
     func flushSoon()
 
-    /// Informs the channel that a request is being handled and will be answered later.
-    func accepted(_ id: RPCID)
-
-    /// Informs the channel that a request has been admitted.
-    func began(_ id: RPCID)
-
-    /// Informs the channel that a request has been answered.
-    func ended(_ id: RPCID, _ failure: RPCFailure?)
+    /// Claims a request whose handler has suspended.
+    ///
+    /// A claim informs the sender of a request that this process handles the request, before the answer is
+    /// sent. Only nodes send claims.
+    func claim(_ id: RPCID)
 
     /// Returns the reason that a result cannot be sent, or nil if the result can be sent.
     func objection(to result: JSONText) -> RoutingError?
-
-    /// Closes the channel after the messages for which `flush` was called are sent.
-    func close()
-
-    /// Closes the channel without waiting for enqueued messages.
-    func abort()
 }
 
 extension RPCChannel {
-    package var unsentBytes: Int { 0 }
-    package var isBroken: Bool { false }
-    package func began(_ id: RPCID) {}
-    package func ended(_ id: RPCID, _ failure: RPCFailure?) {}
+    package func claim(_ id: RPCID) {}
 }

@@ -171,7 +171,7 @@ actor RPCServerCore: LoopBound {
                 "rejected a connection",
                 metadata: ["reason": "\(refusal.message)", "peer": "\(PeerName(connection))"]
             )
-            RPCSession.refuse(connection, refusal)
+            ServedConnection.refuse(connection, refusal)
             return nil
         }
         let session = RPCSession(connection, of: self)
@@ -211,7 +211,7 @@ actor RPCServerCore: LoopBound {
         guard !self.isDraining else { return }
         self.isDraining = true
         self.listener?.close()
-        for session in self.sessions.values { session.assumeOnLoop { $0.drain() } }
+        for session in self.sessions.values { session.assumeOnLoop { $0.connection?.drain($0) } }
         let deadline = Deadline(after: self.configuration.drainLimit, by: self.eventLoop.time)
         self.eventLoop.schedule(at: deadline) { [weak self] in
             self?.assumeOnLoop { $0.endSessions() }
@@ -219,7 +219,9 @@ actor RPCServerCore: LoopBound {
     }
 
     private func endSessions() {
-        for session in self.sessions.values { session.assumeOnLoop { $0.end("the server shuts down") } }
+        for session in self.sessions.values {
+            session.assumeOnLoop { $0.connection?.end("the server shuts down", in: $0) }
+        }
     }
 
     /// Schedules the next check, in one second, for connections that exceed a time limit.
@@ -233,7 +235,9 @@ actor RPCServerCore: LoopBound {
     private func watchSessions() {
         self.watch = nil
         let now = self.eventLoop.time.instant
-        for session in self.sessions.values { session.assumeOnLoop { $0.endIfOverdue(at: now) } }
+        for session in self.sessions.values {
+            session.assumeOnLoop { $0.connection?.endIfOverdue(at: now, in: $0) }
+        }
         if !self.sessions.isEmpty { self.scheduleWatch() }
     }
 }

@@ -6,15 +6,20 @@ internal import WaybillRouting
 
 extension RPCSession {
     /// Handles a frame.
-    package func receive(_ frame: RPCFrame) {
-        let batch = self.begin(frame)
-        for message in frame.messages { self.handle(message, batch: batch) }
+    ///
+    /// - Parameters:
+    ///   - frame: The frame.
+    ///   - makeRecord: Creates the record of a request that has been admitted. The session releases the
+    ///     record when the request has been answered.
+    package func receive(_ frame: RPCFrame, recording makeRecord: () -> (any RequestRecord)?) {
+        let batch = self.beginBatch(frame)
+        for message in frame.messages { self.handle(message, batch: batch, recording: makeRecord) }
     }
 
     /// Begins a batch, or rejects a frame that contains no messages.
     ///
     /// - Returns: The number of the batch; nil when the frame is not a batch.
-    func begin(_ frame: RPCFrame) -> Int? {
+    func beginBatch(_ frame: RPCFrame) -> Int? {
         switch frame {
         case .message: break
         case .malformed(let error): self.reject(.null, RPCFailure(error), batch: nil)
@@ -30,40 +35,52 @@ extension RPCSession {
     }
 
     /// Handles a message.
-    package func handle(_ message: RPCMessage, batch: Int? = nil) {
+    func handle(
+        _ message: RPCMessage,
+        batch: Int?,
+        recording makeRecord: () -> (any RequestRecord)? = { nil }
+    ) {
         switch message.content {
-        case .request where self.channel.isBroken:
+        case .request where self.connection?.channel.isBroken == true:
             // The channel can no longer send an answer, so do not handle the request. Notifications need no
             // answer and are still handled.
             self.leaveOut(of: batch)
         case .request(let id, let method, let params):
-            self.accept(id, method: method, params: params, bytes: message.size, batch: batch)
+            do throws(RPCFailure) {
+                guard self.phase == .open else {
+                    throw RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
+                }
+                try self.connection?.checkToken(before: method)
+                try self.connection?.checkRoom(for: message.size, in: self)
+                let number = try self.requests.admit(
+                    id,
+                    bytes: message.size,
+                    batch: batch,
+                    record: makeRecord()
+                )
+                self.connection?.ledger.note { $0.requests += 1 }
+                do throws(RPCFailure) {
+                    let parameters = try RPCParameters(params)
+                    if SystemMethod.isSystem(method) {
+                        try self.perform(method, with: parameters, number: number)
+                    } else {
+                        try self.call(method, with: parameters, id: id, number: number)
+                    }
+                } catch {
+                    self.fail(number, with: error)
+                }
+                self.connection?.countReceivedBytes(of: self)
+            } catch {
+                self.reject(id, error, batch: batch)
+            }
         case .notification(let method, let params):
             self.notify(method, params, size: message.size)
             self.leaveOut(of: batch)
         case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
         // The server sends no requests to a peer, and therefore ignores responses.
         case .result, .failure:
-            self.closeUnlessAuthenticated()
+            self.connection?.closeUnlessAuthenticated(self)
             self.leaveOut(of: batch)
-        }
-    }
-
-    private func accept(_ id: RPCID, method: String, params: JSONNode?, bytes: Int, batch: Int?) {
-        do throws(RPCFailure) {
-            try self.checkPhase(method)
-            try self.checkRoom(for: bytes)
-            let number = try self.requests.admit(id, bytes: bytes, batch: batch)
-            self.ledger.note { $0.requests += 1 }
-            self.channel.began(id)
-            do throws(RPCFailure) {
-                try self.perform(method, try RPCParameters(params), id: id, number: number)
-            } catch {
-                self.finish(number, with: error)
-            }
-            self.countReceivedBytes()
-        } catch {
-            self.reject(id, error, batch: batch)
         }
     }
 
@@ -71,76 +88,100 @@ extension RPCSession {
     private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
         let answer = Self.answer(to: id, failure)
         if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
-        self.closeUnlessAuthenticated()
-        self.closeIfDrained()
+        self.connection?.closeUnlessAuthenticated(self)
+        self.connection?.closeIfDrained(self)
     }
 
     /// Records that a message of a batch needs no answer.
     private func leaveOut(of batch: Int?) {
         if let text = self.requests.add(nil, to: batch) { self.send(text, to: .null) }
-        self.closeIfDrained()
+        self.connection?.closeIfDrained(self)
     }
 
-    /// Closes the connection if the first message of the peer does not contain the token.
-    func closeUnlessAuthenticated() {
-        if self.phase == .unauthenticated { self.drain() }
-    }
-
-    private func checkPhase(_ method: String) throws(RPCFailure) {
-        switch self.phase {
-        case .unauthenticated:
-            if method != SystemMethod.authenticate.rawValue {
-                throw self.refused("the first message of a connection must be `$/authenticate`")
+    /// Routes an admitted request, and answers with the reply.
+    private func call(
+        _ url: String,
+        with parameters: RPCParameters,
+        id: RPCID,
+        number: ServedRequests.Number
+    ) throws(RPCFailure) {
+        let attachment = parameters.attachment
+        let request = self.request(url, values: parameters.values, attachment: attachment, id: id)
+        try self.inTurn(number, deadline: request.deadline) { session in
+            let rest: ExternalAttempt.Rest
+            do throws(RoutingError) {
+                switch try session.bus.begin(request) {
+                case .replied(let value, _):
+                    return session.reply(to: number, with: try session.encoded(value))
+                case .pending(let pending): rest = pending
+                }
+            } catch {
+                return session.fail(number, with: session.failure(error))
             }
-        case .silent: self.phase = .open
-        case .open: break
-        case .draining, .closed: throw RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
+            session.respond(to: number) { session in
+                guard attachment.wantsProgress else {
+                    return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
+                }
+                let reply = try await session.bus.reply(of: rest) { value in
+                    try await session.offer(value, number: number, id: id, attachment: attachment)
+                }
+                return try session.encoded(reply.content)
+            }
         }
     }
 
-    private func refused(_ message: String) -> RPCFailure {
-        RPCFailure(RoutingError(.refused, message: message), reference: nil)
+    /// Runs a call or message now, or, on a connection, later when the connection may run another call.
+    func inTurn(
+        _ number: ServedRequests.Number?,
+        bytes: Int = 0,
+        deadline: ContinuousClock.Instant? = nil,
+        start: @escaping (isolated RPCSession) -> Void
+    ) throws(RPCFailure) {
+        guard let connection = self.connection else { return start(self) }
+        try connection.inTurn(number, bytes: bytes, deadline: deadline, in: self, start: start)
     }
 
-    /// Compares the peer's token with the expected token.
+    /// Returns the request for the bus.
+    func request(
+        _ url: String,
+        values: PassedValues?,
+        attachment: RPCAttachment,
+        id: RPCID?
+    ) -> ExternalRequest {
+        ExternalRequest(
+            url: url,
+            passed: values,
+            headers: attachment.headers,
+            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
+            hops: attachment.hops,
+            payload: attachment.payload,
+            correlationID: attachment.correlationID,
+            returnID: attachment.returnID.flatMap { self.audience == .nodes ? $0 : nil },
+            from: id == nil ? self.peerOfNotifications : self.peer(id)
+        )
+    }
+
+    /// Returns the peer for a request with an ID.
     ///
-    /// A wrong token closes the connection.
-    func authenticate(_ token: String?) throws(RPCFailure) {
-        guard let expected = self.token else { return }
-        guard let token, expected.matches(token) else {
-            self.logger.notice("rejected a peer", metadata: self.metadata("the token is wrong"))
-            self.drain()
-            throw self.refused("the token is wrong")
+    /// The peer receives the values for the return URLs of the request.
+    func peer(_ id: RPCID?) -> ExternalRequest.Peer {
+        ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
+            [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
         }
-        guard self.phase == .unauthenticated else { return }
-        self.phase = .open
-        self.liftFrameLimit()
-    }
-
-    /// Updates the phase of the session when a notification arrives.
-    ///
-    /// The first message opens a session that needs no token. If the peer has not sent its token, the
-    /// connection is closed.
-    ///
-    /// - Returns: Whether to handle the notification.
-    func admitsNotification() -> Bool {
-        if self.phase == .silent { self.phase = .open }
-        self.closeUnlessAuthenticated()
-        return self.phase == .open
     }
 
     /// Runs `body` for a request and answers with the result.
     ///
     /// `body` runs in place until it suspends.
-    func answer(
-        _ number: ServedRequests.Number,
+    func respond(
+        to number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
     ) {
         let task = Task.immediate {
             do {
-                self.finish(number, with: try await body(self))
+                self.reply(to: number, with: try await body(self))
             } catch {
-                self.finish(number, with: self.failure(error))
+                self.fail(number, with: self.failure(error))
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
@@ -148,23 +189,31 @@ extension RPCSession {
         // failed while `body` still runs. In the second case, cancel the task of `body`.
         guard let id = self.requests.id(of: number) else { return task.cancel() }
         self.tasks[number] = task
-        self.channel.accepted(id)
+        self.channel.claim(id)
     }
 
     func cancel(_ number: ServedRequests.Number) {
-        if self.endWaiting(number, .cancelled) { return }
+        if let connection, connection.endWaiting(number, .cancelled, in: self) { return }
         // Without a task, the request is still running in place. In that case, no other code can run.
         self.tasks[number]?.cancel()
     }
 
-    func finish(_ number: ServedRequests.Number, with result: JSONText) {
+    /// Returns a value as JSON for the peer.
+    ///
+    /// The JSON includes the name of the value's type if the peer receives type names.
+    func encoded(_ value: any Sendable) throws(RoutingError) -> JSONText {
+        self.tellsTypes ? try JSONText(notingTypeOf: value) : try JSONText(encoding: value)
+    }
+
+    /// Answers a request with a result, or with a failure if the result cannot be sent.
+    func reply(to number: ServedRequests.Number, with result: JSONText) {
         guard let id = self.requests.id(of: number) else { return }
         if let error = self.channel.objection(to: result) {
-            return self.finish(number, with: self.failure(error))
+            return self.fail(number, with: self.failure(error))
         }
         let limit = self.limits.unreadBytesOfAll / 2
-        guard result.range.count <= limit || self.load == nil else {
-            return self.finish(number, with: .limit("the answer has more than \(limit) bytes"))
+        guard result.range.count <= limit || self.connection == nil else {
+            return self.fail(number, with: .limit("the answer has more than \(limit) bytes"))
         }
         var writer = JSONWriter(capacity: result.range.count + 48)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
@@ -175,60 +224,56 @@ extension RPCSession {
         writer.raw("}")
         guard self.requests.hasRoom(for: writer.bytes, in: self.requests.batch(of: number)) else {
             let limit = self.limits.batchAnswerBytes
-            return self.finish(
-                number,
-                with: .limit("the answers of the batch exceed the limit of \(limit) bytes together")
+            let failure = RPCFailure.limit(
+                "the answers of the batch exceed the limit of \(limit) bytes together"
             )
+            return self.fail(number, with: failure)
         }
-        self.finish(number, id: id, answer: writer.bytes, failure: nil)
+        self.settle(number, with: writer.bytes, failure: nil)
     }
 
-    func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
+    /// Answers a request with a failure.
+    func fail(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
         let answer = Self.answer(to: id, failure)
         // An error that a module declares can have details of any size, so check the size of the answer.
         guard failure.declared != nil, let error = self.channel.objection(to: JSONText(answer)) else {
-            return self.finish(number, id: id, answer: answer, failure: failure)
+            return self.settle(number, with: answer, failure: failure)
         }
-        self.finish(number, with: self.failure(error))
+        self.fail(number, with: self.failure(error))
     }
 
-    private func finish(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
-        self.channel.ended(id, failure)
-        self.ledger.note { $0.answers += 1 }
-        if let text = self.requests.finish(number, answer) {
-            self.send(text, to: id)
-        } else {
-            self.noteUnread()
-        }
-        self.countReceivedBytes()
-        self.leavePlace(number)
-        self.closeIfDrained()
+    /// Ends a request, and sends its answer or adds the answer to the batch of the request.
+    private func settle(_ number: ServedRequests.Number, with answer: [UInt8], failure: RPCFailure?) {
+        guard let request = self.requests.remove(number) else { return }
+        request.record?.end(failure: failure?.message)
+        self.connection?.ledger.note { $0.answers += 1 }
+        let text = self.requests.add(answer, to: request.batch)
+        if let text { self.send(text, to: request.id) }
+        guard let connection = self.connection else { return }
+        // An answer that waits for the other answers of its batch also counts as unread.
+        if text == nil { connection.noteUnread(of: self) }
+        connection.countReceivedBytes(of: self)
+        connection.leavePlace(number)
+        connection.closeIfDrained(self)
     }
 
     /// Enqueues an answer.
     ///
     /// The ID of an answer to a batch is ignored, because a batch has no ID.
     func send(_ answer: [UInt8], to id: RPCID) {
-        if self.enqueue(answer) { return }
+        defer { self.connection?.noteUnread(of: self) }
+        if self.channel.enqueue(answer) { return }
         let isBatch = answer.first == UInt8(ascii: "[")
-        self.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
+        self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
     }
 
-    /// Enqueues a message for the peer, and counts it as unread.
+    /// Enqueues a message about a request, and counts it as unread.
     ///
     /// - Returns: Whether the channel has accepted the message.
-    @discardableResult
     func enqueue(_ message: [UInt8]) -> Bool {
-        defer { self.noteUnread() }
+        defer { self.connection?.noteUnread(of: self) }
         return self.channel.enqueue(message)
-    }
-
-    /// Reports the number of unread bytes, which the limit for all connections includes.
-    private func noteUnread() {
-        guard let load = self.load else { return }
-        let (unread, connection) = (self.unreadBytes, self.connectionNumber)
-        load.assumeOnLoop { $0.note(unread: unread, of: connection) }
     }
 
     package static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {

@@ -24,44 +24,37 @@ package enum SystemMethod: String, Sendable {
     // Methods that a server sends.
     package static let progress = "$/progress"
     static let message = "$/message"
-    /// The method with which a node informs the sender of a request that the node handles the request.
-    package static let accepted = "$/accepted"
+    /// The method of a claim, with which a node informs the sender of a request that the node handles the
+    /// request.
+    package static let claim = "$/accepted"
 
     static func isSystem(_ method: String) -> Bool { method.utf8.starts(with: "$/".utf8) }
 }
 
 extension RPCSession {
-    /// Handles a request that has been admitted.
+    /// Handles an admitted request of the protocol itself.
     func perform(
         _ method: String,
-        _ parameters: RPCParameters,
-        id: RPCID,
+        with parameters: RPCParameters,
         number: ServedRequests.Number
     ) throws(RPCFailure) {
-        guard SystemMethod.isSystem(method) else {
-            let attachment = parameters.attachment
-            let request = self.request(method, values: parameters.values, attachment: attachment, id: id)
-            return try self.inTurn(number, deadline: request.deadline) { session in
-                session.call(request, attachment, id: id, number: number)
-            }
-        }
         switch SystemMethod(rawValue: method) {
         case .authenticate:
-            try self.authenticate(parameters["token"]?.string)
-            self.finish(number, with: JSONText(true))
-        case .ping: self.finish(number, with: JSONText("pong"))
+            try self.connection?.authenticate(parameters["token"]?.string, in: self)
+            self.reply(to: number, with: JSONText(true))
+        case .ping: self.reply(to: number, with: JSONText("pong"))
         case .publish: try self.publish(parameters, number)
         case .subscribe:
-            self.finish(number, with: JSONText(try self.subscribe(to: parameters.text("pattern"))))
+            self.reply(to: number, with: JSONText(try self.subscribe(to: parameters.text("pattern"))))
         case .unsubscribe:
             let wasThere = self.unsubscribe(try parameters.number("subscription"))
-            self.finish(number, with: JSONText(wasThere))
-        case .answer: self.finish(number, with: JSONText(self.takeAnswer(parameters)))
-        case .cancelRequest: self.finish(number, with: JSONText(self.cancelRequest(parameters)))
-        case .routes: self.finish(number, with: self.describeRoutes())
-        case .document: self.answer(number) { await $0.documentRoutes() }
-        case .fingerprint: self.answer(number) { JSONText(await $0.document.current.fingerprint) }
-        case .explain: self.finish(number, with: self.explain(try parameters.text("url")))
+            self.reply(to: number, with: JSONText(wasThere))
+        case .answer: self.reply(to: number, with: JSONText(self.takeAnswer(parameters)))
+        case .cancelRequest: self.reply(to: number, with: JSONText(self.cancelRequest(parameters)))
+        case .routes: self.reply(to: number, with: self.describeRoutes())
+        case .document: self.respond(to: number) { await $0.documentRoutes() }
+        case .fingerprint: self.respond(to: number) { JSONText(await $0.document.current.fingerprint) }
+        case .explain: self.reply(to: number, with: self.explain(try parameters.text("url")))
         case nil:
             throw RPCFailure(
                 code: RPCFailure.methodNotFound,
@@ -73,7 +66,8 @@ extension RPCSession {
 
     /// Handles a notification, and logs its errors.
     func notify(_ method: String, _ params: JSONNode?, size: Int) {
-        guard self.admitsNotification() else { return }
+        self.connection?.noteNotification(self)
+        guard self.phase == .open else { return }
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
@@ -99,61 +93,6 @@ extension RPCSession {
         }
     }
 
-    /// Returns the request for the bus.
-    private func request(
-        _ url: String,
-        values: PassedValues?,
-        attachment: RPCAttachment,
-        id: RPCID?
-    ) -> ExternalRequest {
-        ExternalRequest(
-            url: url,
-            passed: values,
-            headers: attachment.headers,
-            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
-            hops: attachment.hops,
-            payload: attachment.payload,
-            correlationID: attachment.correlationID,
-            returnID: attachment.returnID.flatMap { self.audience == .nodes ? $0 : nil },
-            from: id == nil ? self.peerOfNotifications : self.peer(id)
-        )
-    }
-
-    /// Returns the peer for a request with an ID.
-    ///
-    /// The peer receives the values for the return URLs of the request.
-    func peer(_ id: RPCID?) -> ExternalRequest.Peer {
-        ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
-            [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
-        }
-    }
-
-    private func call(
-        _ request: ExternalRequest,
-        _ attachment: RPCAttachment,
-        id: RPCID,
-        number: ServedRequests.Number
-    ) {
-        let rest: ExternalAttempt.Rest
-        do throws(RoutingError) {
-            switch try self.bus.begin(request) {
-            case .replied(let value, _): return self.finish(number, with: try self.encoded(value))
-            case .pending(let pending): rest = pending
-            }
-        } catch {
-            return self.finish(number, with: self.failure(error))
-        }
-        self.answer(number) { session in
-            guard attachment.wantsProgress else {
-                return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
-            }
-            let reply = try await session.bus.reply(of: rest) { value in
-                try await session.offer(value, number: number, id: id, attachment: attachment)
-            }
-            return try session.encoded(reply.content)
-        }
-    }
-
     /// Sends a message without waiting for a reply, and logs its failure.
     private func post(_ request: ExternalRequest) {
         do {
@@ -163,20 +102,13 @@ extension RPCSession {
         }
     }
 
-    /// Returns a value as JSON for the peer.
-    ///
-    /// The JSON includes the name of the value's type if the peer receives type names.
-    func encoded(_ value: any Sendable) throws(RoutingError) -> JSONText {
-        self.tellsTypes ? try JSONText(notingTypeOf: value) : try JSONText(encoding: value)
-    }
-
     private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {
         var publications = try RPCPublications(parameters)
         var requests: [ExternalRequest] = []
         while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
-        self.bucket.charge(requests.count - 1)
+        self.connection?.bucket.charge(requests.count - 1)
         try self.inTurn(number) { [requests] session in
-            session.answer(number) { session in
+            session.respond(to: number) { session in
                 var taken = 0
                 for request in requests {
                     taken += try await session.bus.publish(request)
@@ -197,11 +129,11 @@ extension RPCSession {
             guard !publications.isEmpty else { return }
             // Publishing many messages at once would delay the other connections. The task that reads the
             // connection publishes them one by one.
-            if self.isReading {
-                self.unpublished = publications
+            if let connection, connection.isReading {
+                connection.unpublished = publications
                 return
             }
-            self.bucket.charge(publications.count)
+            self.connection?.bucket.charge(publications.count)
             while !publications.isEmpty { self.publishAccepted(of: &publications) }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
@@ -214,7 +146,7 @@ extension RPCSession {
     }
 
     private func checkPublicationLimit(_ bytes: Int) throws(RPCFailure) {
-        try self.checkRoom(for: bytes)
+        try self.connection?.checkRoom(for: bytes, in: self)
         let limits = self.limits
         if self.unawaitedPublications >= limits.requestsInFlight {
             throw .limit("\(limits.requestsInFlight) publications of this connection wait: try again later")
@@ -233,7 +165,7 @@ extension RPCSession {
     ///   - publications: The messages.
     ///   - isAdmitted: Whether the caller has already charged the publication to the loop's budget.
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
-        guard self.admitsNotification() else { return publications.dropAll() }
+        guard self.phase == .open else { return publications.dropAll() }
         self.publishAccepted(of: &publications, isAdmitted: isAdmitted)
     }
 
@@ -247,12 +179,12 @@ extension RPCSession {
             else { return }
             self.unawaitedPublications += 1
             self.unawaitedBytes += size
-            self.countReceivedBytes()
+            self.connection?.countReceivedBytes(of: self)
             Task.immediate {
                 try? await self.bus.publish(rest)
                 self.unawaitedPublications -= 1
                 self.unawaitedBytes -= size
-                self.countReceivedBytes()
+                self.connection?.countReceivedBytes(of: self)
             }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))

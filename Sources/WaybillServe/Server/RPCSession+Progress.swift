@@ -149,7 +149,7 @@ extension RPCSession {
             // The caller waits for the value. Without this failure, the caller would assume that the handler
             // has declined to send a value.
             guard let number = id.flatMap({ self.requests.number(of: $0) }) else { return }
-            self.finish(number, with: self.failure(error))
+            self.fail(number, with: self.failure(error))
             self.tasks[number]?.cancel()
         }
     }

@@ -14,7 +14,7 @@ extension RPCSession {
         guard self.subscriptions.count < self.limits.subscriptions else {
             throw .limit("\(self.limits.subscriptions) subscriptions are open, which is the limit")
         }
-        guard self.load?.assumeOnLoop({ $0.addSubscription() }) ?? true else {
+        guard self.connection?.load.assumeOnLoop({ $0.addSubscription() }) ?? true else {
             throw .limit(
                 "\(self.limits.subscriptionsOfAll) subscriptions of all peers are open, which is the limit"
             )
@@ -24,7 +24,7 @@ extension RPCSession {
             let limit = self.limits.messagesPerSubscription
             messages = try self.bus.externalMessages(of: pattern, to: self.audience, limit: limit)
         } catch {
-            self.load?.assumeOnLoop { $0.removeSubscription() }
+            self.connection?.load.assumeOnLoop { $0.removeSubscription() }
             throw error.code == .invalidPattern ? .parameters(error.message) : self.failure(error)
         }
         self.lastSubscription += 1
@@ -46,14 +46,14 @@ extension RPCSession {
     func unsubscribe(_ number: Int) -> Bool {
         guard let task = self.subscriptions.removeValue(forKey: number) else { return false }
         task.cancel()
-        self.load?.assumeOnLoop { $0.removeSubscription() }
+        self.connection?.load.assumeOnLoop { $0.removeSubscription() }
         return true
     }
 
     /// Informs the peer that a subscription has ended, because the bus has shut down.
     private func subscriptionEnded(_ number: Int) {
         guard self.subscriptions.removeValue(forKey: number) != nil else { return }
-        self.load?.assumeOnLoop { $0.removeSubscription() }
+        self.connection?.load.assumeOnLoop { $0.removeSubscription() }
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.unsubscribe.rawValue)\"")
         writer.raw(",\"params\":{\"subscription\":\(number)}}")

@@ -1,3 +1,11 @@
+/// The record that the owner of a session keeps of an admitted request until the request is answered.
+package protocol RequestRecord: AnyObject, Sendable {
+    /// Records the end of the request.
+    ///
+    /// - Parameter failure: The message of the failure; nil if the request has a reply.
+    func end(failure: String?)
+}
+
 /// The requests of one peer that are being handled, their batches and their limits.
 ///
 /// This type is a value that performs no I/O. Every admitted request is answered once. The answers to a batch
@@ -6,10 +14,13 @@ struct ServedRequests: Sendable {
     /// The number of an admitted request.
     typealias Number = Int
 
-    private struct Request: Sendable {
+    struct Request: Sendable {
         let id: RPCID
+        /// The batch of the request; nil if the request is not in a batch.
         let batch: Int?
-        let bytes: Int
+        fileprivate let bytes: Int
+        /// The record of the request; nil if the owner of the session keeps no records.
+        let record: (any RequestRecord)?
     }
 
     private struct Batch: Sendable {
@@ -43,10 +54,16 @@ struct ServedRequests: Sendable {
     ///   - id: The ID of the request.
     ///   - bytes: The size of the request, which stays in memory while the request is handled.
     ///   - batch: The batch of the request; nil if the request is not in a batch.
+    ///   - record: The record of the request, which is created only if the request is admitted.
     /// - Returns: The number of the request.
     /// - Throws: The failure for the peer, if another unanswered request has the same ID, or a limit is
     ///   reached.
-    mutating func admit(_ id: RPCID, bytes: Int, batch: Int?) throws(RPCFailure) -> Number {
+    mutating func admit(
+        _ id: RPCID,
+        bytes: Int,
+        batch: Int?,
+        record: @autoclosure () -> (any RequestRecord)?
+    ) throws(RPCFailure) -> Number {
         guard self.requests.count < self.limits.requestsInFlight else {
             let limit = self.limits.requestsInFlight
             throw .limit("\(limit) requests of this connection are in flight, which is the limit")
@@ -62,19 +79,17 @@ struct ServedRequests: Sendable {
         }
         self.lastNumber += 1
         if id != .null { self.numbers[id] = self.lastNumber }
-        self.requests[self.lastNumber] = Request(id: id, batch: batch, bytes: bytes)
+        self.requests[self.lastNumber] = Request(id: id, batch: batch, bytes: bytes, record: record())
         self.bytes += bytes
         return self.lastNumber
     }
 
-    /// Ends a request with its answer.
-    ///
-    /// - Returns: The text to send; nil if the request is in a batch that is not finished.
-    mutating func finish(_ number: Number, _ answer: [UInt8]) -> [UInt8]? {
+    /// Removes and returns a request, whose answer the caller adds to the batch of the request.
+    mutating func remove(_ number: Number) -> Request? {
         guard let request = self.requests.removeValue(forKey: number) else { return nil }
         self.numbers[request.id] = nil
         self.bytes -= request.bytes
-        return self.add(answer, to: request.batch)
+        return request
     }
 
     /// Returns the number of the unanswered request with an ID; nil if there is none.

@@ -52,7 +52,7 @@ actor ServerLoad: LoopBound {
 extension ServerLoad {
     /// Asks for permission to run a call of a connection.
     ///
-    /// - Returns: Whether the call may run now. Otherwise the session receives ``RPCSession/startWaiting()``
+    /// - Returns: Whether the call may run now. Otherwise the load calls ``ServedConnection/startWaiting(_:)``
     ///   when the call may run.
     func ask(_ number: Int) -> Bool { self.turns.ask(number) }
 
@@ -82,7 +82,7 @@ extension ServerLoad {
             let numbers = self.due
             self.due = []
             for number in numbers {
-                self.sessions[number]?.assumeOnLoop { $0.startWaiting() }
+                self.sessions[number]?.assumeOnLoop { $0.connection?.startWaiting($0) }
                 await EventLoop.yieldIfDue()
             }
         }
@@ -117,7 +117,8 @@ extension ServerLoad {
         if let last = self.countedAt, now - last < .milliseconds(50) { return }
         self.countedAt = now
         for number in Array(self.unread.keys) {
-            self.setUnread(self.sessions[number]?.assumeOnLoop { $0.unreadBytes } ?? 0, of: number)
+            let bytes = self.sessions[number]?.assumeOnLoop { $0.connection?.unreadBytes(of: $0) }
+            self.setUnread(bytes ?? 0, of: number)
         }
         if self.unreadOfAll > self.limits.unreadBytesOfAll { self.cutOff(at: now) }
     }
@@ -135,17 +136,15 @@ extension ServerLoad {
         for connection in worstFirst where self.unreadOfAll > self.limits.unreadBytesOfAll / 4 * 3 {
             self.setUnread(0, of: connection.number)
             self.sessions[connection.number]?.assumeOnLoop {
-                $0.end("the peer has not read \(connection.bytes) bytes")
+                $0.connection?.end("the peer has not read \(connection.bytes) bytes", in: $0)
             }
         }
     }
 
     /// Returns whether a peer has read nothing for at least a second.
     private func isStalled(_ number: Int, at now: ContinuousClock.Instant) -> Bool {
-        guard let since = self.sessions[number]?.assumeOnLoop({ $0.stalledSince(at: now) }) else {
-            return false
-        }
-        return now - since >= .seconds(1)
+        let since = self.sessions[number]?.assumeOnLoop { $0.connection?.channel.stalledSince(at: now) }
+        return since.map { now - $0 >= .seconds(1) } ?? false
     }
 
     private func setUnread(_ bytes: Int, of number: Int) {

@@ -158,11 +158,11 @@ struct OverflowTests {
             release.block()
         }
         await blocked.reached()
-        for _ in 0..<100 { events.append(.message(message), isUrgent: false) }
+        for _ in 0..<100 { events.append(.message(message)) }
         release.open()
         #expect(await eventually { counts.withLock { $0.overflows } > 0 })
         #expect(counts.withLock { $0.messages } == 10)
-        events.append(.message(message), isUrgent: false)
+        events.append(.message(message))
         #expect(await eventually { counts.withLock { $0.messages } == 11 })
         await loop.shutDown()
     }
@@ -187,8 +187,9 @@ struct OverflowTests {
         }
         await blocked.reached()
         let subject = subjects.publication(try Address("app://news"))
-        for _ in 0..<100 { events.append(TransportMessage(subject: subject, reply: nil, payload: [])) }
-        for _ in 0..<4 { events.append(TransportMessage(subject: "a", reply: nil, payload: [])) }
+        let news = TransportMessage(subject: subject, reply: nil, payload: [])
+        for _ in 0..<100 { events.append(.message(news)) }
+        for _ in 0..<4 { events.append(.message(TransportMessage(subject: "a", reply: nil, payload: []))) }
         release.open()
         let expected = Array(repeating: subject, count: 5) + ["lost"] + Array(repeating: "a", count: 4)
         #expect(await eventually { heard.entries == expected }, "\(heard.entries)")
@@ -214,7 +215,7 @@ struct OverflowTests {
         }
         let last = Gate()
         for subject in ["first", "long", "last"] {
-            events.append(TransportMessage(subject: subject, reply: nil, payload: []))
+            events.append(.message(TransportMessage(subject: subject, reply: nil, payload: [])))
         }
         events.drain { last.reach() }
         await last.reached()

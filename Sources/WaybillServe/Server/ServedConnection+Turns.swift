@@ -53,7 +53,7 @@ struct WaitingCalls {
     }
 }
 
-extension RPCSession {
+extension ServedConnection {
     /// Runs a call or message now, or later when the connection may run another call.
     ///
     /// The messages that wait already run first.
@@ -62,117 +62,126 @@ extension RPCSession {
     ///   - number: The number of the request; nil for a message without a response.
     ///   - bytes: The size of a message without a response, in bytes.
     ///   - deadline: The time at which a waiting request fails.
+    ///   - session: The session of the connection.
     ///   - start: Begins to handle the call or message.
     /// - Throws: The failure for the peer, when the waiting calls have reached a limit.
     func inTurn(
         _ number: ServedRequests.Number?,
-        bytes: Int = 0,
-        deadline: ContinuousClock.Instant? = nil,
+        bytes: Int,
+        deadline: ContinuousClock.Instant?,
+        in session: isolated RPCSession,
         start: @escaping (isolated RPCSession) -> Void
     ) throws(RPCFailure) {
-        guard let load = self.load else { return start(self) }
-        let connection = self.connectionNumber
-        let hasPlace = load.assumeOnLoop { $0.ask(connection) }
-        if hasPlace, self.waitingCalls.isEmpty { return self.run(number, start: start) }
+        let connection = self.number
+        let hasPlace = self.load.assumeOnLoop { $0.ask(connection) }
+        if hasPlace, self.waitingCalls.isEmpty { return self.begin(number, in: session, start: start) }
         let failure =
-            load.assumeOnLoop { $0.isCrowded }
-            ? .limit("\(self.limits.waitingCallsOfAll) calls of all connections wait, which is the limit")
-            : number == nil ? self.waitingFailure(bytes) : nil
+            self.load.assumeOnLoop { $0.isCrowded }
+            ? .limit("\(session.limits.waitingCallsOfAll) calls of all connections wait, which is the limit")
+            : number == nil ? self.waitingFailure(bytes, in: session) : nil
         if let failure {
-            load.assumeOnLoop { hasPlace ? $0.end(connection) : $0.withdraw(connection) }
+            self.load.assumeOnLoop { hasPlace ? $0.end(connection) : $0.withdraw(connection) }
             throw failure
         }
         let timer = number.flatMap { number in
             deadline.map { deadline in
-                self.eventLoop.schedule(at: Deadline(deadline)) { [weak self] in
-                    self?.assumeOnLoop { _ = $0.endWaiting(number, .deadlineExceeded) }
+                session.eventLoop.schedule(at: Deadline(deadline)) { [weak session] in
+                    session?.assumeOnLoop { _ = $0.connection?.endWaiting(number, .deadlineExceeded, in: $0) }
                 }
             }
         }
         self.waitingCalls.append(WaitingCalls.Call(number: number, bytes: bytes, timer: timer, start: start))
-        self.countReceivedBytes()
+        self.countReceivedBytes(of: session)
         // The earlier calls also have places but have not started yet. Start this call after them.
-        if hasPlace { load.assumeOnLoop { $0.begin(connection) } }
+        if hasPlace { self.load.assumeOnLoop { $0.begin(connection) } }
     }
 
     /// Returns the failure for a message without a response when too many messages wait; nil otherwise.
-    private func waitingFailure(_ bytes: Int) -> RPCFailure? {
-        do throws(RPCFailure) { try self.checkRoom(for: bytes) } catch { return error }
-        let limits = self.limits
-        if self.waitingCalls.count >= limits.requestsInFlight {
-            return .limit("\(limits.requestsInFlight) messages of this connection wait, which is the limit")
+    private func waitingFailure(_ bytes: Int, in session: isolated RPCSession) -> RPCFailure? {
+        do throws(RPCFailure) { try self.checkRoom(for: bytes, in: session) } catch { return error }
+        if self.waitingCalls.count >= session.limits.requestsInFlight {
+            return .limit(
+                "\(session.limits.requestsInFlight) messages of this connection wait, which is the limit"
+            )
         }
-        guard self.waitingCalls.bytes + bytes > limits.requestBytesInFlight else { return nil }
-        return .limit(
-            "the waiting messages of this connection would exceed \(limits.requestBytesInFlight) bytes"
-        )
+        let limit = session.limits.requestBytesInFlight
+        guard self.waitingCalls.bytes + bytes > limit else { return nil }
+        return .limit("the waiting messages of this connection would exceed \(limit) bytes")
     }
 
     /// Begins the call that has waited longest, because the connection has a place for this call.
-    func startWaiting() {
-        if self.phase != .closed, !self.waitingCalls.isEmpty,
-            self.channel.unsentBytes > self.limits.unreadBytes
+    func startWaiting(_ session: isolated RPCSession) {
+        if session.phase != .closed, !self.waitingCalls.isEmpty,
+            self.channel.unsentBytes > session.limits.unreadBytes
         {
-            return self.pause()
+            return self.pause(session)
         }
-        guard self.phase != .closed, let call = self.waitingCalls.popFirst() else {
-            // The waiting call has ended after its place was assigned, so give the place back.
-            self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
-            return
+        // If the waiting call has ended after its place was assigned, give the place back.
+        guard session.phase != .closed, let call = self.waitingCalls.popFirst() else {
+            return self.givePlaceBack()
         }
         call.timer?.cancel()
-        self.countReceivedBytes()
-        self.run(call.number, start: call.start)
+        self.countReceivedBytes(of: session)
+        self.begin(call.number, in: session, start: call.start)
         self.channel.flushSoon()
     }
 
     /// Gives the place back until the peer has read its answers.
     ///
     /// More calls would only produce more unread answers.
-    private func pause() {
-        self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
+    private func pause(_ session: isolated RPCSession) {
+        self.givePlaceBack()
         self.pausedCalls += 1
         guard self.pausedCalls == 1 else { return }
         Task {
-            await self.channel.flush()
-            self.askForPausedCalls()
+            await session.channel.flush()
+            session.connection?.askForPausedCalls(session)
         }
     }
 
-    private func askForPausedCalls() {
-        let (count, connection) = (self.pausedCalls, self.connectionNumber)
+    private func askForPausedCalls(_ session: isolated RPCSession) {
+        let (count, connection) = (self.pausedCalls, self.number)
         self.pausedCalls = 0
-        guard self.phase != .closed else { return }
-        self.load?.assumeOnLoop { load in
+        guard session.phase != .closed else { return }
+        self.load.assumeOnLoop { load in
             for _ in 0..<count where load.ask(connection) { load.begin(connection) }
         }
     }
 
-    private func run(_ number: ServedRequests.Number?, start: (isolated RPCSession) -> Void) {
+    private func begin(
+        _ number: ServedRequests.Number?,
+        in session: isolated RPCSession,
+        start: (isolated RPCSession) -> Void
+    ) {
         guard let number else {
-            start(self)
-            self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
-            return self.closeIfDrained()
+            start(session)
+            self.givePlaceBack()
+            return self.closeIfDrained(session)
         }
         self.running.insert(number)
-        start(self)
+        start(session)
     }
 
     /// Gives back the place of a request, if the request has a place.
     func leavePlace(_ number: ServedRequests.Number) {
-        guard self.running.remove(number) != nil else { return }
-        self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
+        if self.running.remove(number) != nil { self.givePlaceBack() }
     }
+
+    private func givePlaceBack() { self.load.assumeOnLoop { [number] in $0.end(number) } }
 
     /// Fails a request that waits for permission to run.
     ///
     /// - Returns: Whether the request was waiting.
-    func endWaiting(_ number: ServedRequests.Number, _ code: RoutingError.Code) -> Bool {
+    func endWaiting(
+        _ number: ServedRequests.Number,
+        _ code: RoutingError.Code,
+        in session: isolated RPCSession
+    ) -> Bool {
         guard let call = self.waitingCalls.remove(number) else { return false }
         call.timer?.cancel()
-        self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.withdraw(connection) }
+        self.load.assumeOnLoop { [connection = self.number] in $0.withdraw(connection) }
         let error = RoutingError(code, message: "the request ended before it was handled")
-        self.finish(number, with: self.failure(error))
+        session.fail(number, with: session.failure(error))
         self.channel.flushSoon()
         return true
     }
@@ -180,10 +189,10 @@ extension RPCSession {
     /// Handles the waiting messages without a response, and drops the waiting requests.
     ///
     /// This method is called when the peer is disconnected.
-    func emptyWaitingCalls() {
+    func emptyWaitingCalls(_ session: isolated RPCSession) {
         while let call = self.waitingCalls.popFirst() {
             call.timer?.cancel()
-            if call.number == nil { call.start(self) }
+            if call.number == nil { call.start(session) }
         }
     }
 }

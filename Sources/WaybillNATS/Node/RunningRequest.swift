@@ -1,0 +1,30 @@
+internal import WaybillServe
+
+/// An unanswered request or event of another node or a client.
+///
+/// The request uses a part of the ``RequestBudget`` until this object is released.
+final class RunningRequest: RequestRecord {
+    private let charge: RequestBudget.Charge
+    private let tally: EndpointTally
+    /// The subject for which the request is counted; nil if the request is not counted.
+    private let subject: String?
+    private let start = ContinuousClock.now
+
+    /// Creates the record of a request that this node now begins to handle.
+    ///
+    /// - Parameters:
+    ///   - share: The part of the budget that the request uses.
+    ///   - tally: The request counts of this node's endpoints.
+    ///   - subject: The subject of the endpoint; nil if the message was not sent to an endpoint.
+    init(_ share: RequestBudget.Share, tally: EndpointTally, subject: String?) {
+        self.charge = RequestBudget.Charge(share)
+        self.tally = tally
+        self.subject = subject
+        if let subject { tally.begin(subject) }
+    }
+
+    func end(failure: String?) {
+        guard let subject = self.subject else { return }
+        self.tally.end(subject, after: self.start.duration(to: .now), failure: failure)
+    }
+}
