@@ -113,7 +113,7 @@ final class ModuleActions: Sendable {
     var current: Actions {
         // Read the generation before the actions. If the actions change between the two reads, the next call
         // reads the actions again.
-        let generation = self.core.registry.generation.load(ordering: .acquiring)
+        let generation = self.core.registry.generation
         if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
         let actions = self.loadActions()
         self.cache.withLock { $0 = (generation, actions) }

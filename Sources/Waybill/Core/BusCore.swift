@@ -50,10 +50,10 @@ final class BusCore: Sendable {
         precondition(!eventLoops.isEmpty, "a bus must have at least one event loop")
         let table = configuration.table(of: Target.self)
         let registry = RouteRegistry(table: table)
-        let snapshot = RouteSnapshot(table: table, generation: 0)
+        let empty = Snapshot(Routes(table: table))
         let topics = Topics()
         let shards = eventLoops.map {
-            LoopShard(eventLoop: $0, registry: registry, snapshot: snapshot, topics: topics)
+            LoopShard(eventLoop: $0, registry: registry, empty: empty, topics: topics)
         }
         self.configuration = configuration
         self.time = eventLoops[0].time

@@ -90,7 +90,7 @@ final class Exposures: Sendable {
 
     /// Returns the routes that are currently visible to the audience.
     func visibleRoutes(of core: BusCore) -> VisibleRoutes {
-        let routes = core.registry.generation.load(ordering: .acquiring)
+        let routes = core.registry.generation
         let (table, generation, known) = self.state.withLock { ($0.table, $0.generation, $0.visible) }
         if let known, known.generation == routes { return known }
         // Compute the routes outside of the lock, because the computation tries every route.
