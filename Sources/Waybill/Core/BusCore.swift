@@ -30,11 +30,11 @@ final class BusCore: Sendable {
     let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let exempt = Locked(DrainExemptions())
-    let drainWaiters = Locked(DrainWaiters())
+    let drainWaiters = Locked(Numbered<DrainWaiter>())
     let configured = Locked(ConfigurationRegister())
     let services = Locked(ServiceRegister())
     let attachments = Attachments()
-    let readinessChecks = Locked(ReadinessChecks())
+    let readinessChecks = Locked(Numbered<NamedCheck>())
     let exposures: Exposures
     /// The URLs that other processes of the cluster can reach.
     let shares: Exposures

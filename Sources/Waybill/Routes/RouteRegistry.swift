@@ -37,16 +37,7 @@ final class RouteRegistry: Sendable {
     /// Each delivery reads this flag first, so that a bus without middlewares does not look for the chain.
     let isPlain = Atomic<Bool>(true)
     let routes: Versioned<Routes>
-    private let observers = Locked(Observers())
-
-    private struct Observers {
-        struct Observer {
-            let noteChange: @Sendable () -> Void
-        }
-
-        var all: [Int: Observer] = [:]
-        var count = 0
-    }
+    private let observers = Locked(Numbered<@Sendable () -> Void>())
 
     init(table: RouteTable<Target>) {
         self.routes = Versioned(Routes(table: table))
@@ -69,21 +60,17 @@ final class RouteRegistry: Sendable {
     ///
     /// - Returns: A closure that ends the observation.
     func observe(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let id = self.observers.withLock { observers in
-            observers.count += 1
-            observers.all[observers.count] = Observers.Observer(noteChange: body)
-            return observers.count
-        }
+        let number = self.observers.withLock { $0.add(body) }
         return { [weak self] in
             // Release the observer outside the lock. The deinitializer of an object that the observer holds
             // may use the bus.
-            _ = self?.observers.withLock { $0.all.removeValue(forKey: id) }
+            _ = self?.observers.withLock { $0.remove(number) }
         }
     }
 
     /// Calls the closures that observe changes.
     func noteChange() {
-        for observer in self.observers.withLock({ Array($0.all.values) }) { observer.noteChange() }
+        for observer in self.observers.withLock({ $0.values }) { observer() }
     }
 
     /// Changes the middlewares.
