@@ -132,7 +132,7 @@ struct MiddlewareRegistry: Sendable {
         guard !self.isClosed else { return nil }
         self.lastID += 1
         let code = MiddlewareCode(wiretap)
-        self.wiretaps.append(Entry(id: self.lastID, code: code, scope: scope, end: wiretap.end))
+        self.wiretaps.append(Entry(id: self.lastID, code: code, scope: scope, end: wiretap.observer.finish))
         return self.lastID
     }
 
