@@ -270,8 +270,10 @@ extension BusCore {
     }
 
     /// Ends the traces that are still open after a second, because a message in flight still retains them.
-    private func endTraces(_ ends: [@Sendable () -> Void]) {
-        guard !ends.isEmpty else { return }
-        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) { for end in ends { end() } }
+    private func endTraces(_ observers: [Observer<MessageTrace.Event>]) {
+        guard !observers.isEmpty else { return }
+        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) {
+            for observer in observers { observer.finish() }
+        }
     }
 }

@@ -26,8 +26,8 @@ extension MessageBus {
         let scope: RouteTable<Void>? =
             if let pattern { try self.core.currentConfiguration.scope(of: pattern) } else { nil }
         let (observer, stream) = Observer<MessageTrace.Event>.buffered(limit: bufferLimit)
-        let wiretap = Wiretap(observer)
-        let registration = self.core.intercept(pattern: pattern) { $0.insert(wiretap: wiretap, scope: scope) }
+        let wiretap = MiddlewareCode(Wiretap(observer))
+        let registration = self.core.intercept(pattern: pattern) { $0.insert(wiretap, scope: scope) }
         return MessageTrace(
             tap: MessageTrace.Tap(stream, observer: observer, registration: registration)
         )

@@ -74,8 +74,8 @@ extension MessageBus {
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
     ) -> Registration {
-        let wiretap = Wiretap(Observer(events))
-        return self.core.intercept(pattern: nil) { $0.insert(wiretap: wiretap, scope: nil) }
+        let wiretap = MiddlewareCode(Wiretap(Observer(events)))
+        return self.core.intercept(pattern: nil) { $0.insert(wiretap, scope: nil) }
     }
 
     /// Reports every dead letter to a closure, before the dead letter is counted.
