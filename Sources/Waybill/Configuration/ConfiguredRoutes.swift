@@ -1,5 +1,4 @@
 internal import Logging
-internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -29,8 +28,9 @@ extension BusCore {
             var next = register
             change(&next)
             let outgoing = try self.registry.change { table, connections throws(ConfigurationError) in
-                guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                    let error = RoutingError.shutDown(url: "")
+                do throws(RoutingError) {
+                    try self.checkOpen(for: "")
+                } catch {
                     throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
                 }
                 var changed = table

@@ -172,9 +172,7 @@ extension BusCore {
         var isJoined = false
         defer { if !isJoined { observation.end() } }
         let id = try self.registry.change { _, connections throws(RoutingError) in
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: pattern)
-            }
+            try self.checkOpen(for: pattern)
             guard connections.cluster == nil else {
                 throw RoutingError(
                     .conflict,

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
@@ -145,9 +144,7 @@ extension BusCore {
         let (id, replaced) = try self.registry.change { _, connections throws(RoutingError) in
             // Check the phase under the lock. The connector is then either rejected here, or the shutdown
             // finds it.
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: pattern)
-            }
+            try self.checkOpen(for: pattern)
             let connection = Connection(
                 id: connections.nextID(),
                 scheme: folded,

@@ -75,6 +75,11 @@ final class BusCore: Sendable {
     /// The loops of the bus.
     var eventLoops: [EventLoop] { [self.primaryShard.eventLoop] + self.otherShards.map(\.eventLoop) }
 
+    /// Throws `shutDown` unless the bus is open.
+    func checkOpen(for url: String) throws(RoutingError) {
+        guard self.phase.load(ordering: .sequentiallyConsistent) == .open else { throw .shutDown(url: url) }
+    }
+
     var logger: Logger { self.configuration.logger }
 
     /// The state of the bus on the calling thread's loop; nil when the thread runs no loop of the bus.

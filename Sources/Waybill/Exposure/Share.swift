@@ -1,4 +1,3 @@
-internal import Synchronization
 public import WaybillRouting
 
 extension MessageBus {
@@ -34,12 +33,7 @@ extension MessageBus {
         _ pattern: String,
         for operations: ExposedOperations = .calls
     ) throws(RoutingError) -> Registration {
-        guard self.core.phase.load(ordering: .sequentiallyConsistent) == .open else {
-            throw .shutDown(url: pattern)
-        }
-        let id = try self.core.shares.insert(pattern, operations)
-        self.core.registry.noteChange()
-        return Registration(pattern: pattern, core: self.core, target: .share(id))
+        try self.core.expose(pattern, operations, to: .nodes)
     }
 
     /// Returns the operations that another node may perform on a URL.

@@ -31,7 +31,7 @@ public struct ReadinessCheck: Sendable {
     ///
     /// A second call has no effect.
     public func cancel() {
-        self.core.readinessChecks.withLock { _ = $0.remove(self.number) }
+        _ = self.core.readinessChecks.withLock { $0.remove(self.number) }
     }
 }
 

@@ -152,9 +152,7 @@ extension BusCore {
         let (ids, replaced) = try self.registry.change { table, _ throws(RoutingError) in
             // Check the phase under the lock. The target is then either rejected here, or it is in the table
             // when the shutdown empties the table.
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: patterns.first ?? "")
-            }
+            try self.checkOpen(for: patterns.first ?? "")
             let replaces = self.configuration.conventions.sameShape == .replaces
             // If a later pattern fails, restore the routes that an earlier pattern has replaced, with the
             // same IDs. A single pattern needs no copy of the table, because it replaces a route only if its
@@ -190,11 +188,8 @@ extension BusCore {
             self.registry.intercept { $0.remove(id) }
             self.forget()
         case .middleware(nil): break
-        case .exposure(let id):
-            self.exposures.hide(id)
-            self.registry.noteChange()
-        case .share(let id):
-            self.shares.hide(id)
+        case .exposure(let id, let audience):
+            self.exposures(to: audience).hide(id)
             self.registry.noteChange()
         case .cluster(let id): self.leaveCluster(id)
         }

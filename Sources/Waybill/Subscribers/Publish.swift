@@ -1,4 +1,3 @@
-internal import Synchronization
 public import WaybillEventLoop
 public import WaybillRouting
 
@@ -160,7 +159,7 @@ extension BusCore {
     }
 
     func subscribe(_ subscriber: Subscriber, to pattern: RoutePattern) throws(RoutingError) -> Registration {
-        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern.text) }
+        try self.checkOpen(for: pattern.text)
         let configuration = self.currentConfiguration
         let id = try self.topics.subscribe(subscriber, to: pattern) { configuration.table(of: Int.self) }
         guard let id else { throw .shutDown(url: pattern.text) }
