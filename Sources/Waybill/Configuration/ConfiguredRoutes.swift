@@ -74,7 +74,7 @@ extension BusCore {
     /// Returns a handler that fails every message, for a route whose target is not registered.
     private func unbound(_ entry: RouteConfiguration.Entry) -> Handler {
         let fail: @Sendable (Message) throws -> Void = { _ in throw RoutingError.unbound(entry) }
-        return Handler(immediate: fail, mailbox: self.homeMailbox, core: self)
+        return Handler(immediate: fail, core: self)
     }
 }
 
@@ -111,9 +111,7 @@ struct Configured: Sendable {
     ) {
         self.name = name
         self.configuration = configuration
-        self.destinations = destinations.mapValues {
-            Handler(suspending: $0, mailbox: core.homeMailbox, core: core)
-        }
+        self.destinations = destinations.mapValues { Handler(suspending: $0, core: core) }
     }
 }
 

@@ -165,7 +165,7 @@ extension BusCore {
         _ onChange: @escaping @Sendable () -> Void
     ) throws(RoutingError) -> Registration {
         let pattern = Connection.pattern(of: Self.clusterScheme)
-        let handler = Handler(connector: cluster, mailbox: self.homeMailbox, core: self)
+        let handler = Handler(connector: cluster, core: self)
         handler.describe(as: .pattern(pattern))
         // The cluster must not miss a change of the routes after it has joined.
         let observation = ClusterObservation(end: self.registry.observe(onChange))

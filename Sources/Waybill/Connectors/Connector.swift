@@ -75,14 +75,13 @@ extension Connector {
 
 extension Handler {
     /// Creates the handler of a connector's messages.
-    convenience init(connector: any Connector, mailbox: Mailbox, core: BusCore) {
+    convenience init(connector: any Connector, core: BusCore) {
         self.init(
             boxed: { message in
                 try await connector.willRoute(message)
                 return try await connector.route(message)
             },
             isConnector: true,
-            mailbox: mailbox,
             core: core
         )
     }
@@ -138,7 +137,7 @@ extension BusCore {
     ) throws(RoutingError) -> Registration {
         let pattern = Connection.pattern(of: scheme)
         guard Address.isScheme(scheme) else { throw .noScheme(pattern) }
-        let handler = Handler(connector: connector, mailbox: self.homeMailbox, core: self)
+        let handler = Handler(connector: connector, core: self)
         handler.describe(as: .pattern(pattern))
         let folded = self.configuration.conventions.folded(scheme: scheme)
         let (id, replaced) = try self.registry.change { _, connections throws(RoutingError) in

@@ -33,7 +33,7 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        let handler = Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core)
+        let handler = Handler(immediate: handler, core: self.core)
         return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
@@ -51,7 +51,7 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
-        let handler = Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core)
+        let handler = Handler(suspending: handler, core: self.core)
         return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
