@@ -162,10 +162,10 @@ extension ExposedOperations {
 extension BusCore {
     /// Returns the route that all given URLs match, or nil when the URLs do not match the same route.
     fileprivate func onlyRoute(of urls: [String]) -> RouteID? {
-        let found = try? self.registry.withTable { table throws(RoutingError) in
+        let found = self.registry.withTable { table in
             urls.map { url in ((try? table.match(url)) ?? nil)?.route }
         }
-        guard let found, let first = found.first, let route = first, found.allSatisfy({ $0 == route }) else {
+        guard let first = found.first, let route = first, found.allSatisfy({ $0 == route }) else {
             return nil
         }
         return route

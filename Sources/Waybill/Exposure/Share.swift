@@ -53,7 +53,7 @@ extension BusCore {
     func problemsWithShares() -> [RoutingError] {
         let shared = Set(self.shares.visibleRoutes(of: self).descriptions.map(\.pattern))
         guard !shared.isEmpty else { return [] }
-        let problems = try? self.registry.withTable { table throws(RoutingError) in
+        return self.registry.withTable { table in
             table.routes.compactMap { route -> RoutingError? in
                 guard shared.contains(route.pattern.text),
                     let type = table.handler(for: route.id)?.replyType,
@@ -67,7 +67,6 @@ extension BusCore {
                 )
             }
         }
-        return problems ?? []
     }
 
     /// Returns whether a value of a type can be sent to another node, or possibly has a dynamic type that can

@@ -186,7 +186,5 @@ extension BusCore {
     }
 
     /// Returns whether a route of this process matches a URL.
-    func matches(_ url: String) -> Bool {
-        (try? self.registry.withTable { table throws(RoutingError) in table.canRoute(url) }) ?? false
-    }
+    func matches(_ url: String) -> Bool { self.registry.withTable { $0.canRoute(url) } }
 }

@@ -136,9 +136,9 @@ final class RouteRegistry: Sendable {
     /// Reads the current table.
     ///
     /// Any thread may call this method.
-    func withTable<Result: Sendable>(
-        _ body: (borrowing RouteTable<Target>) throws(RoutingError) -> Result
-    ) throws(RoutingError) -> Result {
-        try self.routes.read { routes throws(RoutingError) in try body(routes.table) }
+    func withTable<Result: Sendable, Failure: Error>(
+        _ body: (borrowing RouteTable<Target>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try self.routes.read { routes throws(Failure) in try body(routes.table) }
     }
 }

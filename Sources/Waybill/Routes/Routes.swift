@@ -38,9 +38,7 @@ extension MessageBus {
     /// The registered routes, in the order of registration.
     ///
     /// Connectors have no pattern and are not included. ``connectedSchemes`` lists the schemes of connectors.
-    public var routes: [Route] {
-        (try? self.core.registry.withTable { table throws(RoutingError) in table.routes }) ?? []
-    }
+    public var routes: [Route] { self.core.registry.withTable { $0.routes } }
 
     /// The descriptions of all registered routes, in the order of registration.
     ///
@@ -73,14 +71,13 @@ extension MessageBus {
 extension BusCore {
     /// The registered routes and their descriptions, in the order of registration.
     var describedRoutes: [(route: Route, description: RouteDescription)] {
-        let routes = try? self.registry.withTable { table throws(RoutingError) in
+        self.registry.withTable { table in
             table.routes.map { route in
                 let target = table.handler(for: route.id)
                 if let description = target?.routeDescription { return (route, description) }
                 return (route, RouteDescription(of: route, reply: target?.replyType))
             }
         }
-        return routes ?? []
     }
 }
 

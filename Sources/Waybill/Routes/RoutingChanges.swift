@@ -40,12 +40,7 @@ extension MessageBus {
     /// thread. Setting this property takes as long as registering all routes again. The property has no
     /// effect on subscriptions.
     public var fallsBack: Bool {
-        get {
-            let fallsBack = try? self.core.registry.withTable { table throws(RoutingError) in
-                table.fallsBack
-            }
-            return fallsBack ?? false
-        }
+        get { self.core.registry.withTable { $0.fallsBack } }
         set { self.core.registry.change { table, _ in table.fallsBack = newValue } }
     }
 }
