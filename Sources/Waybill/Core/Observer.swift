@@ -16,12 +16,14 @@ final class Observer<Element: Sendable>: Sendable {
 
     private init(_ buffer: AsyncStream<Element>.Continuation) { self.receiver = .buffer(buffer) }
 
-    /// Returns an observer with a buffer, and the sequence that reads from the buffer.
+    /// Makes an observer with a buffer, and the sequence that reads from the buffer.
     ///
     /// - Parameters:
     ///   - limit: The number of elements that the buffer keeps, at least one. The buffer drops the oldest
     ///     element when it is full.
-    ///   - onEnd: A closure that is called when the sequence is released or the observer has finished.
+    ///   - onEnd: A closure that is called with the ID of the observer when the sequence is released or the
+    ///     observer has finished.
+    /// - Returns: The observer and the sequence.
     static func buffered(
         limit: Int,
         onEnd: (@Sendable (ObjectIdentifier) -> Void)? = nil

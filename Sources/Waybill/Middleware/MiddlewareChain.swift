@@ -139,7 +139,8 @@ struct MiddlewareRegistry: Sendable {
         let entries = self.entries.values
         let wiretaps = entries.filter { $0.wiretap != nil }
         return MiddlewareChain(
-            (wiretaps + entries.filter { $0.wiretap == nil }).map { MiddlewareLink($0.code, scope: $0.scope) },
+            (wiretaps + entries.filter { $0.wiretap == nil })
+                .map { MiddlewareLink($0.code, scope: $0.scope) },
             isObserved: !wiretaps.isEmpty
         )
     }
