@@ -124,10 +124,7 @@ extension BusCore {
 
     /// Cancels the hooks that ``watch(_:)`` has registered.
     func unwatch() {
-        let hooks = self.hooks.withLock { hooks in
-            defer { hooks = [:] }
-            return hooks
-        }
+        let hooks = self.hooks.withLock { Swift.exchange(&$0, with: [:]) }
         for hook in hooks.values { hook.cancel() }
     }
 

@@ -250,10 +250,7 @@ extension BusCore {
         _ = consume uncaught
         // Hidden routes are not in the table, so retire them here. The other values are released outside of
         // the lock.
-        let configured = self.configured.withLock { register in
-            defer { register = ConfigurationRegister() }
-            return register
-        }
+        let configured = self.configured.withLock { Swift.exchange(&$0, with: ConfigurationRegister()) }
         for target in configured.hiddenTargets {
             target.retire(with: RoutingError.shutDown, exempting: exempt)
         }
