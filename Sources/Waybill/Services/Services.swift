@@ -57,7 +57,7 @@ extension MessageBus {
         line: Int = #line,
         proxy: @escaping @Sendable (ServiceEndpoint) -> Service
     ) throws(RoutingError) -> Registration {
-        let offer = ServiceOffer(service, name, maker: .proxy(at: url, proxy))
+        let offer = ServiceOffer(ServiceKey(service, name), .proxy(at: url, proxy))
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
@@ -138,7 +138,7 @@ extension BusCore {
     }
 
     func withdrawAll() {
-        let withdrawn = self.services.withLock { $0.removeAll() }
+        let withdrawn = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) }
         _ = consume withdrawn
     }
 
