@@ -162,7 +162,7 @@ extension LoopShard {
         if latest.generation == snapshot.generation, latest.url.hasSameBytes(as: url) {
             return (latest.matched, latest.address)
         }
-        let matched = try snapshot.value.index.matched(of: url)
+        let matched = try snapshot.table.matched(of: url)
         let address = matched.isEmpty ? try self.registry.address(of: url) : nil
         let topic = LatestTopic(
             url: url,

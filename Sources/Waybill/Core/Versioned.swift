@@ -3,6 +3,11 @@ internal import WaybillEventLoop
 
 /// A value that ``Versioned`` can hold: its copies share memory until one of them is changed.
 protocol VersionedValue: Sendable {
+    associatedtype Table: Sendable
+
+    /// The part of the value that a loop reads for each message.
+    var table: Table { get }
+
     /// The number of entries, to which the cost of a change after a copy is proportional.
     var count: Int { get }
 }
@@ -93,12 +98,17 @@ final class Versioned<Value: VersionedValue>: Sendable {
 }
 
 /// A versioned value at one moment.
-final class Snapshot<Value: Sendable>: Sendable {
+final class Snapshot<Value: VersionedValue>: Sendable {
     let generation: Int
+    /// The table of ``value``.
+    ///
+    /// It is a stored property, because a read through ``value`` would retain the table for each message.
+    let table: Value.Table
     let value: Value
 
     init(_ value: Value, generation: Int = 0) {
         self.generation = generation
+        self.table = value.table
         self.value = value
     }
 }
@@ -122,8 +132,10 @@ struct LoopSnapshot<Value: VersionedValue>: ~Copyable {
     ///
     /// The property is nil when the value has changed so recently that a copy of the value would cost more
     /// than a read under the lock.
+    @inline(__always)
     var current: Snapshot<Value>? { self.isCurrent || self.catchUp() ? self.latest.load() : nil }
 
+    @inline(__always)
     private var isCurrent: Bool {
         self.latest.load().generation == self.source.generation.load(ordering: .acquiring)
     }

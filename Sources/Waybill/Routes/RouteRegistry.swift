@@ -23,8 +23,6 @@ struct Routes: VersionedValue {
 typealias RouteSnapshot = Snapshot<Routes>
 
 extension RouteSnapshot {
-    var table: RouteTable<Target> { @inline(__always) _read { yield self.value.table } }
-
     var connections: Connections { self.value.connections }
 
     var chain: MiddlewareChain? { self.value.chain }

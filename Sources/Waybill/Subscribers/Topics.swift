@@ -6,13 +6,13 @@ final class Topics: Sendable {
 
     /// The subscribers, and the numbers of the topics in their index.
     struct Content: VersionedValue {
-        fileprivate(set) var index = TopicIndex()
+        fileprivate(set) var table = TopicIndex()
         fileprivate var numbers: [RoutePattern: Int] = [:]
         fileprivate var patterns: [Int: RoutePattern] = [:]
         fileprivate var lastID = 0
         fileprivate var isClosed = false
 
-        var count: Int { self.index.count }
+        var count: Int { self.table.count }
     }
 
     /// The topic and the ID by which the index finds a subscriber.
@@ -33,12 +33,12 @@ final class Topics: Sendable {
             if let number = content.numbers[pattern] {
                 topic = number
             } else {
-                topic = try content.index.insert(pattern, makeTable: makeTable)
+                topic = try content.table.insert(pattern, makeTable: makeTable)
                 content.numbers[pattern] = topic
                 content.patterns[topic] = pattern
             }
             content.lastID += 1
-            content.index.insert(subscriber, id: content.lastID, to: topic)
+            content.table.insert(subscriber, id: content.lastID, to: topic)
             return SubscriberID(topic: topic, id: content.lastID)
         }
     }
@@ -48,7 +48,7 @@ final class Topics: Sendable {
     /// Returns nil when the subscriber has been removed already.
     func unsubscribe(_ subscriber: SubscriberID) -> Subscriber? {
         self.versions.change { content in
-            guard let removed = content.index.remove(id: subscriber.id, from: subscriber.topic) else {
+            guard let removed = content.table.remove(id: subscriber.id, from: subscriber.topic) else {
                 return nil
             }
             if removed.isLast, let pattern = content.patterns.removeValue(forKey: subscriber.topic) {
@@ -62,7 +62,7 @@ final class Topics: Sendable {
     ///
     /// A pattern without a scheme keeps the default scheme that applied when the pattern was subscribed.
     func setDefaultScheme(_ scheme: String) {
-        self.versions.change { $0.index.setDefaultScheme(scheme) }
+        self.versions.change { $0.table.setDefaultScheme(scheme) }
     }
 
     /// Removes and returns all subscribers.
@@ -70,7 +70,7 @@ final class Topics: Sendable {
     /// No subscriber can be added after this call.
     func close() -> [Subscriber] {
         self.versions.change { content in
-            let subscribers = content.index.subscribers
+            let subscribers = content.table.subscribers
             content = Content()
             content.isClosed = true
             return subscribers
@@ -79,13 +79,13 @@ final class Topics: Sendable {
 
     /// The handlers of the subscribers that are code and not buffers.
     var handlers: [Handler] {
-        self.versions.readUnderLock { $0.index.subscribers }.compactMap(\.handler)
+        self.versions.readUnderLock { $0.table.subscribers }.compactMap(\.handler)
     }
 
     /// Returns the subscribers whose patterns currently match a URL.
     ///
     /// Any thread may call this method.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
-        try self.versions.read { content throws(RoutingError) in try content.index.matched(of: url) }
+        try self.versions.read { content throws(RoutingError) in try content.table.matched(of: url) }
     }
 }
