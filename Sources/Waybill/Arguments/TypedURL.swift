@@ -109,15 +109,8 @@ extension MessageBus {
 
     /// Routes a typed URL with headers or a deadline, and waits for the reply's value.
     ///
-    /// - Parameters:
-    ///   - url: The destination.
-    ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of the handler's
-    ///     message applies too.
-    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
-    ///     timeout that is not positive expires at once.
-    /// - Returns: The value that the handler returned.
-    /// - Throws: The errors of ``route(_:)-(TypedURL<Value>)``.
+    /// ``route(_:parameters:headers:deadline:timeout:as:)`` describes the headers, the deadline and the
+    /// timeout. The errors are the errors of ``route(_:)-(TypedURL<Value>)``.
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>,
         headers: [String: String] = [:],

@@ -1,5 +1,4 @@
 internal import Logging
-internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -29,8 +28,9 @@ extension BusCore {
             var next = register
             change(&next)
             let outgoing = try self.registry.change { table, connections throws(ConfigurationError) in
-                guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                    let error = RoutingError.shutDown(url: "")
+                do throws(RoutingError) {
+                    try self.checkOpen(for: "")
+                } catch {
                     throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
                 }
                 var changed = table
@@ -74,7 +74,7 @@ extension BusCore {
     /// Returns a handler that fails every message, for a route whose target is not registered.
     private func unbound(_ entry: RouteConfiguration.Entry) -> Handler {
         let fail: @Sendable (Message) throws -> Void = { _ in throw RoutingError.unbound(entry) }
-        return Handler(immediate: fail, mailbox: self.homeMailbox, core: self)
+        return Handler(immediate: fail, core: self)
     }
 }
 
@@ -111,9 +111,7 @@ struct Configured: Sendable {
     ) {
         self.name = name
         self.configuration = configuration
-        self.destinations = destinations.mapValues {
-            Handler(suspending: $0, mailbox: core.homeMailbox, core: core)
-        }
+        self.destinations = destinations.mapValues { Handler(suspending: $0, core: core) }
     }
 }
 

@@ -165,16 +165,14 @@ extension BusCore {
         _ onChange: @escaping @Sendable () -> Void
     ) throws(RoutingError) -> Registration {
         let pattern = Connection.pattern(of: Self.clusterScheme)
-        let handler = Handler(connector: cluster, mailbox: self.homeMailbox, core: self)
+        let handler = Handler(connector: cluster, core: self)
         handler.describe(as: .pattern(pattern))
         // The cluster must not miss a change of the routes after it has joined.
         let observation = ClusterObservation(end: self.registry.observe(onChange))
         var isJoined = false
         defer { if !isJoined { observation.end() } }
         let id = try self.registry.change { _, connections throws(RoutingError) in
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: pattern)
-            }
+            try self.checkOpen(for: pattern)
             guard connections.cluster == nil else {
                 throw RoutingError(
                     .conflict,

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
@@ -76,14 +75,13 @@ extension Connector {
 
 extension Handler {
     /// Creates the handler of a connector's messages.
-    convenience init(connector: any Connector, mailbox: Mailbox, core: BusCore) {
+    convenience init(connector: any Connector, core: BusCore) {
         self.init(
             boxed: { message in
                 try await connector.willRoute(message)
                 return try await connector.route(message)
             },
             isConnector: true,
-            mailbox: mailbox,
             core: core
         )
     }
@@ -139,15 +137,13 @@ extension BusCore {
     ) throws(RoutingError) -> Registration {
         let pattern = Connection.pattern(of: scheme)
         guard Address.isScheme(scheme) else { throw .noScheme(pattern) }
-        let handler = Handler(connector: connector, mailbox: self.homeMailbox, core: self)
+        let handler = Handler(connector: connector, core: self)
         handler.describe(as: .pattern(pattern))
         let folded = self.configuration.conventions.folded(scheme: scheme)
         let (id, replaced) = try self.registry.change { _, connections throws(RoutingError) in
             // Check the phase under the lock. The connector is then either rejected here, or the shutdown
             // finds it.
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: pattern)
-            }
+            try self.checkOpen(for: pattern)
             let connection = Connection(
                 id: connections.nextID(),
                 scheme: folded,

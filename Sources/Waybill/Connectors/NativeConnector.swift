@@ -113,7 +113,7 @@ final class ModuleActions: Sendable {
     var current: Actions {
         // Read the generation before the actions. If the actions change between the two reads, the next call
         // reads the actions again.
-        let generation = self.core.registry.generation.load(ordering: .acquiring)
+        let generation = self.core.registry.generation
         if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
         let actions = self.loadActions()
         self.cache.withLock { $0 = (generation, actions) }
@@ -121,7 +121,7 @@ final class ModuleActions: Sendable {
     }
 
     private func loadActions() -> Actions {
-        let routes = try? self.core.registry.withTable { table throws(RoutingError) in
+        let routes = self.core.registry.withTable { table in
             table.routes.compactMap { route -> (RouteID, RouteDescription)? in
                 guard let description = table.handler(for: route.id)?.routeDescription else {
                     return nil
@@ -130,21 +130,17 @@ final class ModuleActions: Sendable {
             }
         }
         var actions = Actions()
-        for (id, description) in routes ?? [] {
+        for (id, description) in routes {
             guard let module = description.module, let name = description.action else { continue }
             let core = self.core
             let target = ModuleName(module).stem
-            if description.isDefaultAction {
-                let action = Actions.Action(name: "", target: target, values: description.values) { message in
-                    try await core.act(id, message)
+            for name in description.isDefaultAction ? ["", name] : [name] {
+                let action = Actions.Action(name: name, target: target, values: description.values) {
+                    try await core.act(id, $0)
                 }
+                // If two actions cannot be distinguished, keep the action that was registered first.
                 try? actions.add(action)
             }
-            let action = Actions.Action(name: name, target: target, values: description.values) { message in
-                try await core.act(id, message)
-            }
-            // If two actions cannot be distinguished, keep the action that was registered first.
-            try? actions.add(action)
         }
         return actions
     }
@@ -156,7 +152,7 @@ extension BusCore {
         _ route: RouteID,
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
-        let target = try self.registry.withTable { table throws(RoutingError) in table.handler(for: route) }
+        let target = self.registry.withTable { $0.handler(for: route) }
         let member = target?.group?.resolve(message.parameters, nil, on: self.currentShard?.loop)
         guard let handler = member?.target.handler ?? target?.handler else {
             throw .unregistered(url: message.parameters.url)

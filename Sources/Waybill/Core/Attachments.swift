@@ -31,10 +31,7 @@ package final class Attachments: Sendable {
     }
 
     func removeAll() {
-        let old = self.values.withLock { values in
-            defer { values = [:] }
-            return values
-        }
+        let old = self.values.withLock { Swift.exchange(&$0, with: [:]) }
         _ = consume old
     }
 }

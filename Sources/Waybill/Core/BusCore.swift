@@ -30,11 +30,11 @@ final class BusCore: Sendable {
     let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let exempt = Locked(DrainExemptions())
-    let drainWaiters = Locked(DrainWaiters())
+    let drainWaiters = Locked(Numbered<DrainWaiter>())
     let configured = Locked(ConfigurationRegister())
     let services = Locked(ServiceRegister())
     let attachments = Attachments()
-    let readinessChecks = Locked(ReadinessChecks())
+    let readinessChecks = Locked(Numbered<NamedCheck>())
     let exposures: Exposures
     /// The URLs that other processes of the cluster can reach.
     let shares: Exposures
@@ -50,10 +50,10 @@ final class BusCore: Sendable {
         precondition(!eventLoops.isEmpty, "a bus must have at least one event loop")
         let table = configuration.table(of: Target.self)
         let registry = RouteRegistry(table: table)
-        let snapshot = RouteSnapshot(table: table, generation: 0)
+        let empty = Snapshot(Routes(table: table))
         let topics = Topics()
         let shards = eventLoops.map {
-            LoopShard(eventLoop: $0, registry: registry, snapshot: snapshot, topics: topics)
+            LoopShard(eventLoop: $0, registry: registry, empty: empty, topics: topics)
         }
         self.configuration = configuration
         self.time = eventLoops[0].time
@@ -74,6 +74,11 @@ final class BusCore: Sendable {
 
     /// The loops of the bus.
     var eventLoops: [EventLoop] { [self.primaryShard.eventLoop] + self.otherShards.map(\.eventLoop) }
+
+    /// Throws `shutDown` unless the bus is open.
+    func checkOpen(for url: String) throws(RoutingError) {
+        guard self.phase.load(ordering: .sequentiallyConsistent) == .open else { throw .shutDown(url: url) }
+    }
 
     var logger: Logger { self.configuration.logger }
 
@@ -119,10 +124,7 @@ extension BusCore {
 
     /// Cancels the hooks that ``watch(_:)`` has registered.
     func unwatch() {
-        let hooks = self.hooks.withLock { hooks in
-            defer { hooks = [:] }
-            return hooks
-        }
+        let hooks = self.hooks.withLock { Swift.exchange(&$0, with: [:]) }
         for hook in hooks.values { hook.cancel() }
     }
 

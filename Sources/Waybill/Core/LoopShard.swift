@@ -14,15 +14,14 @@ final class LoopShard: Sendable {
     let counters = Counters()
     let isolation: LoopIsolation
     let registry: RouteRegistry
-    private let snapshot: LoopLocal<RouteSnapshot>
+    private let routes: LoopSnapshot<Routes>
     private let topics: Topics
-    private let topicSnapshot: LoopLocal<TopicSnapshot>
+    private let subscribers: LoopSnapshot<Topics.Content>
     /// The URL that was published last, and its subscribers.
     ///
     /// A program often publishes many messages to a few URLs, so the next message often needs the same
     /// subscribers.
     private let latestTopic: LoopLocal<LatestTopic>
-    private let empty: RouteSnapshot
     private let isForgetting = Atomic<Bool>(false)
 
     // Only the loop's thread writes these values. The values are atomic so that the compiler can check that
@@ -32,16 +31,19 @@ final class LoopShard: Sendable {
     private let frameExpiry = Atomic<Int64>(Deadline.never.nanoseconds)
     private let handled = Atomic<UInt64>(0)
 
-    init(eventLoop: EventLoop, registry: RouteRegistry, snapshot: RouteSnapshot, topics: Topics) {
+    init(eventLoop: EventLoop, registry: RouteRegistry, empty: RouteSnapshot, topics: Topics) {
         self.eventLoop = eventLoop
         self.loop = ObjectIdentifier(eventLoop)
         self.heldLoop = HeldEventLoop(eventLoop)
         self.isolation = LoopIsolation(eventLoop)
         self.registry = registry
-        self.snapshot = LoopLocal(snapshot, on: eventLoop)
-        self.empty = snapshot
+        self.routes = LoopSnapshot(of: registry.routes, empty: empty, on: eventLoop)
         self.topics = topics
-        self.topicSnapshot = LoopLocal(Topics.empty, on: eventLoop)
+        self.subscribers = LoopSnapshot(
+            of: topics.versions,
+            empty: Snapshot(Topics.Content()),
+            on: eventLoop
+        )
         self.latestTopic = LoopLocal(.none, on: eventLoop)
     }
 
@@ -129,28 +131,7 @@ extension LoopShard {
     ///
     /// The property is nil when the table has changed so recently that a copy of the table would cost more
     /// than a lookup under the lock.
-    var currentSnapshot: RouteSnapshot? {
-        self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil
-    }
-
-    private var isCurrentSnapshot: Bool {
-        self.snapshot.load().generation == self.registry.generation.load(ordering: .acquiring)
-    }
-
-    @inline(never)
-    private func catchUp() -> Bool {
-        guard let snapshot = self.registry.snapshotIfWorthIt() else { return false }
-        self.replaceSnapshot(with: snapshot)
-        return true
-    }
-
-    private func replaceSnapshot(with snapshot: RouteSnapshot) {
-        // Keep the old snapshot alive until the new one is stored. The deinitializer of a handler may use
-        // this shard.
-        let old = self.snapshot.load()
-        self.snapshot.store(snapshot)
-        _ = consume old
-    }
+    var currentSnapshot: RouteSnapshot? { self.routes.current }
 
     /// Releases the handlers that have been unregistered, even if no message is ever routed on this loop
     /// again.
@@ -166,36 +147,39 @@ extension LoopShard {
     }
 
     private func forgetHere() {
-        self.replaceSnapshot(with: self.empty)
-        self.replaceTopics(with: Topics.empty)
+        self.routes.forget()
+        self.subscribers.forget()
+        self.replaceLatestTopic(with: .none)
     }
 
     /// Returns the current subscribers of a URL, and the address of a URL that has no subscribers.
     func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
-        if self.topicSnapshot.load().generation != self.topics.generation.load(ordering: .acquiring) {
-            guard let snapshot = self.topics.snapshotIfWorthIt() else {
-                let matched = try self.topics.matched(of: url)
-                return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
-            }
-            self.replaceTopics(with: snapshot)
+        guard let snapshot = self.subscribers.current else {
+            let matched = try self.topics.matched(of: url)
+            return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
         }
         let latest = self.latestTopic.load()
-        if !url.isEmpty, latest.url.hasSameBytes(as: url) { return (latest.matched, latest.address) }
-        let matched = try self.topicSnapshot.load().matched(of: url)
+        if latest.generation == snapshot.generation, latest.url.hasSameBytes(as: url) {
+            return (latest.matched, latest.address)
+        }
+        let matched = try snapshot.table.matched(of: url)
         let address = matched.isEmpty ? try self.registry.address(of: url) : nil
-        self.latestTopic.store(LatestTopic(url: url, matched: matched, address: address))
+        let topic = LatestTopic(
+            url: url,
+            matched: matched,
+            address: address,
+            generation: snapshot.generation
+        )
+        self.replaceLatestTopic(with: topic)
         return (matched, address)
     }
 
-    private func replaceTopics(with snapshot: TopicSnapshot) {
-        // Keep the old values alive until the new ones are stored. The deinitializer of a subscriber may use
+    private func replaceLatestTopic(with topic: LatestTopic) {
+        // Keep the old value alive until the new one is stored. The deinitializer of a subscriber may use
         // this shard.
-        let oldSnapshot = self.topicSnapshot.load()
-        let oldLatest = self.latestTopic.load()
-        self.topicSnapshot.store(snapshot)
-        self.latestTopic.store(.none)
-        _ = consume oldSnapshot
-        _ = consume oldLatest
+        let old = self.latestTopic.load()
+        self.latestTopic.store(topic)
+        _ = consume old
     }
 }
 
@@ -205,14 +189,17 @@ private final class LatestTopic: Sendable {
     let matched: MatchedSubscribers
     /// The address of the URL; nil when the URL has subscribers.
     let address: Address?
+    /// The generation of the snapshot in which the subscribers were found.
+    let generation: Int
 
-    /// An entry that matches no URL, because no URL is empty.
-    static let none = LatestTopic(url: "", matched: MatchedSubscribers(), address: nil)
+    /// An entry of no generation.
+    static let none = LatestTopic(url: "", matched: MatchedSubscribers(), address: nil, generation: -1)
 
-    init(url: String, matched: MatchedSubscribers, address: Address?) {
+    init(url: String, matched: MatchedSubscribers, address: Address?, generation: Int) {
         self.url = url
         self.matched = matched
         self.address = address
+        self.generation = generation
     }
 }
 

@@ -49,10 +49,10 @@ public struct DeadLetters: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     let stream: AsyncStream<DeadLetter>
-    let watcher: DeadLetterObserver
+    let observer: Observer<DeadLetter>
 
     /// The number of dead letters that were dropped because they were not read in time.
-    public var dropped: Int { self.watcher.dropped.load(ordering: .relaxed) }
+    public var dropped: Int { self.observer.dropped.load(ordering: .relaxed) }
 
     /// Returns an iterator over the dead letters that have occurred since the sequence was created.
     public func makeAsyncIterator() -> Iterator { Iterator(base: self.stream.makeAsyncIterator()) }
@@ -81,7 +81,7 @@ final class DeadLetterObservers: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var watchers: [ObjectIdentifier: DeadLetterObserver] = [:]
+        var observers: [ObjectIdentifier: Observer<DeadLetter>] = [:]
         var isClosed = false
     }
 
@@ -91,95 +91,55 @@ final class DeadLetterObservers: Sendable {
     var isWatched: Bool { self.count.load(ordering: .acquiring) > 0 }
 
     func watch(limit: Int) -> DeadLetters {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: DeadLetter.self,
-            bufferingPolicy: .bufferingNewest(max(1, limit))
-        )
-        let watcher = DeadLetterObserver(continuation)
-        let id = ObjectIdentifier(watcher)
         // The ID is unique: while the bus holds this observer, no other observer can have the same address.
-        continuation.onTermination = { [weak self] _ in self?.forget(id) }
-        self.observe(with: watcher)
-        return DeadLetters(stream: stream, watcher: watcher)
+        let (observer, stream) = Observer<DeadLetter>.buffered(limit: limit) { [weak self] id in
+            self?.forget(id)
+        }
+        self.add(observer)
+        return DeadLetters(stream: stream, observer: observer)
     }
 
     /// Calls a closure for each dead letter.
     ///
     /// - Returns: A closure that ends the calls.
-    func watch(_ observer: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
-        let watcher = DeadLetterObserver({ letter in
-            observer(letter)
-            return true
-        })
-        self.observe(with: watcher)
-        return { [weak self] in self?.forget(ObjectIdentifier(watcher)) }
+    func watch(_ body: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
+        let observer = Observer(body)
+        self.add(observer)
+        return { [weak self] in self?.forget(ObjectIdentifier(observer)) }
     }
 
-    private func observe(with watcher: DeadLetterObserver) {
+    private func add(_ observer: Observer<DeadLetter>) {
         let isOpen = self.state.withLock { state in
             guard !state.isClosed else { return false }
-            state.watchers[ObjectIdentifier(watcher)] = watcher
-            self.count.store(state.watchers.count, ordering: .releasing)
+            state.observers[ObjectIdentifier(observer)] = observer
+            self.count.store(state.observers.count, ordering: .releasing)
             return true
         }
-        if !isOpen { watcher.finish() }
+        if !isOpen { observer.finish() }
     }
 
     func show(_ letter: DeadLetter) {
         // Call the observers outside of the lock, because an observer may take the lock again.
-        for watcher in self.state.withLock({ Array($0.watchers.values) }) { watcher.notify(letter) }
+        for observer in self.state.withLock({ Array($0.observers.values) }) { observer.notify(letter) }
     }
 
     /// Ends the sequences of all observers.
     func close() {
-        let watchers = self.state.withLock { state in
-            defer { state.watchers = [:] }
+        let observers = self.state.withLock { state in
+            defer { state.observers = [:] }
             state.isClosed = true
             self.count.store(0, ordering: .releasing)
-            return Array(state.watchers.values)
+            return Array(state.observers.values)
         }
-        for watcher in watchers { watcher.finish() }
+        for observer in observers { observer.finish() }
     }
 
     private func forget(_ id: ObjectIdentifier) {
-        let watcher = self.state.withLock { state in
-            defer { self.count.store(state.watchers.count, ordering: .releasing) }
-            return state.watchers.removeValue(forKey: id)
+        let observer = self.state.withLock { state in
+            defer { self.count.store(state.observers.count, ordering: .releasing) }
+            return state.observers.removeValue(forKey: id)
         }
         // Release the observer outside of the lock, because its deinitializer may take the lock.
-        _ = consume watcher
+        _ = consume observer
     }
-}
-
-/// An observer of dead letters.
-///
-/// The bus holds the observer.
-final class DeadLetterObserver: Sendable {
-    /// The number of dead letters that were not read in time.
-    let dropped = Atomic<Int>(0)
-    private let keep: @Sendable (DeadLetter) -> Bool
-    private let end: @Sendable () -> Void
-
-    convenience init(_ continuation: AsyncStream<DeadLetter>.Continuation) {
-        self.init(
-            { if case .dropped = continuation.yield($0) { false } else { true } },
-            onEnd: { continuation.finish() }
-        )
-    }
-
-    /// Creates an observer.
-    ///
-    /// - Parameters:
-    ///   - keep: A closure that is called for each dead letter, and returns whether it kept the dead letter.
-    ///   - onEnd: A closure that is called when no more dead letters will follow.
-    init(_ keep: @escaping @Sendable (DeadLetter) -> Bool, onEnd: @escaping @Sendable () -> Void = {}) {
-        self.keep = keep
-        self.end = onEnd
-    }
-
-    func notify(_ letter: DeadLetter) {
-        if !self.keep(letter) { self.dropped.add(1, ordering: .relaxed) }
-    }
-
-    func finish() { self.end() }
 }

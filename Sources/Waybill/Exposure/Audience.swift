@@ -21,6 +21,17 @@ extension BusCore {
         case .nodes: self.shares
         }
     }
+
+    func expose(
+        _ pattern: String,
+        _ operations: ExposedOperations,
+        to audience: Audience
+    ) throws(RoutingError) -> Registration {
+        try self.checkOpen(for: pattern)
+        let id = try self.exposures(to: audience).insert(pattern, operations)
+        self.registry.noteChange()
+        return Registration(pattern: pattern, core: self, target: .exposure(id, audience))
+    }
 }
 
 extension MessageBus {

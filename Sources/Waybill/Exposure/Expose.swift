@@ -1,4 +1,3 @@
-internal import Synchronization
 public import WaybillRouting
 
 extension MessageBus {
@@ -32,12 +31,7 @@ extension MessageBus {
         _ pattern: String,
         for operations: ExposedOperations = .calls
     ) throws(RoutingError) -> Registration {
-        guard self.core.phase.load(ordering: .sequentiallyConsistent) == .open else {
-            throw .shutDown(url: pattern)
-        }
-        let id = try self.core.exposures.insert(pattern, operations)
-        self.core.registry.noteChange()
-        return Registration(pattern: pattern, core: self.core, target: .exposure(id))
+        try self.core.expose(pattern, operations, to: .peers)
     }
 
     /// Returns the operations that a peer may perform on a URL.

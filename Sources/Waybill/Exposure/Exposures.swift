@@ -90,7 +90,7 @@ final class Exposures: Sendable {
 
     /// Returns the routes that are currently visible to the audience.
     func visibleRoutes(of core: BusCore) -> VisibleRoutes {
-        let routes = core.registry.generation.load(ordering: .acquiring)
+        let routes = core.registry.generation
         let (table, generation, known) = self.state.withLock { ($0.table, $0.generation, $0.visible) }
         if let known, known.generation == routes { return known }
         // Compute the routes outside of the lock, because the computation tries every route.
@@ -162,10 +162,10 @@ extension ExposedOperations {
 extension BusCore {
     /// Returns the route that all given URLs match, or nil when the URLs do not match the same route.
     fileprivate func onlyRoute(of urls: [String]) -> RouteID? {
-        let found = try? self.registry.withTable { table throws(RoutingError) in
+        let found = self.registry.withTable { table in
             urls.map { url in ((try? table.match(url)) ?? nil)?.route }
         }
-        guard let found, let first = found.first, let route = first, found.allSatisfy({ $0 == route }) else {
+        guard let first = found.first, let route = first, found.allSatisfy({ $0 == route }) else {
             return nil
         }
         return route

@@ -1,4 +1,3 @@
-internal import Synchronization
 public import WaybillRouting
 
 extension MessageBus {
@@ -34,12 +33,7 @@ extension MessageBus {
         _ pattern: String,
         for operations: ExposedOperations = .calls
     ) throws(RoutingError) -> Registration {
-        guard self.core.phase.load(ordering: .sequentiallyConsistent) == .open else {
-            throw .shutDown(url: pattern)
-        }
-        let id = try self.core.shares.insert(pattern, operations)
-        self.core.registry.noteChange()
-        return Registration(pattern: pattern, core: self.core, target: .share(id))
+        try self.core.expose(pattern, operations, to: .nodes)
     }
 
     /// Returns the operations that another node may perform on a URL.
@@ -59,7 +53,7 @@ extension BusCore {
     func problemsWithShares() -> [RoutingError] {
         let shared = Set(self.shares.visibleRoutes(of: self).descriptions.map(\.pattern))
         guard !shared.isEmpty else { return [] }
-        let problems = try? self.registry.withTable { table throws(RoutingError) in
+        return self.registry.withTable { table in
             table.routes.compactMap { route -> RoutingError? in
                 guard shared.contains(route.pattern.text),
                     let type = table.handler(for: route.id)?.replyType,
@@ -73,7 +67,6 @@ extension BusCore {
                 )
             }
         }
-        return problems ?? []
     }
 
     /// Returns whether a value of a type can be sent to another node, or possibly has a dynamic type that can

@@ -31,22 +31,15 @@ public struct ReadinessCheck: Sendable {
     ///
     /// A second call has no effect.
     public func cancel() {
-        self.core.readinessChecks.withLock { $0.checks.removeAll { $0.number == self.number } }
+        _ = self.core.readinessChecks.withLock { $0.remove(self.number) }
     }
 }
 
-/// The checks of a bus, in the order in which they were added.
-struct ReadinessChecks {
-    typealias Check = @Sendable () async -> String?
-
-    fileprivate var checks: [(number: Int, name: String, check: Check)] = []
-    private var lastNumber = 0
-
-    fileprivate mutating func add(_ name: String, _ check: @escaping Check) -> Int {
-        self.lastNumber += 1
-        self.checks.append((self.lastNumber, name, check))
-        return self.lastNumber
-    }
+/// A condition with its name in a report.
+struct NamedCheck: Sendable {
+    let name: String
+    /// Returns the reason why the condition is not met, or nil when it is met.
+    let reason: @Sendable () async -> String?
 }
 
 extension MessageBus {
@@ -71,7 +64,8 @@ extension MessageBus {
         _ name: String,
         _ check: @escaping @Sendable () async -> String?
     ) -> ReadinessCheck {
-        ReadinessCheck(number: self.core.readinessChecks.withLock { $0.add(name, check) }, core: self.core)
+        let check = NamedCheck(name: name, reason: check)
+        return ReadinessCheck(number: self.core.readinessChecks.withLock { $0.add(check) }, core: self.core)
     }
 
     /// Whether the bus accepts messages: ``shutDown(drainingFor:)`` has not been called.
@@ -96,10 +90,10 @@ extension MessageBus {
                 )
             }
         }
-        checks += self.core.readinessChecks.withLock { $0.checks }.map { check in
+        checks += self.core.readinessChecks.withLock { $0.values }.map { check in
             Task { () -> Readiness.Problem? in
                 let outcome = await FirstAnswer<String?>.within(limit) { answer in
-                    let task = Task { answer.give(await check.check()) }
+                    let task = Task { answer.give(await check.reason()) }
                     answer.onTimeout { task.cancel() }
                 }
                 guard let reason = outcome ?? "it has taken longer than \(limit)" else { return nil }

@@ -106,12 +106,13 @@ extension BusCore {
     /// Suspends until only exempt messages are in flight, the deadline has passed, or the task is cancelled.
     private func waitForEnds(until deadline: Deadline) async {
         if deadline.hasPassed(by: self.time) || Task.isCancelled || self.isDrained(.butExempt) { return }
-        let id = self.drainWaiters.withLock { $0.nextID() }
+        let id = self.drainWaiters.withLock { $0.nextNumber() }
         let waiter = SuspendedTask(on: .current)
         // The timer is not on the caller's loop, because a handler may block that loop.
         var watch: DeadlineWatch?
         await waiter.wait(isolation: #isolation) {
-            self.drainWaiters.withLock { $0.add(id, for: .butExempt) { waiter.resume() } }
+            let drain = DrainWaiter(condition: .butExempt) { waiter.resume() }
+            self.drainWaiters.withLock { $0.add(drain, as: id) }
             watch = DeadlineWatch(deadline, by: self.time, on: nil) { self.endWait(id) }
             self.noteEndsEverywhere()
             if Task.isCancelled { self.endWait(id) }

@@ -18,19 +18,8 @@ extension MessageBus {
     /// that expects an answer receives the error. If the handler expects no answer, the caller receives the
     /// error after the handler has replied.
     ///
-    /// - Parameters:
-    ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
-    ///     can have any `Sendable` type, including closures.
-    ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of the handler's
-    ///     message applies too.
-    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
-    ///     timeout that is not positive expires at once.
-    ///   - as: The type of the last reply's value, if the context does not determine it.
-    ///   - onReply: The closure that receives each progress reply and returns the answer.
-    /// - Returns: The value of the last reply.
-    /// - Throws: The errors of ``route(_:as:)``.
+    /// ``route(_:parameters:headers:deadline:timeout:as:)`` describes the parameters, the result and the
+    /// errors.
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable, Value: Sendable>(
         _ url: String,
         parameters: [String: any Sendable] = [:],
@@ -64,18 +53,7 @@ extension MessageBus {
     /// try await bus.route("app://pay/start") { (update: Progress) in show(update) }
     /// ```
     ///
-    /// - Parameters:
-    ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
-    ///     can have any `Sendable` type, including closures.
-    ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of the handler's
-    ///     message applies too.
-    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
-    ///     timeout that is not positive expires at once.
-    ///   - onReply: The closure that receives each progress reply and returns the answer.
-    /// - Returns: The last reply, with the value and the message's ID.
-    /// - Throws: The errors of ``route(_:as:)``.
+    /// ``route(_:parameters:headers:deadline:timeout:)`` describes the parameters, the result and the errors.
     @_disfavoredOverload  // A caller of type `any Sendable` would otherwise receive the reply itself.
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
@@ -121,17 +99,8 @@ extension MessageBus {
     /// When the loop asks for the next reply, a handler that waits for an answer receives `()`, unless the
     /// loop has called ``Reply/answer(with:)``.
     ///
-    /// - Parameters:
-    ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
-    ///     can have any `Sendable` type, including closures.
-    ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting for the last reply. Inside a handler, the deadline of
-    ///     the handler's message applies too.
-    ///   - timeout: The duration to wait for the last reply, from the beginning of an iteration, by the bus's
-    ///     clock. The earlier of deadline and timeout applies. A timeout that is not positive expires at
-    ///     once.
-    /// - Returns: The replies. Each iteration makes its own request.
+    /// Each iteration of the result makes its own request, and the timeout begins with the iteration.
+    /// ``route(_:parameters:headers:deadline:timeout:)`` describes the parameters.
     public func replies(
         to url: String,
         parameters: [String: any Sendable] = [:],

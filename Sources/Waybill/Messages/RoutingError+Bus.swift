@@ -153,7 +153,7 @@ extension RoutingError {
     static func thrown(_ error: any Error, by message: Message) -> Self {
         let url = message.parameters.url
         if let error = error as? RoutingError, error.isAboutSentMessage {
-            return self.failed(by: error, at: url)
+            return self.failed(by: error, at: url, in: "the handler")
         }
         return self.thrown(error, at: url)
     }
@@ -173,13 +173,20 @@ extension RoutingError {
     /// The code, for example a connector, can pass on an error about the message that other code has
     /// reported.
     package static func thrown(_ error: any Error, at url: String) -> Self {
-        if let error = error as? RoutingError, let own = error.attributed(to: url) { return own }
-        if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
-        return self.failed(by: error, at: url)
+        self.thrown(error, at: url, by: "the handler")
     }
 
-    private static func failed(by error: any Error, at url: String) -> Self {
-        Self(.handlerFailed, url: url, message: self.sentence(of: error, by: "the handler"), cause: error)
+    private static func thrown(_ error: any Error, at url: String, by thrower: String) -> Self {
+        if let error = error as? RoutingError, let own = error.attributed(to: url) { return own }
+        if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
+        return self.failed(by: error, at: url, in: thrower)
+    }
+
+    /// Returns a failure with the message that a module declares for an error, or a general sentence for any
+    /// other error.
+    private static func failed(by error: any Error, at url: String, in thrower: String) -> Self {
+        let message = (error as? any ModuleError)?.message ?? "\(thrower) threw an error"
+        return Self(.handlerFailed, url: url, message: message, cause: error)
     }
 
     /// Returns the error as an error about the message with the given URL.
@@ -196,20 +203,7 @@ extension RoutingError {
     /// An error about this message is passed on unchanged. An error without a URL gets this message's URL.
     /// Any other error becomes the cause of a `handlerFailed` error.
     static func thrown(_ error: any Error, around message: Message) -> Self {
-        let url = message.parameters.url
-        if let error = error as? RoutingError, let own = error.attributed(to: url) { return own }
-        if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
-        return Self(
-            .handlerFailed,
-            url: url,
-            message: self.sentence(of: error, by: "a middleware"),
-            cause: error
-        )
-    }
-
-    /// Returns the message that a module declares for an error, or a general sentence for any other error.
-    private static func sentence(of error: any Error, by thrower: String) -> String {
-        (error as? any ModuleError)?.message ?? "\(thrower) threw an error"
+        self.thrown(error, at: message.parameters.url, by: "a middleware")
     }
 }
 

@@ -98,70 +98,50 @@ struct MiddlewareCode: Sendable {
 /// The middlewares of a bus, outermost first.
 struct MiddlewareRegistry: Sendable {
     private struct Entry: Sendable {
-        let id: Int
         let code: MiddlewareCode
         var scope: RouteTable<Void>?
-        /// Ends the sequence of the listener of a wiretap, which copies messages and outcomes to the
-        /// listener.
-        ///
-        /// For any other middleware, the closure does nothing.
-        var end: @Sendable () -> Void = {}
+
+        var wiretap: Wiretap? { self.code.middleware as? Wiretap }
     }
 
-    /// The wiretaps.
-    ///
-    /// They run before all middlewares, because they must receive the same messages and outcomes as the
-    /// caller.
-    private var wiretaps: [Entry] = []
-    private var middlewares: [Entry] = []
-    private var lastID = 0
+    private var entries = Numbered<Entry>()
     private var isClosed = false
 
     /// Adds a middleware, which runs after the existing middlewares.
     ///
     /// - Returns: The ID for ``remove(_:)``; nil when the bus accepts no more middlewares.
     mutating func insert(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
-        guard !self.isClosed else { return nil }
-        self.lastID += 1
-        self.middlewares.append(Entry(id: self.lastID, code: middleware, scope: scope))
-        return self.lastID
+        self.isClosed ? nil : self.entries.add(Entry(code: middleware, scope: scope))
     }
 
-    /// Adds a wiretap, which runs after the existing wiretaps and before all middlewares.
-    mutating func insert(wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
-        guard !self.isClosed else { return nil }
-        self.lastID += 1
-        let code = MiddlewareCode(wiretap)
-        self.wiretaps.append(Entry(id: self.lastID, code: code, scope: scope, end: wiretap.end))
-        return self.lastID
-    }
-
-    mutating func remove(_ id: Int) {
-        self.wiretaps.removeAll { $0.id == id }
-        self.middlewares.removeAll { $0.id == id }
-    }
+    mutating func remove(_ id: Int) { _ = self.entries.remove(id) }
 
     /// Sets the default scheme of URLs.
     mutating func setDefaultScheme(_ scheme: String) {
-        for index in self.wiretaps.indices { self.wiretaps[index].scope?.defaultScheme = scheme }
-        for index in self.middlewares.indices { self.middlewares[index].scope?.defaultScheme = scheme }
+        self.entries.updateAll { $0.scope?.defaultScheme = scheme }
     }
 
     /// Removes all middlewares.
     ///
     /// No middleware can be added afterwards.
     ///
-    /// - Returns: Closures that end the wiretaps. Messages in flight may still hold the wiretaps.
-    mutating func close() -> [@Sendable () -> Void] {
-        defer { (self.isClosed, self.wiretaps, self.middlewares) = (true, [], []) }
-        return self.wiretaps.map(\.end)
+    /// - Returns: The observers of the wiretaps. Messages in flight may still hold the wiretaps.
+    mutating func close() -> [Observer<MessageTrace.Event>] {
+        self.isClosed = true
+        return self.entries.takeAll().compactMap { $0.wiretap?.observer }
     }
 
-    /// The chain of all wiretaps and middlewares; nil when the bus has none.
+    /// The chain of all middlewares; nil when the bus has none.
+    ///
+    /// The wiretaps run before all other middlewares, because they must receive the same messages and
+    /// outcomes as the caller.
     var chain: MiddlewareChain? {
-        MiddlewareChain(
-            (self.wiretaps + self.middlewares).map { MiddlewareLink($0.code, scope: $0.scope) },
-            isObserved: !self.wiretaps.isEmpty
+        let entries = self.entries.values
+        let wiretaps = entries.filter { $0.wiretap != nil }
+        return MiddlewareChain(
+            (wiretaps + entries.filter { $0.wiretap == nil })
+                .map { MiddlewareLink($0.code, scope: $0.scope) },
+            isObserved: !wiretaps.isEmpty
         )
     }
 }

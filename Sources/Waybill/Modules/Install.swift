@@ -115,10 +115,10 @@ extension BusCore {
     fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"
-        let rival = try? self.registry.withTable { table throws(RoutingError) in
+        let rival = self.registry.withTable { table in
             table.routes.first { table.handler(for: $0.id)?.routeDescription?.module == name }
         }
-        guard let rival = rival ?? nil else { return error }
+        guard let rival else { return error }
         let message = "`\(name)` is installed already (\(rival.fileID):\(rival.line)): \(error.message)"
         return RoutingError(.conflict, url: error.url, message: message, cause: error.cause)
     }

@@ -60,7 +60,7 @@ public struct ReturnLeg: Sendable {
 
 extension ReturnPath {
     fileprivate nonisolated(nonsending) func end() async -> ReturnLeg.Outcome {
-        let number = self.nextNumber()
+        let number = self.state.withLock { $0.waiting.nextNumber() }
         let waiter = Waiter(on: .current)
         return await waiter.wait(isolation: #isolation) {
             self.wait(number, waiter)
@@ -81,12 +81,12 @@ final class ReturnPath: Sendable {
     private let hops: Int
     /// The store that sends the value; nil when the bus sends it.
     private let source: (any MessageSource)?
-    private let state: Locked<State>
+    fileprivate let state: Locked<State>
 
     /// A caller that waits for the outcome.
     typealias Waiter = LoopContinuation<ReturnLeg.Outcome>
 
-    private struct State {
+    fileprivate struct State {
         var url: String
         /// The peer that gave the URL; nil for a URL of this process.
         var external: ExternalCaller?
@@ -95,8 +95,7 @@ final class ReturnPath: Sendable {
         ///
         /// The property becomes nil so that a reply that a caller keeps does not retain the bus.
         var sender: BusCore?
-        var waiting: [Int: Waiter] = [:]
-        var lastNumber = 0
+        var waiting = Numbered<Waiter>()
         /// Whether the bus sends no value when the handler returns.
         var isHeld = false
     }
@@ -191,29 +190,20 @@ final class ReturnPath: Sendable {
     /// Records the outcome, and resumes the callers that wait for the outcome.
     func end(_ outcome: ReturnLeg.Outcome) {
         let waiting = self.state.withLock { state in
-            defer { state.waiting = [:] }
             state.outcome = outcome
-            return state.waiting
+            return state.waiting.takeAll()
         }
-        for waiter in waiting.values { waiter.resume(returning: outcome) }
+        for waiter in waiting { waiter.resume(returning: outcome) }
     }
 }
 
 extension ReturnPath {
-    /// Returns a number for a caller that is going to wait.
-    func nextNumber() -> Int {
-        self.state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-    }
-
     /// Resumes a waiting caller when the outcome is known.
     func wait(_ number: Int, _ waiter: Waiter) {
         let outcome = self.state.withLock { state in
             // Resume a waiter at once if it is already cancelled.
             if case .underway = state.outcome, !Task.isCancelled {
-                state.waiting[number] = waiter
+                state.waiting.add(waiter, as: number)
                 return nil as ReturnLeg.Outcome?
             }
             return state.outcome
@@ -223,7 +213,7 @@ extension ReturnPath {
 
     /// Resumes a caller that was cancelled while it waited.
     func giveUp(_ number: Int) {
-        let waiter = self.state.withLock { $0.waiting.removeValue(forKey: number) }
+        let waiter = self.state.withLock { $0.waiting.remove(number) }
         waiter?.resume(returning: .underway)
     }
 }

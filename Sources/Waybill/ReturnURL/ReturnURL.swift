@@ -73,14 +73,28 @@ extension BusCore {
     ///   - hops: The number of routed messages that led to the message.
     ///   - extras: The extras of the message, which contain the peer or the store that sent it.
     /// - Returns: The return path; nil when the message has no return URL.
+    @inline(never)
     func returnPath(
         of parameters: borrowing Parameters,
         _ id: CorrelationID,
         hops: Int,
-        of extras: @autoclosure () -> MessageExtras?
+        of extras: MessageExtras?
     ) -> ReturnPath? {
         guard parameters.hasFragment else { return nil }
-        return self.makeReturnPath(parameters.address, id, hops: hops, of: extras())
+        let address = parameters.address
+        let external = extras?.external
+        guard let fragment = address.fragment, !fragment.isEmpty,
+            let url = self.returnURL(in: fragment, scheme: address.scheme, from: external?.audience)
+        else { return nil }
+        return ReturnPath(
+            external?.returnID ?? id,
+            to: url,
+            scheme: address.scheme,
+            hops: hops,
+            sender: self,
+            from: external,
+            source: extras?.source
+        )
     }
 
     /// Returns the extras of a message, and adds the return path if the message has a return URL.
@@ -99,37 +113,14 @@ extension BusCore {
     ///
     /// The delivery to a handler also adds the return path.
     func addingReturnPath(to message: Message) -> Message {
-        let extras = message.extras ?? .empty
-        let path = self.returnPath(
-            of: message.parameters,
-            message.id,
-            hops: message.hops,
-            of: extras
-        )
-        guard let path, extras.returnPath == nil else { return message }
-        return message.replacing(extras: extras.replacing(returnPath: path))
-    }
-
-    @inline(never)
-    private func makeReturnPath(
-        _ address: Address,
-        _ id: CorrelationID,
-        hops: Int,
-        of extras: MessageExtras?
-    ) -> ReturnPath? {
-        let external = extras?.external
-        guard let fragment = address.fragment, !fragment.isEmpty,
-            let url = self.returnURL(in: fragment, scheme: address.scheme, from: external?.audience)
-        else { return nil }
-        let id = external?.returnID ?? id
-        return ReturnPath(
-            id,
-            to: url,
-            scheme: address.scheme,
-            hops: hops,
-            sender: self,
-            from: external,
-            source: extras?.source
+        guard message.extras?.returnPath == nil else { return message }
+        return message.replacing(
+            extras: self.addingReturnPath(
+                to: message.extras,
+                message.parameters,
+                message.id,
+                hops: message.hops
+            )
         )
     }
 
@@ -140,20 +131,11 @@ extension BusCore {
     /// A fragment is a return URL if it has a scheme or more than one segment, or if a route matches it. The
     /// handler can read any other fragment. A return URL may itself have a return URL, so the fragment may be
     /// percent-encoded several times. For a peer, only exposed routes count.
-    func returnURL(in fragment: String, scheme: String, from audience: Audience? = nil) -> String? {
-        self.returnURL(
-            in: fragment,
-            scheme: scheme,
-            levels: self.configuration.hopLimit,
-            from: audience
-        )
-    }
-
-    private func returnURL(
+    func returnURL(
         in fragment: String,
         scheme: String,
-        levels: Int,
-        from audience: Audience?
+        from audience: Audience? = nil,
+        levels: Int? = nil
     ) -> String? {
         guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
             return nil
@@ -166,13 +148,9 @@ extension BusCore {
         // The caller may have percent-encoded the whole return URL, so that it could be a fragment. Text
         // after a `?` or `#` that is not encoded does not belong to the encoded text.
         let rest = fragment.drop { $0 != "?" && $0 != "#" }
+        let levels = levels ?? self.configuration.hopLimit
         guard levels > 0, let decoded = target.segments.first, decoded + rest != fragment else { return nil }
-        return self.returnURL(
-            in: decoded + rest,
-            scheme: scheme,
-            levels: levels - 1,
-            from: audience
-        )
+        return self.returnURL(in: decoded + rest, scheme: scheme, from: audience, levels: levels - 1)
     }
 
     /// Returns a URL with the given scheme if the URL has no scheme, or the URL unchanged.
@@ -186,7 +164,5 @@ extension BusCore {
     }
 
     /// Returns whether a route of this process matches a URL.
-    func matches(_ url: String) -> Bool {
-        (try? self.registry.withTable { table throws(RoutingError) in table.canRoute(url) }) ?? false
-    }
+    func matches(_ url: String) -> Bool { self.registry.withTable { $0.canRoute(url) } }
 }

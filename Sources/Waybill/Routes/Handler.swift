@@ -52,27 +52,20 @@ final class Handler: Sendable {
         self.shard = core.shard(of: self.loop)
     }
 
-    /// Creates a handler that cannot suspend.
+    /// Creates a handler that is a closure and cannot suspend.
     convenience init<Value: Sendable>(
         immediate: @escaping @Sendable (Message) throws -> Value,
-        mailbox: Mailbox,
         core: BusCore
     ) {
-        self.init(.immediate(ImmediateBody(immediate)), mailbox: mailbox, core: core)
+        self.init(.immediate(ImmediateBody(immediate)), mailbox: core.homeMailbox, core: core)
     }
 
-    /// Creates a handler that may suspend.
+    /// Creates a handler that is a closure and may suspend.
     convenience init<Value: Sendable>(
         suspending: @escaping @Sendable (Message) async throws -> Value,
-        mailbox: Mailbox,
         core: BusCore
     ) {
-        self.init(
-            boxed: { try await suspending($0) },
-            replying: Value.self,
-            mailbox: mailbox,
-            core: core
-        )
+        self.init(boxed: { try await suspending($0) }, replying: Value.self, core: core)
     }
 
     /// Creates a handler whose code belongs to an actor.
@@ -80,14 +73,14 @@ final class Handler: Sendable {
         self.init(code, mailbox: core.mailbox(of: module), core: core)
     }
 
-    /// Creates a handler that may suspend and whose values may have any type.
+    /// Creates a handler that is a closure and may suspend, and whose values may have any type.
     convenience init(
         boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         replying replyType: (any Any.Type)? = nil,
         isConnector: Bool = false,
-        mailbox: Mailbox,
         core: BusCore
     ) {
+        let mailbox = core.homeMailbox
         self.init(
             .suspending(SuspendingClosure(suspending, replying: replyType, in: mailbox)),
             isConnector: isConnector,

@@ -33,7 +33,7 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        let handler = Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core)
+        let handler = Handler(immediate: handler, core: self.core)
         return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
@@ -51,7 +51,7 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
-        let handler = Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core)
+        let handler = Handler(suspending: handler, core: self.core)
         return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
@@ -152,9 +152,7 @@ extension BusCore {
         let (ids, replaced) = try self.registry.change { table, _ throws(RoutingError) in
             // Check the phase under the lock. The target is then either rejected here, or it is in the table
             // when the shutdown empties the table.
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: patterns.first ?? "")
-            }
+            try self.checkOpen(for: patterns.first ?? "")
             let replaces = self.configuration.conventions.sameShape == .replaces
             // If a later pattern fails, restore the routes that an earlier pattern has replaced, with the
             // same IDs. A single pattern needs no copy of the table, because it replaces a route only if its
@@ -190,11 +188,8 @@ extension BusCore {
             self.registry.intercept { $0.remove(id) }
             self.forget()
         case .middleware(nil): break
-        case .exposure(let id):
-            self.exposures.hide(id)
-            self.registry.noteChange()
-        case .share(let id):
-            self.shares.hide(id)
+        case .exposure(let id, let audience):
+            self.exposures(to: audience).hide(id)
             self.registry.noteChange()
         case .cluster(let id): self.leaveCluster(id)
         }
@@ -255,10 +250,7 @@ extension BusCore {
         _ = consume uncaught
         // Hidden routes are not in the table, so retire them here. The other values are released outside of
         // the lock.
-        let configured = self.configured.withLock { register in
-            defer { register = ConfigurationRegister() }
-            return register
-        }
+        let configured = self.configured.withLock { Swift.exchange(&$0, with: ConfigurationRegister()) }
         for target in configured.hiddenTargets {
             target.retire(with: RoutingError.shutDown, exempting: exempt)
         }
@@ -270,8 +262,10 @@ extension BusCore {
     }
 
     /// Ends the traces that are still open after a second, because a message in flight still retains them.
-    private func endTraces(_ ends: [@Sendable () -> Void]) {
-        guard !ends.isEmpty else { return }
-        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) { for end in ends { end() } }
+    private func endTraces(_ observers: [Observer<MessageTrace.Event>]) {
+        guard !observers.isEmpty else { return }
+        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) {
+            for observer in observers { observer.finish() }
+        }
     }
 }

@@ -46,8 +46,8 @@ public struct Registration: Sendable {
         case .service: .service
         case .subscription: .subscription
         case .middleware: .middleware
-        case .exposure: .exposure
-        case .share: .share
+        case .exposure(_, .peers): .exposure
+        case .exposure(_, .nodes): .share
         }
     }
 
@@ -69,8 +69,7 @@ public struct Registration: Sendable {
         /// The number of a middleware; nil when the bus was already shut down, so that no middleware was
         /// added.
         case middleware(Int?)
-        case exposure(ExposureTable.ID)
-        case share(ExposureTable.ID)
+        case exposure(ExposureTable.ID, Audience)
         case cluster(Int)
     }
 

@@ -38,9 +38,7 @@ extension MessageBus {
     /// The registered routes, in the order of registration.
     ///
     /// Connectors have no pattern and are not included. ``connectedSchemes`` lists the schemes of connectors.
-    public var routes: [Route] {
-        (try? self.core.registry.withTable { table throws(RoutingError) in table.routes }) ?? []
-    }
+    public var routes: [Route] { self.core.registry.withTable { $0.routes } }
 
     /// The descriptions of all registered routes, in the order of registration.
     ///
@@ -73,14 +71,13 @@ extension MessageBus {
 extension BusCore {
     /// The registered routes and their descriptions, in the order of registration.
     var describedRoutes: [(route: Route, description: RouteDescription)] {
-        let routes = try? self.registry.withTable { table throws(RoutingError) in
+        self.registry.withTable { table in
             table.routes.map { route in
                 let target = table.handler(for: route.id)
                 if let description = target?.routeDescription { return (route, description) }
                 return (route, RouteDescription(of: route, reply: target?.replyType))
             }
         }
-        return routes ?? []
     }
 }
 
@@ -90,7 +87,7 @@ public struct RouteDescription: Sendable, Hashable {
     /// A parameter that a route reads.
     public struct Parameter: Sendable, Hashable {
         /// The name of the parameter in a message.
-        public let name: String
+        public fileprivate(set) var name: String
 
         /// The type, as Swift source text.
         public let type: String
@@ -106,7 +103,7 @@ public struct RouteDescription: Sendable, Hashable {
 
         /// Creates the description of a parameter from the name of its type alone.
         public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
-            self.init(name, type, known: DescribedType(nil), defaultValue: defaultValue)
+            self.init(name, type, known: nil, defaultValue: defaultValue)
         }
 
         /// Creates the description of a parameter whose type is known, as the macro `@Route` does.
@@ -122,19 +119,14 @@ public struct RouteDescription: Sendable, Hashable {
             of valueType: any Any.Type,
             default defaultValue: String? = nil
         ) {
-            self.init(name, type, known: DescribedType(valueType), defaultValue: defaultValue)
+            self.init(name, type, known: valueType, defaultValue: defaultValue)
         }
 
-        init(_ name: String, _ type: String, known knownType: DescribedType, defaultValue: String?) {
+        private init(_ name: String, _ type: String, known: (any Any.Type)?, defaultValue: String?) {
             self.name = name
             self.type = type
-            self.knownType = knownType
+            self.knownType = DescribedType(known)
             self.defaultValue = defaultValue
-        }
-
-        /// Returns a copy of the parameter with another name.
-        func named(_ name: String) -> Self {
-            Self(name, self.type, known: self.knownType, defaultValue: self.defaultValue)
         }
 
         /// Whether a message without the parameter fails.
@@ -161,7 +153,7 @@ public struct RouteDescription: Sendable, Hashable {
     }
 
     /// The registered pattern.
-    public let pattern: String
+    public private(set) var pattern: String
 
     /// The name of the module, or nil when the handler is a closure.
     public let module: String?
@@ -170,7 +162,7 @@ public struct RouteDescription: Sendable, Hashable {
     public let action: String?
 
     /// The parameters; for a closure, only the parameters in the pattern of its route.
-    public let parameters: [Parameter]
+    public private(set) var parameters: [Parameter]
 
     /// The type of the reply's value, as Swift source text; empty when the type is not known.
     public let reply: String
@@ -306,24 +298,16 @@ extension RouteDescription {
     /// Returns the description of the same handler for another pattern, without the parameters that a
     /// configured target supplies.
     func described(by pattern: String, target: ConfiguredTarget?) -> Self {
-        var parameters = self.parameters
+        var description = self
+        description.pattern = pattern
         if case .values(let values) = target {
-            parameters = parameters.compactMap { parameter in
+            description.parameters = self.parameters.compactMap { parameter in
                 if values.fixed[parameter.name] != nil { return nil }
-                return values.renamed[parameter.name].map(parameter.named) ?? parameter
+                var parameter = parameter
+                parameter.name = values.renamed[parameter.name] ?? parameter.name
+                return parameter
             }
         }
-        var description = Self(
-            pattern,
-            module: self.module,
-            action: self.action,
-            parameters: parameters,
-            reply: self.reply,
-            knownReply: self.knownReply,
-            documentation: self.documentation
-        )
-        description.failures = self.failures
-        description.takesMessage = self.takesMessage
         return description
     }
 }

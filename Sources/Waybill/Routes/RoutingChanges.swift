@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
@@ -14,9 +13,7 @@ extension MessageBus {
     /// - Throws: `invalidPattern` for a text that is not a valid scheme, or `shutDown`.
     public func register(scheme: String) throws(RoutingError) {
         guard Address.isScheme(scheme) else { throw .noScheme(scheme) }
-        guard self.core.phase.load(ordering: .sequentiallyConsistent) == .open else {
-            throw .shutDown(url: scheme)
-        }
+        try self.core.checkOpen(for: scheme)
         self.core.registry.change { table, _ in table.register(scheme: scheme) }
     }
 
@@ -43,12 +40,7 @@ extension MessageBus {
     /// thread. Setting this property takes as long as registering all routes again. The property has no
     /// effect on subscriptions.
     public var fallsBack: Bool {
-        get {
-            let fallsBack = try? self.core.registry.withTable { table throws(RoutingError) in
-                table.fallsBack
-            }
-            return fallsBack ?? false
-        }
+        get { self.core.registry.withTable { $0.fallsBack } }
         set { self.core.registry.change { table, _ in table.fallsBack = newValue } }
     }
 }

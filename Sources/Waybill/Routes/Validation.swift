@@ -51,7 +51,7 @@ extension MessageBus {
 extension BusCore {
     /// Returns an error for each route without a handler.
     func routesWithoutHandler() -> [RoutingError] {
-        let problems = try? self.registry.withTable { table throws(RoutingError) in
+        self.registry.withTable { table in
             table.routes.compactMap { route -> RoutingError? in
                 guard let target = table.handler(for: route.id) else { return nil }
                 let pattern = route.pattern.text
@@ -69,7 +69,6 @@ extension BusCore {
                     : nil
             }
         }
-        return problems ?? []
     }
 
     /// Returns an error for each configured route whose target cannot handle its messages.
@@ -116,7 +115,7 @@ extension BusCore {
 
     /// Returns an error for each pattern whose URLs are all matched by other patterns.
     func unreachablePatterns() -> [RoutingError] {
-        let problems = try? self.registry.withTable { table throws(RoutingError) in
+        self.registry.withTable { table in
             table.shadowed().map { route, rival, url in
                 RoutingError(
                     .conflict,
@@ -126,7 +125,6 @@ extension BusCore {
                 )
             }
         }
-        return problems ?? []
     }
 
     /// Returns the problems with a URL and with its return URLs.

@@ -82,9 +82,7 @@ public struct ServiceMethods: Sendable {
     ///   - arguments: The arguments by name. Arguments that are nil are omitted.
     ///   - as: The type of the result.
     /// - Returns: The value that the provider returned.
-    /// - Throws: The error that the provider threw, or a `RoutingError` with the reason why there was no
-    ///   reply. If the provider threw a `RoutingError` about another message, this error is the cause of a
-    ///   `handlerFailed`.
+    /// - Throws: The errors of ``ServiceEndpoint/call(_:_:as:)``.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func call<Value: Sendable>(
@@ -106,12 +104,7 @@ public struct ServiceMethods: Sendable {
 
     /// Calls a method by routing a message, with a result type that `@Service` has declared.
     ///
-    /// - Parameters:
-    ///   - index: The index of the method.
-    ///   - arguments: The arguments by name. Arguments that are nil are omitted.
-    ///   - reply: The declaration of the result type.
-    /// - Returns: The value that the provider returned.
-    /// - Throws: The errors of ``call(_:_:as:)``.
+    /// ``call(_:_:as:)`` describes the other parameters, the result and the errors.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func call<Reply: ServiceReply>(

@@ -41,11 +41,6 @@ struct ServiceRegister {
         return self.entries.removeValue(forKey: key)?.offer
     }
 
-    mutating func removeAll() -> [ServiceOffer] {
-        defer { self.entries = [:] }
-        return self.offers
-    }
-
     /// Returns the provider of a service.
     ///
     /// An adapter provides its service under every name.
@@ -137,20 +132,9 @@ struct ServiceOffer: Sendable {
     let urls: [String]
     let source: Source
 
-    init<Service: Sendable>(
-        _ type: Service.Type,
-        _ name: String?,
-        urls: [String] = [],
-        maker: ServiceMaker<Service>
-    ) {
-        self.key = ServiceKey(type, name)
-        self.urls = urls
-        self.source = .maker(maker)
-    }
-
-    init(_ key: ServiceKey, _ source: Source) {
+    init(_ key: ServiceKey, _ source: Source, urls: [String] = []) {
         self.key = key
-        self.urls = []
+        self.urls = urls
         self.source = source
     }
 }
@@ -159,7 +143,7 @@ struct ServiceOffer: Sendable {
 struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
     private let id: ObjectIdentifier
     let typeName: String
-    let name: String?
+    private(set) var name: String?
 
     init(_ type: any Any.Type, _ name: String? = nil) {
         self.id = ObjectIdentifier(type)
@@ -167,14 +151,12 @@ struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    private init(_ id: ObjectIdentifier, typeName: String, name: String?) {
-        self.id = id
-        self.typeName = typeName
-        self.name = name
-    }
-
     /// Returns a key for the same protocol with another name.
-    func named(_ name: String?) -> Self { Self(self.id, typeName: self.typeName, name: name) }
+    func named(_ name: String?) -> Self {
+        var key = self
+        key.name = name
+        return key
+    }
 
     func isOfSameType(as other: Self) -> Bool { self.id == other.id }
 
@@ -191,15 +173,19 @@ final class ServiceMaker<Service: Sendable>: Sendable {
     let make: Make
 
     init(_ make: @escaping Make) { self.make = make }
+}
 
-    /// Returns a maker of a proxy that sends messages to the URLs below a base URL.
-    static func proxy(
+extension ServiceOffer.Source {
+    /// Returns the maker of a proxy that sends messages to the URLs below a base URL.
+    static func proxy<Service: Sendable>(
         at url: String,
         _ proxy: @escaping @Sendable (ServiceEndpoint) -> Service
-    ) -> ServiceMaker<Service> {
-        ServiceMaker { core, wish in
-            proxy(ServiceEndpoint(bus: MessageBus(sharing: core), url: url, timeout: wish.timeout))
-        }
+    ) -> Self {
+        .maker(
+            ServiceMaker { core, wish in
+                proxy(ServiceEndpoint(bus: MessageBus(sharing: core), url: url, timeout: wish.timeout))
+            }
+        )
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
@@ -58,7 +57,7 @@ extension MessageBus {
         line: Int = #line,
         proxy: @escaping @Sendable (ServiceEndpoint) -> Service
     ) throws(RoutingError) -> Registration {
-        let offer = ServiceOffer(service, name, maker: .proxy(at: url, proxy))
+        let offer = ServiceOffer(ServiceKey(service, name), .proxy(at: url, proxy))
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
@@ -114,9 +113,7 @@ extension BusCore {
         let ids = try self.services.withLock { register throws(RoutingError) in
             // Check the phase under the lock. The services are then either rejected here, or they are in the
             // register when the shutdown empties the register.
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: "")
-            }
+            try self.checkOpen(for: "")
             var ids: [Int] = []
             do throws(RoutingError) {
                 for offer in offers {
@@ -141,7 +138,7 @@ extension BusCore {
     }
 
     func withdrawAll() {
-        let withdrawn = self.services.withLock { $0.removeAll() }
+        let withdrawn = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) }
         _ = consume withdrawn
     }
 
@@ -167,9 +164,7 @@ extension BusCore {
     func offer(for key: ServiceKey, _ chain: [ServiceKey] = []) throws(RoutingError) -> ServiceOffer {
         try self.services.withLock { register throws(RoutingError) in
             if let offer = register.offer(for: key) { return offer }
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: "")
-            }
+            try self.checkOpen(for: "")
             throw .noService(key, provided: register.keys, chain: chain)
         }
     }

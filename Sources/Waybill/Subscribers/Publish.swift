@@ -1,4 +1,3 @@
-internal import Synchronization
 public import WaybillEventLoop
 public import WaybillRouting
 
@@ -20,7 +19,7 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) throws -> Void
     ) throws(RoutingError) -> Registration {
-        try self.core.subscribe(immediate: handler, self.core.homeMailbox, pattern)
+        try self.core.subscribe(Handler(immediate: handler, core: self.core), to: pattern)
     }
 
     /// Subscribes a closure that may suspend, on the bus's loop.
@@ -29,7 +28,7 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) async throws -> Void
     ) throws(RoutingError) -> Registration {
-        try self.core.subscribe(suspending: handler, self.core.homeMailbox, pattern)
+        try self.core.subscribe(Handler(suspending: handler, core: self.core), to: pattern)
     }
 
     /// Subscribes code of an actor that cannot suspend, on the actor's loop.
@@ -43,10 +42,10 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
         // of its mailbox, which is the loop of the actor.
-        try self.core.subscribe(
-            immediate: unsafe IsolatedBody(handler).unisolated(module),
-            self.core.mailbox(of: module),
-            pattern
+        let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
+        return try self.core.subscribe(
+            Handler(.immediate(code), of: module, core: self.core),
+            to: pattern
         )
     }
 
@@ -58,9 +57,7 @@ extension MessageBus {
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
     ) throws(RoutingError) -> Registration {
         try self.core.subscribe(
-            Subscriber(
-                Handler(.suspending(ActorCode(module, handler)), of: module, core: self.core)
-            ),
+            Handler(.suspending(ActorCode(module, handler)), of: module, core: self.core),
             to: pattern
         )
     }
@@ -93,7 +90,8 @@ extension MessageBus {
     ) throws(RoutingError) -> SubscriptionSequence {
         let limit = limit ?? self.core.configuration.mailboxLimit
         let buffer = SubscriptionBuffer(of: pattern, limit: limit, whenFull: whenFull, core: self.core)
-        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: pattern))
+        let read = try self.core.currentConfiguration.pattern(pattern)
+        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: read))
     }
 
     /// Publishes a message to all subscribers of a URL concurrently, and waits until all subscribers have
@@ -137,30 +135,12 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Subscribes code that cannot suspend.
-    func subscribe(
-        immediate body: @escaping @Sendable (Message) throws -> Void,
-        _ mailbox: Mailbox,
-        _ pattern: String
-    ) throws(RoutingError) -> Registration {
-        try self.subscribe(Subscriber(Handler(immediate: body, mailbox: mailbox, core: self)), to: pattern)
-    }
-
-    /// Subscribes code that may suspend.
-    func subscribe(
-        suspending body: @escaping @Sendable (Message) async throws -> Void,
-        _ mailbox: Mailbox,
-        _ pattern: String
-    ) throws(RoutingError) -> Registration {
-        try self.subscribe(Subscriber(Handler(suspending: body, mailbox: mailbox, core: self)), to: pattern)
-    }
-
-    func subscribe(_ subscriber: Subscriber, to pattern: String) throws(RoutingError) -> Registration {
-        try self.subscribe(subscriber, to: self.currentConfiguration.pattern(pattern))
+    fileprivate func subscribe(_ handler: Handler, to pattern: String) throws(RoutingError) -> Registration {
+        try self.subscribe(Subscriber(handler), to: self.currentConfiguration.pattern(pattern))
     }
 
     func subscribe(_ subscriber: Subscriber, to pattern: RoutePattern) throws(RoutingError) -> Registration {
-        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern.text) }
+        try self.checkOpen(for: pattern.text)
         let configuration = self.currentConfiguration
         let id = try self.topics.subscribe(subscriber, to: pattern) { configuration.table(of: Int.self) }
         guard let id else { throw .shutDown(url: pattern.text) }

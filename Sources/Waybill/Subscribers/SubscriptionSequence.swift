@@ -101,11 +101,7 @@ final class SubscriptionReader: Sendable {
     ) async -> Message? {
         let core = self.buffer.core
         let arrived = Locked<Message?>(nil)
-        let end = Handler(
-            immediate: { message in arrived.withLock { $0 = message } },
-            mailbox: core.homeMailbox,
-            core: core
-        )
+        let end = Handler(immediate: { message in arrived.withLock { $0 = message } }, core: core)
         end.describe(as: .subscription(self.subscription.pattern))
         // Set no deadline for the interception, because no timer watches the message's deadline for a reader.
         let interception = Interception(

@@ -9,7 +9,7 @@ extension MessageBus {
 
     /// The loads of the mailboxes of the current routes, in the order of registration.
     package var routeLoads: [RouteLoad] {
-        let loads = try? self.core.registry.withTable { table throws(RoutingError) in
+        self.core.registry.withTable { table in
             table.routes.compactMap { route in
                 table.handler(for: route.id).map { target in
                     RouteLoad(
@@ -20,18 +20,12 @@ extension MessageBus {
                 }
             }
         }
-        return loads ?? []
     }
 
     /// Explains how the current routes match a URL.
     ///
     /// The method calls no handler.
-    package func explain(_ url: String) -> Explanation {
-        let explanation = try? self.core.registry.withTable { table throws(RoutingError) in
-            table.explain(url)
-        }
-        return explanation ?? self.core.currentConfiguration.table(of: Void.self).explain(url)
-    }
+    package func explain(_ url: String) -> Explanation { self.core.registry.withTable { $0.explain(url) } }
 
     /// The state of the cluster that the bus has joined; nil when the bus has not joined a cluster.
     package var cluster: ClusterView? {

@@ -25,13 +25,12 @@ extension MessageBus {
     ) throws(RoutingError) -> MessageTrace {
         let scope: RouteTable<Void>? =
             if let pattern { try self.core.currentConfiguration.scope(of: pattern) } else { nil }
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: MessageTrace.Event.self,
-            bufferingPolicy: .bufferingNewest(max(1, bufferLimit))
+        let (observer, stream) = Observer<MessageTrace.Event>.buffered(limit: bufferLimit)
+        let wiretap = MiddlewareCode(Wiretap(observer))
+        let registration = self.core.intercept(pattern: pattern) { $0.insert(wiretap, scope: scope) }
+        return MessageTrace(
+            tap: MessageTrace.Tap(stream, observer: observer, registration: registration)
         )
-        let wiretap = Wiretap(continuation)
-        let registration = self.core.intercept(pattern: pattern) { $0.insert(wiretap: wiretap, scope: scope) }
-        return MessageTrace(tap: MessageTrace.Tap(stream, losses: wiretap.losses, registration: registration))
     }
 }
 
@@ -55,7 +54,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
     let tap: Tap
 
     /// The number of events that were dropped because they were not read in time.
-    public var dropped: Int { self.tap.losses.count.load(ordering: .relaxed) }
+    public var dropped: Int { self.tap.observer.dropped.load(ordering: .relaxed) }
 
     /// Returns an iterator over the events.
     ///
@@ -84,16 +83,16 @@ public struct MessageTrace: AsyncSequence, Sendable {
     /// The wiretap is removed when all sequences and iterators of the trace are released.
     final class Tap: Sendable {
         let stream: AsyncStream<Event>
-        let losses: Wiretap.Losses
+        let observer: Observer<Event>
         private let registration: Registration
 
         init(
             _ stream: AsyncStream<Event>,
-            losses: Wiretap.Losses,
+            observer: Observer<Event>,
             registration: Registration
         ) {
             self.stream = stream
-            self.losses = losses
+            self.observer = observer
             self.registration = registration
         }
 

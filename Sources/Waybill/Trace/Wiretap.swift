@@ -1,43 +1,17 @@
-internal import Synchronization
 internal import WaybillRouting
 
 /// A middleware that runs before all other middlewares, and reports messages and replies.
 final class Wiretap: Middleware {
-    /// The number of dropped events.
-    let losses = Losses()
+    /// The observer that receives the events.
+    ///
+    /// A reader holds the observer and not the wiretap, because the sequence of events ends when the wiretap
+    /// is released.
+    let observer: Observer<MessageTrace.Event>
     private typealias Kind = MessageTrace.Event.Kind
 
-    private let events: @Sendable (MessageTrace.Event) -> Bool
-    /// A closure that is called when no more events will follow.
-    let end: @Sendable () -> Void
+    init(_ observer: Observer<MessageTrace.Event>) { self.observer = observer }
 
-    /// The counter of dropped events.
-    ///
-    /// Readers hold the counter and not the wiretap, because the sequence of events ends when the wiretap is
-    /// released.
-    final class Losses: Sendable {
-        let count = Atomic<Int>(0)
-    }
-
-    convenience init(_ events: AsyncStream<MessageTrace.Event>.Continuation) {
-        self.init({ if case .dropped = events.yield($0) { false } else { true } }, onEnd: { events.finish() })
-    }
-
-    /// Creates a wiretap.
-    ///
-    /// - Parameters:
-    ///   - events: A closure that receives each event on the thread where the event occurs, and returns
-    ///     whether it kept the event.
-    ///   - onEnd: A closure that is called when no more events will follow.
-    init(
-        _ events: @escaping @Sendable (MessageTrace.Event) -> Bool,
-        onEnd: @escaping @Sendable () -> Void = {}
-    ) {
-        self.events = events
-        self.end = onEnd
-    }
-
-    deinit { self.end() }
+    deinit { self.observer.finish() }
 
     nonisolated(nonsending) func handle(
         _ message: Message,
@@ -77,14 +51,15 @@ final class Wiretap: Middleware {
         since start: ContinuousClock.Instant
     ) {
         let now = ContinuousClock.now
-        let event = MessageTrace.Event(
-            kind: kind,
-            message: message,
-            pattern: pattern,
-            time: now,
-            duration: now - start
+        self.observer.notify(
+            MessageTrace.Event(
+                kind: kind,
+                message: message,
+                pattern: pattern,
+                time: now,
+                duration: now - start
+            )
         )
-        if !self.events(event) { self.losses.count.add(1, ordering: .relaxed) }
     }
 }
 
@@ -99,11 +74,8 @@ extension MessageBus {
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
     ) -> Registration {
-        let wiretap = Wiretap({ event in
-            events(event)
-            return true
-        })
-        return self.core.intercept(pattern: nil) { $0.insert(wiretap: wiretap, scope: nil) }
+        let wiretap = MiddlewareCode(Wiretap(Observer(events)))
+        return self.core.intercept(pattern: nil) { $0.insert(wiretap, scope: nil) }
     }
 
     /// Reports every dead letter to a closure, before the dead letter is counted.

@@ -22,7 +22,7 @@ struct StateParts {
     }
 
     func handler() -> Handler {
-        Handler(immediate: { _ in 0 }, mailbox: self.core.homeMailbox, core: self.core)
+        Handler(immediate: { _ in 0 }, core: self.core)
     }
 
     /// Creates an exchange that is over when it is finished, and is not counted.
