@@ -243,7 +243,7 @@ extension ServedConnection {
         self.channel.abort()
     }
 
-    /// Gives back everything that the connection uses of the server's limits.
+    /// Gives the connection's share of the server's limits back.
     ///
     /// - Parameters:
     ///   - requests: The number of requests that have not been answered.
