@@ -140,7 +140,8 @@ struct ServedRequests: Sendable {
         return self.batchBytes + answer.count <= self.limits.batchAnswerBytes
     }
 
-    /// Removes all requests and batches, because the connection is closed.
+    /// Removes all requests and batches, because the peer is disconnected.
+    ///
     /// - Returns: The number of requests that have not been answered.
     mutating func abandonAll() -> Int {
         defer { self = ServedRequests(self.limits) }
