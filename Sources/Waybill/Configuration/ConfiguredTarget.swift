@@ -64,6 +64,8 @@ enum ConfiguredTarget: Sendable {
 
     /// Returns the parameters that the handler reads: the parameters of a message's URL, and the values of
     /// the target, which take precedence.
+    ///
+    /// The method does not read routes, because the caller may hold the lock of the routes.
     func applied(to parameters: Parameters, _ core: BusCore) -> Parameters {
         switch self {
         case .values(let values):
@@ -77,7 +79,7 @@ enum ConfiguredTarget: Sendable {
             let fragment = parameters.address.fragment.map {
                 "#\(Self.isPath($0, core) ? core.complete($0, scheme: parameters.address.scheme) : $0)"
             }
-            guard let address = try? core.registry.address(of: url + (fragment ?? "")) else {
+            guard let address = try? parameters.address.rereading(url + (fragment ?? "")) else {
                 return parameters
             }
             return Parameters(address: address)
@@ -85,8 +87,6 @@ enum ConfiguredTarget: Sendable {
     }
 
     /// Returns whether a fragment has the form of a URL without a scheme.
-    ///
-    /// The method does not read routes, because the caller may hold the lock of the routes.
     private static func isPath(_ fragment: String, _ core: BusCore) -> Bool {
         let address = try? Address(fragment, conventions: core.configuration.conventions)
         return address.map { !$0.hasScheme && $0.segments.count > 1 } ?? false

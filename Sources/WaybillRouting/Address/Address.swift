@@ -44,6 +44,11 @@ public struct Address: Sendable {
         self.layout = layout
         self.rules = rules
     }
+
+    /// Returns the address in another URL, which is read by the rules of this address.
+    ///
+    /// - Throws: `invalidURL`.
+    package func rereading(_ url: String) throws(RoutingError) -> Address { try Address(url, self.rules) }
 }
 
 extension Address {

@@ -145,6 +145,18 @@ struct LoadTests {
         #expect(bus.validate().map(\.url) == ["app://manual/:page"] && !bus.canRoute("app://manual/2"))
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a target with a connector's scheme is found in a large table that has just changed`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        for number in 0..<600 { try bus.register("app://route/\(number)") { _ in } }
+        try bus.load(["app://manual/:page": "memo://shelf/manual?page=1"])
+        try bus.connect("memo", to: Memos())
+        // After a change, messages read a large table under its lock until a copy is worth its cost.
+        try bus.register("app://late") { _ in }
+        let text: String = try await bus.route("app://manual/2")
+        #expect(text == "memo://shelf/manual?page=1 []")
+    }
+
     @Test
     func `a configured target that is not a URL is an error with its line`() {
         let configuration = RouteConfiguration([
