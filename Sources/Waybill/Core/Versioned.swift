@@ -133,18 +133,20 @@ struct LoopSnapshot<Value: VersionedValue>: ~Copyable {
     /// The property is nil when the value has changed so recently that a copy of the value would cost more
     /// than a read under the lock.
     @inline(__always)
-    var current: Snapshot<Value>? { self.isCurrent || self.catchUp() ? self.latest.load() : nil }
-
-    @inline(__always)
-    private var isCurrent: Bool {
-        self.latest.load().generation == self.source.generation.load(ordering: .acquiring)
+    var current: Snapshot<Value>? {
+        let latest = self.latest.load()
+        let isCurrent = latest.generation == self.source.generation.load(ordering: .acquiring)
+        return isCurrent ? latest : self.catchUp()
     }
 
+    /// Stores the current snapshot and returns it.
+    ///
+    /// A deinitializer in the old snapshot may call ``forget()``, so the stored snapshot is not read again.
     @inline(never)
-    private func catchUp() -> Bool {
-        guard let snapshot = self.source.snapshotIfWorthIt() else { return false }
+    private func catchUp() -> Snapshot<Value>? {
+        guard let snapshot = self.source.snapshotIfWorthIt() else { return nil }
         self.replace(with: snapshot)
-        return true
+        return snapshot
     }
 
     /// Releases the snapshot.
