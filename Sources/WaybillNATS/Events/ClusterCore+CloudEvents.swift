@@ -38,13 +38,15 @@ extension ClusterCore {
             return self.note { $0.unknown += 1 }
         }
         let senders: RequestBudget.Senders = self.isNode(sender?.node) ? .nodes : .clients
-        guard let share = self.budget.share(forRequests: 1, size: message.payload.count, of: senders) else {
+        let size = message.payload.count
+        guard self.budget.hasRoom(forRequests: 1, size: size, of: senders) else {
             let error = self.budget.overflow(of: senders, request.url)
             if isPublication { return self.bus.lose(request.url, error) }
             return self.sendFailure(error, to: message.reply)
         }
         let endpoint = self.subjects.isCall(message.subject) ? message.subject : nil
-        let running = RunningRequest(share, tally: self.tally, subject: endpoint)
+        let charge = RequestBudget.Charge(bytes: size, of: senders, to: self.budget)
+        let running = RunningRequest(charge, tally: self.tally, subject: endpoint)
         self.eventsInFlight += 1
         Task.immediate {
             defer { withExtendedLifetime(running) {} }

@@ -225,11 +225,13 @@ extension ClusterCore {
         }
         let senders: RequestBudget.Senders = isNode ? .nodes : .clients
         let (count, size) = (frame.messages.count, message.payload.count)
-        guard let share = self.budget.share(forRequests: count, size: size, of: senders) else {
+        guard self.budget.hasRoom(forRequests: count, size: size, of: senders) else {
             return self.refuse(frame, of: senders, message.reply)
         }
-        let makeRecord: @Sendable () -> RunningRequest = { [tally] in
-            RunningRequest(share, tally: tally, subject: endpoint)
+        // Each request of a batch is charged its own size. The batch may be nearly as large as one of them.
+        let makeRecord: @Sendable (Int) -> RunningRequest = { [budget, tally] bytes in
+            let charge = RequestBudget.Charge(bytes: bytes, of: senders, to: budget)
+            return RunningRequest(charge, tally: tally, subject: endpoint)
         }
         let session = self.session(with: peer)
         session.assumeOnLoop { $0.receive(frame, recording: makeRecord) }
@@ -287,6 +289,7 @@ extension ClusterCore {
             self.bus,
             node: MessageOrigin(transport: "nats", peer: peer),
             tellsTypes: isNode,
+            isOfMember: isMember,
             limits: limits,
             logger: self.configuration.logger,
             document: self.document

@@ -19,25 +19,28 @@ final class RequestBudget: Sendable {
         let size: Int
     }
 
-    /// The part of a limit that each request of one message uses.
-    struct Share: Sendable {
-        fileprivate let budget: RequestBudget
-        fileprivate let senders: Senders
-        fileprivate let size: Int
-    }
-
     /// The part of a limit that one unanswered request uses.
     ///
     /// The request counts as long as this value exists.
     struct Charge: ~Copyable, Sendable {
-        private let share: Share
+        private let budget: RequestBudget
+        private let senders: Senders
+        private let size: Int
 
-        init(_ share: Share) {
-            self.share = share
-            share.budget.add(1, size: share.size, to: share.senders)
+        /// Counts a request.
+        ///
+        /// - Parameters:
+        ///   - size: The number of bytes of the request, without the other requests of its message.
+        ///   - senders: The senders whose limit applies.
+        ///   - budget: The limits.
+        init(bytes size: Int, of senders: Senders, to budget: RequestBudget) {
+            self.budget = budget
+            self.senders = senders
+            self.size = size
+            budget.add(1, size: size, to: senders)
         }
 
-        deinit { self.share.budget.add(-1, size: -self.share.size, to: self.share.senders) }
+        deinit { self.budget.add(-1, size: -self.size, to: self.senders) }
     }
 
     /// One amount for the nodes, and one amount for the clients.
@@ -61,7 +64,7 @@ final class RequestBudget: Sendable {
     /// Returns the number of unanswered requests.
     func count(of senders: Senders) -> Int { self.used.withLock { $0[senders].count } }
 
-    /// Applies a limit to the requests of one message.
+    /// Checks whether the requests of one message fit into a limit.
     ///
     /// The requests use nothing of the limit until each of them has a ``Charge``.
     ///
@@ -69,11 +72,10 @@ final class RequestBudget: Sendable {
     ///   - count: The number of requests in the message.
     ///   - size: The number of bytes of the message.
     ///   - senders: The senders whose limit applies.
-    /// - Returns: The part of the limit for each request; nil if the message exceeds the limit.
-    func share(forRequests count: Int, size: Int, of senders: Senders) -> Share? {
+    /// - Returns: Whether the requests fit.
+    func hasRoom(forRequests count: Int, size: Int, of senders: Senders) -> Bool {
         let (limit, used) = (self.limits[senders], self.used.withLock { $0[senders] })
-        guard used.count + count <= limit.count, used.size + size <= limit.size else { return nil }
-        return Share(budget: self, senders: senders, size: size / max(1, count))
+        return used.count + count <= limit.count && used.size + size <= limit.size
     }
 
     private func add(_ count: Int, size: Int, to senders: Senders) {

@@ -9,9 +9,9 @@ extension RPCSession {
     ///
     /// - Parameters:
     ///   - frame: The frame.
-    ///   - makeRecord: Creates the record of a request that has been admitted. The session releases the
-    ///     record when the request has been answered.
-    package func receive(_ frame: RPCFrame, recording makeRecord: () -> (any RequestRecord)?) {
+    ///   - makeRecord: Creates the record of a request that has been admitted, from the size of the request
+    ///     in bytes. The session releases the record when the request has been answered.
+    package func receive(_ frame: RPCFrame, recording makeRecord: (Int) -> (any RequestRecord)?) {
         let batch = self.beginBatch(frame)
         for message in frame.messages { self.handle(message, batch: batch, recording: makeRecord) }
     }
@@ -38,7 +38,7 @@ extension RPCSession {
     func handle(
         _ message: RPCMessage,
         batch: Int?,
-        recording makeRecord: () -> (any RequestRecord)? = { nil }
+        recording makeRecord: (Int) -> (any RequestRecord)? = { _ in nil }
     ) {
         switch message.content {
         case .request where self.connection?.channel.isBroken == true:
@@ -56,7 +56,7 @@ extension RPCSession {
                     id,
                     bytes: message.size,
                     batch: batch,
-                    record: makeRecord()
+                    record: makeRecord(message.size)
                 )
                 self.connection?.ledger.note { $0.requests += 1 }
                 do throws(RPCFailure) {
@@ -185,8 +185,8 @@ extension RPCSession {
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
-        // If the request has no ID here, it has been answered: either `body` has returned, or the request has
-        // failed while `body` still runs. In the second case, cancel the task of `body`.
+        // If `requests` no longer contains the request, the session has answered it: either `body` has
+        // returned, or the request has failed while `body` still runs. In the second case, cancel the task.
         guard let id = self.requests.id(of: number) else { return task.cancel() }
         self.tasks[number] = task
         self.channel.claim(id)

@@ -49,11 +49,11 @@ extension RPCSession {
 
     /// Returns whether a handler waits for the answer to a progress reply.
     ///
-    /// A client on NATS may disappear without notice. The handler waits for the answer of such a client only
-    /// if the request has a time limit.
+    /// A client on NATS may disappear without notice, and may claim to be a node. The handler waits for the
+    /// answer of such a client only if the request has a time limit.
     private func isAwaited(_ attachment: RPCAttachment) -> Bool {
         attachment.answersProgress
-            && (self.audience == .peers || self.tellsTypes || attachment.timeLeft != nil)
+            && (self.connection != nil || self.isOfMember || attachment.timeLeft != nil)
     }
 
     private func awaitAnswer(

@@ -24,6 +24,8 @@ package actor RPCSession: LoopBound {
     /// The connection of the peer to a server; nil if the peer is in a cluster.
     let connection: ServedConnection?
     let document: LiveDocument
+    /// Whether the peer is a known node of a cluster, whose end this process notices.
+    let isOfMember: Bool
 
     var requests: ServedRequests
     /// The tasks of requests whose handlers have suspended.
@@ -59,6 +61,7 @@ package actor RPCSession: LoopBound {
         self.document = server.document
         self.audience = .peers
         self.tellsTypes = false
+        self.isOfMember = false
         let connection = ServedConnection(stream, of: server)
         self.channel = connection.channel
         self.connection = connection
@@ -73,6 +76,7 @@ package actor RPCSession: LoopBound {
         _ bus: MessageBus,
         node origin: MessageOrigin,
         tellsTypes: Bool,
+        isOfMember: Bool,
         limits: RPCServer.Limits,
         logger: Logger,
         document: LiveDocument,
@@ -85,6 +89,7 @@ package actor RPCSession: LoopBound {
         self.document = document
         self.audience = .nodes
         self.tellsTypes = tellsTypes
+        self.isOfMember = isOfMember
         self.channel = makeChannel()
         self.connection = nil
         self.requests = ServedRequests(limits)

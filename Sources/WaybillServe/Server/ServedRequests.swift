@@ -1,4 +1,6 @@
-/// The record that the owner of a session keeps of an admitted request until the request is answered.
+/// A record of an admitted request, which the owner of a session creates.
+///
+/// The session retains the record until the request is answered.
 package protocol RequestRecord: AnyObject, Sendable {
     /// Records the end of the request.
     ///
