@@ -1,4 +1,4 @@
-/// Values in the order of their numbers, by which they are removed.
+/// Values in the order in which they were added, each with a number by which it is removed.
 struct Numbered<Value: Sendable>: Sendable {
     private var entries: [(number: Int, value: Value)] = []
     private var lastNumber = 0

@@ -46,8 +46,8 @@ extension Exchange {
         }
         if work.interception == nil {
             // The handler runs in this call until it suspends, and most handlers end before that. Such a handler
-            // needs no timer and no registration of the exchange. Until then nobody else can end the exchange:
-            // the caller has not received it, and the handler does not know it.
+            // needs no timer and no registration of the exchange. Until then no other event ends the exchange:
+            // the caller has not received it, and `Handler` has no reference to it before `attach`.
             let task = self.makeTask(for: work, in: nil)
             if self.isOver { return }
             self.bind(task: task)

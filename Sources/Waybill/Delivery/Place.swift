@@ -4,7 +4,7 @@ internal import WaybillRouting
 extension Mailbox {
     /// The decision when an awaited message is handled: at once or later.
     enum Place {
-        /// The message is handled within the current call.
+        /// The handler begins within the current call.
         case inPlace
         /// The message waits in the queue.
         ///
@@ -12,10 +12,11 @@ extension Mailbox {
         case queue(takesSlot: Bool)
     }
 
-    /// Decides whether an awaited message is handled at once or waits in the queue.
+    /// Decides whether the handler of an awaited message begins at once or the message waits in the queue.
     ///
-    /// A message is handled at once when the calling thread runs the loop and no other message precedes this
-    /// message. After the turn of a handler that may suspend, call ``endTurn()``.
+    /// A handler begins at once when the calling thread runs the loop and no other message precedes this
+    /// message. In a serial mailbox, the call of this method then begins the turn of a handler that may
+    /// suspend, and the caller must call ``endTurn()`` after the turn.
     ///
     /// - Parameters:
     ///   - id: The ID of the message.

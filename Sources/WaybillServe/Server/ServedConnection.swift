@@ -137,7 +137,7 @@ extension ServedConnection {
     private func publishRemainder(_ session: isolated RPCSession) async {
         guard var rest = self.unpublished else { return }
         while !rest.isEmpty {
-            // The wait throws when the session ends. The messages were accepted before, so publish them
+            // The wait throws when the task of the connection is cancelled. The messages were accepted, so publish them
             // nevertheless.
             try? await self.awaitTurn(session)
             session.publishAccepted(of: &rest)
