@@ -248,7 +248,7 @@ extension RPCSession {
         guard let request = self.requests.remove(number) else { return }
         request.record?.end(failure: failure?.message)
         self.connection?.ledger.note { $0.answers += 1 }
-        let text = self.requests.add(answer, to: request.batch)
+        let text = self.requests.add(answer, to: request.batch, retaining: request.record)
         if let text { self.send(text, to: request.id) }
         guard let connection = self.connection else { return }
         // An answer that waits for the other answers of its batch also counts as unread.

@@ -82,7 +82,9 @@ extension RPCSession {
             switch SystemMethod(rawValue: method) {
             case .publish:
                 let publications = try RPCPublications(parameters)
-                try self.inTurn(nil, bytes: size) { $0.publish(publications) }
+                // Publications that wait keep the bytes of their whole frame in memory.
+                let bytes = max(size, self.connection?.frameBytes ?? 0)
+                try self.inTurn(nil, bytes: bytes) { $0.publish(publications) }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
             case .cancelRequest: _ = self.cancelRequest(parameters)

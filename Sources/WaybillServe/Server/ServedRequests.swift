@@ -1,6 +1,7 @@
 /// A record of an admitted request, which the owner of a session creates.
 ///
-/// The session retains the record until the request is answered.
+/// The session retains the record until the answer is sent. An answer in a batch is sent with the last answer
+/// of the batch.
 package protocol RequestRecord: AnyObject, Sendable {
     /// Records the end of the request.
     ///
@@ -30,6 +31,8 @@ struct ServedRequests: Sendable {
         /// The answers so far: a JSON array without its closing bracket.
         var text: [UInt8] = []
         var answerBytes = 0
+        /// The records of the answered requests, whose answers wait for the other answers of the batch.
+        var records: [any RequestRecord] = []
     }
 
     private let limits: RPCServer.Limits
@@ -112,11 +115,19 @@ struct ServedRequests: Sendable {
         return self.lastNumber
     }
 
-    /// Adds an answer to a batch, and returns the text to send.
+    /// Adds an answer to a batch.
     ///
-    /// The answer is nil for a notification. Without a batch, the method returns the answer. The method
-    /// returns the text of a batch when the last message of the batch has been added.
-    mutating func add(_ answer: [UInt8]?, to batch: Int?) -> [UInt8]? {
+    /// - Parameters:
+    ///   - answer: The answer; nil for a notification.
+    ///   - batch: The number of the batch; nil if the request is not in a batch.
+    ///   - record: The record of the request, which is retained until the answer is returned.
+    /// - Returns: The text to send: the answer without a batch, or the text of the batch after the last message
+    ///   of the batch has been added.
+    mutating func add(
+        _ answer: [UInt8]?,
+        to batch: Int?,
+        retaining record: (any RequestRecord)? = nil
+    ) -> [UInt8]? {
         guard let batch else { return answer }
         guard var state = self.batches.removeValue(forKey: batch) else { return nil }
         state.missing -= 1
@@ -124,6 +135,7 @@ struct ServedRequests: Sendable {
             state.text.append(UInt8(ascii: state.text.isEmpty ? "[" : ","))
             state.text += answer
             state.answerBytes += answer.count
+            if let record { state.records.append(record) }
             self.batchBytes += answer.count
         }
         guard state.missing == 0 else {

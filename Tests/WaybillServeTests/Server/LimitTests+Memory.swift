@@ -69,6 +69,42 @@ extension LimitTests {
     }
 
     @Test
+    func `a small publication that waits counts with the bytes of its large frame`() async throws {
+        try await self.withFewBytes {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            let full = try await served.client()
+            try await full.send(Self.call("app://wait", size: 10))
+            let publication = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://news"}}"#
+            let padding = String(repeating: "x", count: 6_000)
+            try await full.send(#"[\#(publication),{"padding":"\#(padding)"}]"#)
+            #expect(try await full.line()?.contains("-32600") == true)
+            try await self.expectFull(served, until: full)
+        }
+    }
+
+    @Test func `the records of a batch are retained until all its answers are sent`() throws {
+        final class Record: RequestRecord {
+            func end(failure: String?) {}
+        }
+        var requests = ServedRequests(RPCServer.Limits())
+        let batch = requests.beginBatch(of: 2)
+        weak var record: Record?
+        do {
+            let created = Record()
+            record = created
+            let number = try requests.admit(.number(1), bytes: 10, batch: batch, record: created)
+            let removed = requests.remove(number)
+            let answer = requests.add([], to: removed?.batch, retaining: removed?.record)
+            #expect(answer == nil)
+        }
+        #expect(record != nil)
+        _ = requests.add(nil, to: batch)
+        #expect(record == nil)
+    }
+
+    @Test
     func `bytes of waiting publications have a limit for all connections`() async throws {
         try await self.withFewBytes { served in
             let gate = Gate()
