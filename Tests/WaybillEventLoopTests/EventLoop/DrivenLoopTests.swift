@@ -44,7 +44,7 @@ struct DrivenLoopTests {
             let counter = Counter(eventLoop: loop)
             Task {
                 for _ in 0..<100 { await counter.increment() }
-                try await loop.clock.sleep(for: .milliseconds(20))
+                try await loop.clock.sleep(for: .milliseconds(200))
                 seen.add("\(await counter.count)")
                 await loop.shutDown()
                 seen.add("closed")
@@ -52,8 +52,9 @@ struct DrivenLoopTests {
         }.turns
         #expect(await eventually { seen.count == 2 })
         #expect(seen.entries == ["100", "closed"])
-        // The program sleeps in its poll, and does not turn in a busy loop until the timer fires.
-        #expect(turns < 1_000)
+        // The program sleeps in its poll, and does not turn in a busy loop until the timer fires. On a busy machine,
+        // each increment may need several turns.
+        #expect(turns < 5_000)
     }
 
     @Test
