@@ -115,6 +115,7 @@ struct ClientLimitTests {
             #expect(node.node.core.budget.count(of: .nodes) == 300)
             gate.open()
             #expect(await eventually { node.node.core.budget.count(of: .nodes) == 0 })
+            await listener.close()
         }
     }
 
