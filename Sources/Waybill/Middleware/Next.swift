@@ -52,9 +52,7 @@ public struct Next: ~Copyable, Sendable {
             return try await interception.callHandler(message)
         }
         do {
-            // Copy the function only. A copy of the structure around it would also copy the middleware.
-            let handle = links[index].code.handle
-            return try await handle(
+            return try await links[index].code.handle(
                 message,
                 MiddlewareContext(interception),
                 Next(interception, at: index + 1)
