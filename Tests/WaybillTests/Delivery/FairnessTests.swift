@@ -14,12 +14,11 @@ struct FairnessTests {
 
     /// Returns the shortest of several waits for a timer of a millisecond on a loop.
     ///
-    /// A starved loop delays each of the timers. A loop that shares the processor with other programs fires at
-    /// least one on time, possibly after many that are late.
+    /// A starved loop delays each of the timers. A loop that shares the processor with other tests fires at
+    /// least one on time.
     private func shortestDelay(on loop: EventLoop) async -> Duration {
         var shortest = Duration.seconds(60)
-        let end = ContinuousClock.now + .seconds(20)
-        while shortest >= self.bound, .now < end {
+        for _ in 0..<10 {
             let delay = await withCheckedContinuation { continuation in
                 loop.execute {
                     let began = ContinuousClock.now
