@@ -28,6 +28,18 @@ extension LimitTests {
         }
     }
 
+    /// Runs `body` with a client that waits for its only call, so that its next messages wait.
+    private func withWaitingClient(_ body: (Served, RawClient) async throws -> Void) async throws {
+        try await self.withFewBytes {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            let client = try await served.client()
+            try await client.send(Self.call("app://wait", size: 10))
+            try await body(served, client)
+        }
+    }
+
     /// Checks that a server has no room for a large message until a connection has closed.
     private func expectFull(_ served: Served, until full: RawClient) async throws {
         let other = try await served.client()
@@ -55,12 +67,7 @@ extension LimitTests {
 
     @Test
     func `bytes of waiting notifications have a limit for all connections`() async throws {
-        try await self.withFewBytes {
-            $0.guaranteedCalls = 1
-            $0.sharedCalls = 0
-        } _: { served in
-            let full = try await served.client()
-            try await full.send(Self.call("app://wait", size: 10))
+        try await self.withWaitingClient { served, full in
             try await full.send(Self.call("app://now", id: nil))
             try await full.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
             #expect(try await full.line()?.contains("pong") == true)
@@ -70,12 +77,7 @@ extension LimitTests {
 
     @Test
     func `a small publication that waits counts with the bytes of its large frame`() async throws {
-        try await self.withFewBytes {
-            $0.guaranteedCalls = 1
-            $0.sharedCalls = 0
-        } _: { served in
-            let full = try await served.client()
-            try await full.send(Self.call("app://wait", size: 10))
+        try await self.withWaitingClient { served, full in
             let publication = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://news"}}"#
             let padding = String(repeating: "x", count: 6_000)
             try await full.send(#"[\#(publication),{"padding":"\#(padding)"}]"#)
