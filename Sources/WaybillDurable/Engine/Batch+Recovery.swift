@@ -1,0 +1,87 @@
+#if Durable
+internal import Waybill
+internal import WaybillRouting
+
+extension Batch {
+    /// Makes messages ready whose attempts were underway when an earlier process ended, and begins delivery.
+    ///
+    /// A message that was interrupted once is attempted again at once. A message that was interrupted more
+    /// than once is possibly the reason why the process ended. This message waits, and is attempted alone,
+    /// so that other messages can be completed.
+    func recover() throws {
+        let database = self.tables.database
+        var interrupted: [(message: BegunMessage, interruptions: Int)] = []
+        let select = try database.prepare(
+            """
+            SELECT id, url, lane, order_key, attempts, expires, sent, interruptions FROM waybill_messages
+            WHERE state = 1 ORDER BY id
+            """
+        )
+        try select.forEachRow([]) {
+            let message = BegunMessage(
+                id: select.int(0),
+                url: select.text(1) ?? "",
+                lane: select.text(2) ?? "",
+                order: select.text(3),
+                details: nil,
+                attempts: select.int(4),
+                expires: select.optionalInt(5),
+                sent: select.int(6)
+            )
+            interrupted.append((message, select.int(7) + 1))
+        }
+        let update = try database.prepare(
+            "UPDATE waybill_messages SET state = 0, due = ?, interruptions = ?, lane = ? WHERE id = ?"
+        )
+        for (message, interruptions) in interrupted {
+            let policy = self.settings.policies.policy(of: message.url)
+            if message.attempts >= policy.attempts {
+                try self.kill(message, with: .interrupted(message.url))
+                continue
+            }
+            let isSuspect = interruptions > 1
+            let delay = isSuspect ? policy.backoff.delay(after: message.attempts) : .zero
+            try update.run(
+                .int(Int64(StoreClock.adding(delay, to: self.now))),
+                interruptions.sqlValue,
+                .text(isSuspect ? DurablePolicies.interruptedLane : message.lane),
+                message.id.sqlValue
+            )
+        }
+        try self.findLanes()
+        self.updateLanes { $0.isDelivering = true }
+    }
+
+    /// Adds each lane in which messages wait.
+    ///
+    /// The query jumps from one lane to the next lane in the index.
+    private func findLanes() throws {
+        let next = try self.tables.database.prepare(
+            "SELECT min(lane) FROM waybill_messages WHERE state = 0 AND lane > ?"
+        )
+        var lane: String?
+        if try self.tables.nextDue(of: DurablePolicies.commonLane) != nil {
+            lane = DurablePolicies.commonLane
+        }
+        lane = try lane ?? next.first(.text("")) { $0.text(0) } ?? nil
+        while let found = lane {
+            self.addLane(found)
+            if let due = try self.tables.nextDue(of: found) {
+                self.updateLanes { $0.wait(in: found, until: due) }
+            }
+            lane = try next.first(.text(found)) { $0.text(0) } ?? nil
+        }
+    }
+}
+
+extension RoutingError {
+    /// The failure of a message when the process ended during the message's last attempt.
+    static func interrupted(_ url: String) -> RoutingError {
+        RoutingError(
+            .handlerFailed,
+            url: url,
+            message: "the process ended while the message was being handled, in its last attempt"
+        )
+    }
+}
+#endif
