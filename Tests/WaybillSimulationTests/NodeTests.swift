@@ -1,0 +1,162 @@
+#if Macros
+import Synchronization
+import Testing
+import Waybill
+import WaybillSimulation
+import WaybillTestSupport
+
+@Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
+struct NodeTests {
+    @Test func `simulated nodes call one another, and publications reach all of them`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let heard = Mutex<[String]>([])
+            for name in ["a", "b"] {
+                _ = try await world.node(name) { bus in
+                    try bus.register("app://\(name)/ask") { _ in name }
+                    try bus.register("app://\(name)/forward") { _ async throws -> String in
+                        try await bus.route(name == "a" ? "app://b/ask" : "app://a/ask")
+                    }
+                    try bus.subscribe("app://news") { _ in heard.withLock { $0.append(name) } }
+                }
+            }
+            try await world.clients(1) { client, _ in
+                #expect(try await client.route("app://a/forward", as: String.self) == "b")
+                #expect(try await client.route("app://b/forward", as: String.self) == "a")
+                let error = await #expect(throws: RoutingError.self) { try await client.route("app://c/ask") }
+                #expect(error?.code == .noRoute)
+                try await client.publish("app://news")
+            }
+            world.eventually("both nodes hear the news") { heard.withLock { $0.sorted() } == ["a", "b"] }
+        }
+    }
+
+    @Test func `a crash ends a node's tasks, fails its callers and starts the node again`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let starts = Mutex(0)
+            let finished = Mutex(0)
+            let node = try await world.node("shop") { bus in
+                starts.withLock { $0 += 1 }
+                try bus.register("app://slow") { _ async throws in
+                    try await Task.sleep(for: .seconds(1))
+                    finished.withLock { $0 += 1 }
+                }
+            }
+            try await world.clients(2) { client, random in
+                try await Task.sleep(for: random.duration(in: .zero ... .milliseconds(10)))
+                let call = Task { try await client.route("app://slow") }
+                try await Task.sleep(for: .milliseconds(100))
+                node.crash()
+                await #expect(throws: RoutingError.self) { try await call.value }
+                try await Task.sleep(for: .seconds(20))
+                #expect(node.isRunning)
+                try await client.route("app://slow")
+            }
+            #expect(starts.withLock { $0 } >= 2)
+            #expect(finished.withLock { $0 } == 2)
+        }
+    }
+
+    @Test func `the end of a connection fails the caller and cancels the handler, and the node runs on`()
+        async throws
+    {
+        try await simulate(seeds: 1...50) { world in
+            let starts = Mutex(0)
+            let cancelled = Mutex(0)
+            let node = try await world.node("shop") { bus in
+                starts.withLock { $0 += 1 }
+                try bus.register("app://slow") { _ async throws in
+                    do {
+                        try await Task.sleep(for: .seconds(1))
+                    } catch {
+                        cancelled.withLock { $0 += 1 }
+                        throw error
+                    }
+                }
+            }
+            try await world.clients(1) { client, _ in
+                let call = Task { try await client.route("app://slow") }
+                try await Task.sleep(for: .milliseconds(100))
+                node.disconnect()
+                let error = await #expect(throws: RoutingError.self) { try await call.value }
+                #expect(error?.rootCause.code == .unreachable)
+                try await client.route("app://slow")
+            }
+            #expect(starts.withLock { $0 } == 1)
+            #expect(cancelled.withLock { $0 } == 1)
+        }
+    }
+
+    @Test func `connections end at random, and each call has an outcome`() async throws {
+        let outcomes = Mutex((replied: 0, failed: 0))
+        try await simulate(seeds: 1...50, faults: Faults(disconnection: .perHour(600))) { world in
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://slow") { _ async throws in try await Task.sleep(for: .seconds(1)) }
+            }
+            try await world.clients(3) { client, _ in
+                for _ in 0..<5 {
+                    do {
+                        try await client.route("app://slow")
+                        outcomes.withLock { $0.replied += 1 }
+                    } catch {
+                        #expect((error as? RoutingError)?.rootCause.code == .unreachable)
+                        outcomes.withLock { $0.failed += 1 }
+                    }
+                }
+            }
+        }
+        let (replied, failed) = outcomes.withLock { $0 }
+        #expect(replied + failed == 750)
+        #expect(replied > 100)
+        #expect(failed > 20)
+    }
+
+    @Test func `invariants are checked again when a node has restarted`() async throws {
+        let failure = try await failure(seeds: 1...1) { world in
+            let node = try await world.node("shop") { bus in try await bus.install { Stock() } }
+            world.always("the stock is never negative") { await node.module(Stock.self).count >= 0 }
+            node.crash()
+            try await Task.sleep(for: .seconds(20))
+            try await world.clients(8) { client, _ in try await client.route("app://stock/take") }
+        }
+        #expect(failure.reason == "The invariant \"the stock is never negative\" does not hold")
+    }
+
+    @Test func `a crash ends the start code of a node, which runs again`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let starts = Tally()
+            let ends = Tally()
+            let started = try await world.node("shop") { _ in
+                starts.add()
+                // The second start takes long enough for a crash.
+                if starts.count == 2 { try await Task.sleep(for: .seconds(60)) }
+                ends.add()
+            }
+            started.crash()
+            while starts.count < 2 { try await Task.sleep(for: .seconds(1)) }
+            started.crash()
+            try await Task.sleep(for: .seconds(120))
+            #expect(started.isRunning)
+            #expect(starts.count == 3)
+            #expect(ends.count == 2)
+        }
+    }
+
+    @Test func `a retry repeats a request to another node whose reply was lost`() async throws {
+        let repeated = Tally()
+        try await simulate(seeds: 1...50, faults: Faults(failure: 0.3)) { world in
+            let (retried, others) = (Tally(), Tally())
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://shop/price") { _ in retried.add() }
+                try bus.register("app://shop/buy") { _ in others.add() }
+            }
+            let caller = try await world.node("caller") { bus in
+                bus.use(try RetryMiddleware(idempotent: ["app://shop/price"]))
+            }
+            for url in ["app://shop/price", "app://shop/buy"] { _ = try? await caller.bus.route(url) }
+            if retried.count > 1 { repeated.add() }
+            #expect(others.count <= 1)
+        }
+        #expect(repeated.count > 0)
+    }
+}
+#endif
