@@ -118,7 +118,7 @@ actor Database {
 
 extension PlantedBug {
     /// Issue 6 of kane50613/redis-on-workers: commands that arrive while the first connection is being
-    /// established get connections of their own.
+    /// established get separate connections.
     static let doubleConnection = PlantedBug("two first callers create a connection each") { world in
         let node = try await world.node("database") { bus in try await bus.install { Database() } }
         world.always("there is one connection") { await node.module(Database.self).connections <= 1 }

@@ -143,8 +143,8 @@ extension BusCore {
         return .ended(DeliveryResult(id: id, outcome: consume outcome, returnPath: message.returnPath))
     }
 
-    /// Takes an awaited message whose handler is not called in place to the task that handles it: the caller's
-    /// task or a new one.
+    /// Delivers an awaited message whose handler is not called in place, in the caller's task or in a new
+    /// task.
     @inline(never)
     private func deliverInTask(
         _ request: Request,

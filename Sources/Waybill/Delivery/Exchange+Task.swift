@@ -45,9 +45,9 @@ extension Exchange {
             return self.finish(.failed(error))
         }
         if work.interception == nil {
-            // The handler runs in this call until it suspends, and most handlers end before that. Such a handler
-            // needs no timer and no registration of the exchange. Until then no other event ends the exchange:
-            // the caller has not received it, and `Handler` has no reference to it before `attach`.
+            // The handler runs in this call until it suspends. Most handlers end before that, and need
+            // neither a timer nor a registration of the exchange. Until then, no other event ends the
+            // exchange: the caller has not received it, and `Handler` has no reference to it before `attach`.
             let task = self.makeTask(for: work, in: nil)
             if self.isOver { return }
             self.bind(task: task)

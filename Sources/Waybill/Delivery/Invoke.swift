@@ -29,7 +29,8 @@ extension Handler {
         }
     }
 
-    /// Calls a handler that cannot suspend, unless it is unregistered or the deadline of the message has passed.
+    /// Calls a handler that cannot suspend, unless the handler is unregistered or the message's deadline has
+    /// passed.
     ///
     /// The message has possibly waited since the handler was found. See ``invoke(_:_:)`` for the conditions.
     func handle(_ message: Message) -> Outcome {

@@ -12,8 +12,10 @@ internal import Glibc
 /// The work of a connection's thread.
 ///
 /// The worker performs commands, writes their bytes at once, reads, and reconnects when the connection is
-/// lost. It replaces the threads with which libnats reads and writes the socket, because those would write each
-/// message separately and contend for one lock. Libnats still delivers messages on its own thread. When the connection is lost, the worker closes it and creates another one. It does not let libnats
+/// lost. It replaces the threads with which libnats reads and writes the socket. Those threads would write
+/// each message separately and contend for one lock. Libnats still delivers messages on its own thread.
+///
+/// When the connection is lost, the worker closes it and creates another one. It does not let libnats
 /// reconnect, because the parser of libnats 3.4.1 then keeps the first part of an incomplete message. The
 /// parser would treat the first bytes of the next connection as the other part of that message.
 struct NATSWorker {

@@ -9,8 +9,8 @@ internal import WaybillRouting
 ///
 /// A session runs on the loop of the bus. If the handler of a request runs on the same loop and does not
 /// suspend, the session answers the request before it reads the next message. ``ServedRequests`` decides
-/// which requests are admitted and which answers are sent, and this actor performs the I/O. The peer is at the
-/// other end of a ``ServedConnection``, which reads its messages, or it is a node or a client in a cluster.
+/// which requests are admitted and which answers are sent, and this actor performs the I/O. The peer is at
+/// the other end of a ``ServedConnection``, which reads its messages, or is a node or a client in a cluster.
 package actor RPCSession: LoopBound {
     package nonisolated let eventLoop: EventLoop
     let bus: MessageBus

@@ -7,8 +7,8 @@ internal import WaybillRouting
 /// The part of a session that only a connection to a server has.
 ///
 /// A connection may have to send a token, shares the limits of the server with other connections
-/// (``ServerLoad``), and is closed when its peer exceeds a time limit. The object belongs to its session, which
-/// is a parameter of each method. The session of a node or of a client in a cluster does not have this object.
+/// (``ServerLoad``), and is closed when its peer exceeds a time limit. The object belongs to its session,
+/// which is a parameter of each method. The session of a node or of a client in a cluster has no such object.
 final class ServedConnection {
     let channel: FrameChannel
     let ledger: ServerLedger
@@ -137,8 +137,8 @@ extension ServedConnection {
     private func publishRemainder(_ session: isolated RPCSession) async {
         guard var rest = self.unpublished else { return }
         while !rest.isEmpty {
-            // The wait throws when the task of the connection is cancelled. The messages were accepted, so publish them
-            // nevertheless.
+            // The wait throws when the task of the connection is cancelled. The messages were accepted, so
+            // publish them nevertheless.
             try? await self.awaitTurn(session)
             session.publishAccepted(of: &rest)
         }

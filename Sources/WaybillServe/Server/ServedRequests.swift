@@ -121,8 +121,8 @@ struct ServedRequests: Sendable {
     ///   - answer: The answer; nil for a notification.
     ///   - batch: The number of the batch; nil if the request is not in a batch.
     ///   - record: The record of the request, which is retained until the answer is returned.
-    /// - Returns: The text to send: the answer without a batch, or the text of the batch after the last message
-    ///   of the batch has been added.
+    /// - Returns: The text to send: the answer without a batch, or the text of the batch after the last
+    ///   message of the batch has been added.
     mutating func add(
         _ answer: [UInt8]?,
         to batch: Int?,

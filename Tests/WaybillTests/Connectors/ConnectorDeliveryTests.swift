@@ -5,7 +5,7 @@ import WaybillRouting
 import WaybillTestSupport
 import WaybillTesting
 
-/// The messages of a connector are delivered like those of a handler.
+/// A connector receives its messages in the same ways as a handler.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectorDeliveryTests {
     let bus = MessageBus(configuration: .quiet)

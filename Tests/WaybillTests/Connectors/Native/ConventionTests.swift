@@ -171,7 +171,7 @@ private actor NoteController {
     @Route func titled(title: String, _ message: Message) -> String { title }
 }
 
-/// A controller like those of COCRouter, which receive the context of a URL in a property with that name.
+/// A module with its own property `context`, as the controllers of COCRouter have.
 @Module("app://receipts")
 private actor ReceiptController {
     private var context = "context"
