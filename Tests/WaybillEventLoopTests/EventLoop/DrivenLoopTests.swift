@@ -54,7 +54,7 @@ struct DrivenLoopTests {
         #expect(seen.entries == ["100", "closed"])
     }
 
-    @Test
+    @Test(.needsPrivateSymbol("watcher_queue"))
     func `a program that polls a driven loop sleeps until a timer fires`() async throws {
         let turns = try await Self.drive { loop in
             Task {
