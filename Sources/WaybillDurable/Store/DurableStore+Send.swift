@@ -1,6 +1,7 @@
 #if Durable
 internal import Logging
 public import Waybill
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The number of a message in its store.
@@ -124,16 +125,17 @@ extension StoreEngine {
     private nonisolated func result<Value: Sendable>(
         of work: @escaping @Sendable (Batch) -> Result<Value, any Error>
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            self.enqueue(
-                StoreWork { batch in
-                    let result = work(batch)
-                    return { continuation.resume(with: result) }
-                } reject: { error in
-                    continuation.resume(throwing: error)
-                }
-            )
-        }
+        // A caller on an event loop continues there without a detour through another thread.
+        let continuation = LoopContinuation<Result<Value, any Error>>(on: .current)
+        self.enqueue(
+            StoreWork { batch in
+                let result = work(batch)
+                return { continuation.resume(returning: result) }
+            } reject: { error in
+                continuation.resume(returning: .failure(error))
+            }
+        )
+        return try await continuation.wait().get()
     }
 
     /// Runs a transaction of the program in a savepoint of a batch, so that a failure of the transaction does

@@ -83,8 +83,8 @@ enum Figures {
             Group(names: ["documents.1000"], make: Self.documents),
             Group(
                 names: [
-                    "durable.send", "durable.handle-256", "durable.delay-p99", "durable.open-1m",
-                    "durable.memory-1m",
+                    "durable.send", "durable.send-from-task", "durable.handle-256", "durable.delay-p99",
+                    "durable.open-1m", "durable.memory-1m",
                 ],
                 make: Self.durable
             ),
