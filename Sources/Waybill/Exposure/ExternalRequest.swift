@@ -30,11 +30,17 @@ package struct ExternalRequest: Sendable {
         /// - Parameters:
         ///   - origin: The origin of the peer's messages.
         ///   - audience: The audience whose exposures apply to the peer.
+        ///   - work: The work that the peer's messages cause; nil if nobody counts it. A peer with work may
+        ///     send only one message.
         ///   - returnHandler: A closure that receives a reply's value when the return URL has the scheme
         ///     `caller`. This URL leads back to the peer.
-        package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
-        {
-            self.caller = ExternalCaller(origin, for: audience, returnHandler: returnHandler)
+        package init(
+            origin: MessageOrigin,
+            audience: Audience = .peers,
+            work: ExternalWork? = nil,
+            returnHandler: ReturnHandler? = nil
+        ) {
+            self.caller = ExternalCaller(origin, for: audience, work: work, returnHandler: returnHandler)
             self.extras = MessageExtras(external: self.caller)
         }
     }
@@ -127,6 +133,8 @@ final class ExternalCaller: Sendable {
     let audience: Audience
     /// The correlation ID of the value that is returned to the peer; nil for the ID of the handler's message.
     let returnID: CorrelationID?
+    /// The work that the message causes; nil if nobody counts it.
+    let work: ExternalWork?
     private let returnHandler: ExternalRequest.ReturnHandler?
 
     /// The scheme of return URLs that lead to the peer.
@@ -135,12 +143,14 @@ final class ExternalCaller: Sendable {
     init(
         _ origin: MessageOrigin,
         for audience: Audience,
+        work: ExternalWork? = nil,
         returnHandler: ExternalRequest.ReturnHandler?,
         returnID: CorrelationID? = nil
     ) {
         self.origin = origin
         self.audience = audience
         self.returnID = returnID
+        self.work = work
         self.returnHandler = returnHandler
     }
 
@@ -149,6 +159,7 @@ final class ExternalCaller: Sendable {
         ExternalCaller(
             self.origin,
             for: self.audience,
+            work: self.work,
             returnHandler: self.returnHandler,
             returnID: returnID
         )

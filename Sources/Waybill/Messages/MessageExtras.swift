@@ -55,6 +55,17 @@ final class MessageExtras: Sendable {
         headers.isEmpty ? nil : MessageExtras(headers: headers)
     }
 
+    /// The work that this message causes for its peer; nil if nobody counts it.
+    ///
+    /// A message to a return URL has the peer of the message that it answers, but is not that peer's work.
+    var work: ExternalWork? { self.isReturnOf == nil ? self.external?.work : nil }
+
+    /// Records the outcome of a message that no caller awaits.
+    func noteEnd(_ outcome: ReturnLeg.Outcome) {
+        self.isReturnOf?.end(outcome)
+        self.work?.end()
+    }
+
     /// Returns a copy with the given properties replaced.
     func replacing(
         headers: [String: String]? = nil,

@@ -218,7 +218,7 @@ extension ClusterCore {
         let sender = message.reply.flatMap { self.subjects.request(in: $0)?.node }
         let peer = sender.map { .node($0) } ?? Peer.client(ExactText(message.reply ?? ""))
         let isNode = self.isNode(sender)
-        // A notification is not charged to the budget. All clients together have one limit on their
+        // A publication is not charged to the budget. All clients together have one limit on their
         // publications, which must arrive on the subjects for publications.
         if !isNode, frame.messages.contains(where: \.isPublication) {
             return self.note { $0.malformed += 1 }

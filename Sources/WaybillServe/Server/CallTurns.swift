@@ -39,8 +39,8 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     /// Asks for permission to run a call.
     ///
-    /// - Returns: Whether the call may run now. If the result is false, the call waits until ``end(_:)`` or
-    ///   ``leave(_:)`` returns its connection.
+    /// - Returns: Whether the call may run now. If the result is false, the call waits until ``end(_:)``
+    ///   returns its connection.
     mutating func ask(_ connection: Connection) -> Bool {
         var calls = self.calls[connection] ?? Calls()
         if calls.waiting == 0, self.start(connection) { return true }
@@ -76,24 +76,16 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         self.calls[connection] = calls.isOver ? nil : calls
     }
 
-    /// Removes a closed connection.
+    /// Removes the turn of a closed connection, which must have no waiting calls.
     ///
-    /// - Returns: The connections that may now run the call that has waited longest.
-    mutating func leave(_ connection: Connection) -> [Connection] {
-        guard let calls = self.calls.removeValue(forKey: connection) else { return [] }
-        self.waiting -= calls.waiting
-        self.sharedRunning -= max(0, calls.running - self.guaranteed)
-        if calls.hasTurn {
-            self.turns.removeFirst(self.next)
-            self.next = 0
-            self.turns.removeAll { $0 == connection }
-        }
-        var started: [Connection] = []
-        while true {
-            let more = self.takeTurns()
-            if more.isEmpty { return started }
-            started += more
-        }
+    /// The running calls of the connection keep their places until they end.
+    mutating func leave(_ connection: Connection) {
+        guard var calls = self.calls[connection], calls.hasTurn else { return }
+        self.turns.removeFirst(self.next)
+        self.next = 0
+        self.turns.removeAll { $0 == connection }
+        calls.hasTurn = false
+        self.calls[connection] = calls.isOver ? nil : calls
     }
 
     private mutating func start(_ connection: Connection) -> Bool {

@@ -38,6 +38,9 @@ extension RPCServer {
         public var requestBytesOfAll = 128 << 20
 
         /// The number of calls that a connection may always run at the same time; 4 by default.
+        ///
+        /// Requests and notifications are calls. A call runs until its handler has returned, even if its
+        /// deadline has passed or its peer has disconnected.
         public var guaranteedCalls = 4
 
         /// The number of further calls that may run at the same time, for all connections together; 256 by

@@ -74,7 +74,7 @@ extension RPCSession {
                 self.reject(id, error, batch: batch)
             }
         case .notification(let method, let params):
-            self.notify(method, params, size: message.size)
+            self.notify(method, params, size: message.size, recording: makeRecord)
             self.leaveOut(of: batch)
         case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
         // The server sends no requests to a peer, and therefore ignores responses.
@@ -106,8 +106,15 @@ extension RPCSession {
         number: ServedRequests.Number
     ) throws(RPCFailure) {
         let attachment = parameters.attachment
-        let request = self.request(url, values: parameters.values, attachment: attachment, id: id)
-        try self.inTurn(number, deadline: request.deadline) { session in
+        let deadline = self.deadline(of: attachment)
+        try self.inTurn(number, deadline: deadline) { session, work in
+            let request = session.request(
+                url,
+                values: parameters.values,
+                attachment: attachment,
+                deadline: deadline,
+                from: session.peer(id, work)
+            )
             let rest: ExternalAttempt.Rest
             do throws(RoutingError) {
                 switch try session.bus.begin(request) {
@@ -130,15 +137,45 @@ extension RPCSession {
         }
     }
 
+    /// Code that begins to handle a call or message.
+    ///
+    /// The code passes the work to the bus. If no number belongs to the message, the code or the bus ends the
+    /// first part of the work.
+    typealias Start = (isolated RPCSession, ExternalWork) -> Void
+
     /// Runs a call or message now, or, on a connection, later when the connection may run another call.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the request; nil for a message without a response.
+    ///   - bytes: The size of a message without a response, in bytes.
+    ///   - deadline: The time at which a waiting request fails.
+    ///   - record: The record of the message, which is retained until the work of the message has ended.
+    ///   - start: Begins to handle the call or message.
+    /// - Throws: The failure for the peer, when the waiting calls have reached a limit.
     func inTurn(
         _ number: ServedRequests.Number?,
         bytes: Int = 0,
         deadline: ContinuousClock.Instant? = nil,
-        start: @escaping (isolated RPCSession) -> Void
+        record: (any RequestRecord)? = nil,
+        start: @escaping Start
     ) throws(RPCFailure) {
-        guard let connection = self.connection else { return start(self) }
-        try connection.inTurn(number, bytes: bytes, deadline: deadline, in: self, start: start)
+        if let connection {
+            return try connection.inTurn(number, bytes: bytes, deadline: deadline, in: self, start: start)
+        }
+        guard let number else {
+            return self.begin(nil, ExternalWork { record?.end(failure: nil) }, start)
+        }
+        self.begin(number, ExternalWork { [record = self.requests.record(of: number)] in _ = record }, start)
+    }
+
+    /// Begins to handle a call or message.
+    func begin(_ number: ServedRequests.Number?, _ work: ExternalWork, _ start: Start) {
+        if let number { self.works[number] = work }
+        start(self, work)
+    }
+
+    func deadline(of attachment: RPCAttachment) -> ContinuousClock.Instant? {
+        attachment.timeLeft.map { self.eventLoop.time.instant + $0 }
     }
 
     /// Returns the request for the bus.
@@ -146,26 +183,27 @@ extension RPCSession {
         _ url: String,
         values: PassedValues?,
         attachment: RPCAttachment,
-        id: RPCID?
+        deadline: ContinuousClock.Instant?,
+        from peer: ExternalRequest.Peer
     ) -> ExternalRequest {
         ExternalRequest(
             url: url,
             passed: values,
             headers: attachment.headers,
-            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
+            deadline: deadline,
             hops: attachment.hops,
             payload: attachment.payload,
             correlationID: attachment.correlationID,
             returnID: attachment.returnID.flatMap { self.audience == .nodes ? $0 : nil },
-            from: id == nil ? self.peerOfNotifications : self.peer(id)
+            from: peer
         )
     }
 
     /// Returns the peer for a request with an ID.
     ///
     /// The peer receives the values for the return URLs of the request.
-    func peer(_ id: RPCID?) -> ExternalRequest.Peer {
-        ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
+    func peer(_ id: RPCID?, _ work: ExternalWork? = nil) -> ExternalRequest.Peer {
+        ExternalRequest.Peer(origin: self.origin, audience: self.audience, work: work) {
             [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
         }
     }
@@ -177,12 +215,15 @@ extension RPCSession {
         to number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
     ) {
+        let work = self.works[number]
+        work?.begin()
         let task = Task.immediate {
             do {
                 self.reply(to: number, with: try await body(self))
             } catch {
                 self.fail(number, with: self.failure(error))
             }
+            work?.end()
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
         // If `requests` no longer contains the request, the session has answered it: either `body` has
@@ -250,11 +291,11 @@ extension RPCSession {
         self.connection?.ledger.note { $0.answers += 1 }
         let text = self.requests.add(answer, to: request.batch, retaining: request.record)
         if let text { self.send(text, to: request.id) }
+        self.works.removeValue(forKey: number)?.end()
         guard let connection = self.connection else { return }
         // An answer that waits for the other answers of its batch also counts as unread.
         if text == nil { connection.noteUnread(of: self) }
         connection.countReceivedBytes(of: self)
-        connection.leavePlace(number)
         connection.closeIfDrained(self)
     }
 

@@ -65,26 +65,38 @@ extension RPCSession {
     }
 
     /// Handles a notification, and logs its errors.
-    func notify(_ method: String, _ params: JSONNode?, size: Int) {
+    func notify(
+        _ method: String,
+        _ params: JSONNode?,
+        size: Int,
+        recording makeRecord: (Int) -> (any RequestRecord)?
+    ) {
         self.connection?.noteNotification(self)
         guard self.phase == .open else { return }
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
-                let request = self.request(
-                    method,
-                    values: parameters.values,
-                    attachment: parameters.attachment,
-                    id: nil
-                )
-                return try self.inTurn(nil, bytes: size) { $0.post(request) }
+                let deadline = self.deadline(of: parameters.attachment)
+                return try self.inTurn(nil, bytes: size, record: makeRecord(size)) { session, work in
+                    let request = session.request(
+                        method,
+                        values: parameters.values,
+                        attachment: parameters.attachment,
+                        deadline: deadline,
+                        from: session.peer(nil, work)
+                    )
+                    session.post(request, work)
+                }
             }
             switch SystemMethod(rawValue: method) {
             case .publish:
                 let publications = try RPCPublications(parameters)
                 // Publications that wait keep the bytes of their whole frame in memory.
                 let bytes = max(size, self.connection?.frameBytes ?? 0)
-                try self.inTurn(nil, bytes: bytes) { $0.publish(publications) }
+                try self.inTurn(nil, bytes: bytes) { session, work in
+                    session.publish(publications)
+                    work.end()
+                }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
             case .cancelRequest: _ = self.cancelRequest(parameters)
@@ -96,10 +108,13 @@ extension RPCSession {
     }
 
     /// Sends a message without waiting for a reply, and logs its failure.
-    private func post(_ request: ExternalRequest) {
+    ///
+    /// The bus ends the work of a message that it accepts.
+    private func post(_ request: ExternalRequest, _ work: ExternalWork) {
         do {
             try self.bus.send(request)
         } catch {
+            work.end()
             self.logger.info("a notification failed", metadata: self.metadata("\(error)"))
         }
     }
@@ -109,7 +124,7 @@ extension RPCSession {
         var requests: [ExternalRequest] = []
         while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
         self.connection?.bucket.charge(requests.count - 1)
-        try self.inTurn(number) { [requests] session in
+        try self.inTurn(number) { [requests] session, _ in
             session.respond(to: number) { session in
                 var taken = 0
                 for request in requests {
@@ -144,7 +159,13 @@ extension RPCSession {
 
     private func next(of publications: inout RPCPublications) throws(RPCFailure) -> ExternalRequest {
         let element = try publications.next()
-        return self.request(element.url, values: element.values, attachment: element.attachment, id: nil)
+        return self.request(
+            element.url,
+            values: element.values,
+            attachment: element.attachment,
+            deadline: self.deadline(of: element.attachment),
+            from: self.peerOfPublications
+        )
     }
 
     private func checkPublicationLimit(_ bytes: Int) throws(RPCFailure) {

@@ -34,10 +34,12 @@ package actor RPCSession: LoopBound {
     var awaitedAnswers: [ServedRequests.Number: AwaitedAnswer] = [:]
     var subscriptions: [Int: Task<Void, Never>] = [:]
     var lastSubscription = 0
-    /// The peer of all notifications.
+    /// The work of the requests that have begun and have not been answered.
+    var works: [ServedRequests.Number: ExternalWork] = [:]
+    /// The peer of all publications.
     ///
     /// The peer is stored because each message of a stream of publications needs it.
-    private(set) lazy var peerOfNotifications = self.peer(nil)
+    private(set) lazy var peerOfPublications = self.peer(nil)
     /// The number of publications from notifications that have not reached every subscriber yet.
     var unawaitedPublications = 0
     /// The size of the publications in ``unawaitedPublications``, in bytes.
@@ -103,12 +105,13 @@ package actor RPCSession: LoopBound {
 
     /// Cancels all requests and subscriptions of the peer, because the peer is disconnected.
     func abandon() {
-        self.connection?.emptyWaitingCalls(self)
         self.phase = .closed
         let count = self.requests.abandonAll()
         for task in self.tasks.values { task.cancel() }
         for task in self.subscriptions.values { task.cancel() }
+        for work in self.works.values { work.end() }
         self.connection?.leave(abandoning: count, in: self)
+        self.works = [:]
         self.tasks = [:]
         self.subscriptions = [:]
     }

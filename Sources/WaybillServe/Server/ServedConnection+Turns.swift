@@ -14,7 +14,7 @@ struct WaitingCalls {
         let bytes: Int
         /// The timer that fails the call at its deadline.
         let timer: ScheduledTimer?
-        let start: (isolated RPCSession) -> Void
+        let start: RPCSession.Start
     }
 
     private var calls: [Call] = []
@@ -41,6 +41,14 @@ struct WaitingCalls {
             self.first = 0
         }
         return call
+    }
+
+    /// Removes and returns the calls that have a response.
+    mutating func removeRequests() -> [Call] {
+        let calls = self.calls[self.first...]
+        self.calls = calls.filter { $0.number == nil }
+        self.first = 0
+        return calls.filter { $0.number != nil }
     }
 
     mutating func remove(_ number: ServedRequests.Number) -> Call? {
@@ -70,7 +78,7 @@ extension ServedConnection {
         bytes: Int,
         deadline: ContinuousClock.Instant?,
         in session: isolated RPCSession,
-        start: @escaping (isolated RPCSession) -> Void
+        start: @escaping RPCSession.Start
     ) throws(RPCFailure) {
         let connection = self.number
         let hasPlace = self.load.assumeOnLoop { $0.ask(connection) }
@@ -111,19 +119,16 @@ extension ServedConnection {
 
     /// Begins the call that has waited longest, because the connection has a place for this call.
     func startWaiting(_ session: isolated RPCSession) {
-        if session.phase != .closed, !self.waitingCalls.isEmpty,
-            self.channel.unsentBytes > session.limits.unreadBytes
-        {
+        let isClosed = session.phase == .closed
+        if !isClosed, !self.waitingCalls.isEmpty, self.channel.unsentBytes > session.limits.unreadBytes {
             return self.pause(session)
         }
         // If the waiting call has ended after its place was assigned, give the place back.
-        guard session.phase != .closed, let call = self.waitingCalls.popFirst() else {
-            return self.givePlaceBack()
-        }
+        guard let call = self.waitingCalls.popFirst() else { return self.givePlaceBack() }
         call.timer?.cancel()
         self.countReceivedBytes(of: session)
         self.begin(call.number, in: session, start: call.start)
-        self.channel.flushSoon()
+        if isClosed { self.removeIfIdle() } else { self.channel.flushSoon() }
     }
 
     /// Gives the place back until the peer has read its answers.
@@ -151,20 +156,17 @@ extension ServedConnection {
     private func begin(
         _ number: ServedRequests.Number?,
         in session: isolated RPCSession,
-        start: (isolated RPCSession) -> Void
+        start: RPCSession.Start
     ) {
-        guard let number else {
-            start(session)
-            self.givePlaceBack()
-            return self.closeIfDrained(session)
+        let work = ExternalWork { [load, number = self.number] in
+            // The handler's loop is possibly not the loop of the server.
+            guard load.eventLoop.isInEventLoop else {
+                return load.eventLoop.execute { load.assumeOnLoop { $0.end(number) } }
+            }
+            load.assumeOnLoop { $0.end(number) }
         }
-        self.running.insert(number)
-        start(session)
-    }
-
-    /// Gives back the place of a request, if the request has a place.
-    func leavePlace(_ number: ServedRequests.Number) {
-        if self.running.remove(number) != nil { self.givePlaceBack() }
+        session.begin(number, work, start)
+        if number == nil { self.closeIfDrained(session) }
     }
 
     private func givePlaceBack() { self.load.assumeOnLoop { [number] in $0.end(number) } }
@@ -186,13 +188,18 @@ extension ServedConnection {
         return true
     }
 
-    /// Handles the waiting messages without a response, and drops the waiting requests.
+    /// Drops the waiting requests, because the peer is disconnected.
     ///
-    /// This method is called when the peer is disconnected.
-    func emptyWaitingCalls(_ session: isolated RPCSession) {
-        while let call = self.waitingCalls.popFirst() {
+    /// The waiting messages without a response are still handled in turn.
+    func dropWaitingRequests() {
+        for call in self.waitingCalls.removeRequests() {
             call.timer?.cancel()
-            if call.number == nil { call.start(session) }
+            self.load.assumeOnLoop { [number] in $0.withdraw(number) }
         }
+        self.removeIfIdle()
+    }
+
+    private func removeIfIdle() {
+        if self.waitingCalls.isEmpty { self.load.assumeOnLoop { [number] in $0.remove(number) } }
     }
 }

@@ -32,8 +32,6 @@ final class ServedConnection {
     var waitingCalls = WaitingCalls()
     /// The number of waiting calls that have given their places back until the peer has read its answers.
     var pausedCalls = 0
-    /// The requests that have a place, which is the permission to run (see ``CallTurns``).
-    var running: Set<ServedRequests.Number> = []
     /// The size of the frame that is being received or handled, in bytes; 0 for a small frame.
     var frameBytes = 0
     /// The number of bytes that this connection has reported to the counter of the whole server.
@@ -253,7 +251,7 @@ extension ServedConnection {
         self.ledger.note { $0.abandoned += requests }
         let subscriptions = session.subscriptions.count
         self.load.assumeOnLoop { [number] in $0.close(number, subscriptions: subscriptions) }
-        self.running = []
+        self.dropWaitingRequests()
     }
 
     /// Closes the connection if the peer exceeds one of its time limits.

@@ -102,6 +102,8 @@ struct ServedRequests: Sendable {
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
 
+    func record(of number: Number) -> (any RequestRecord)? { self.requests[number]?.record }
+
     /// Returns the batch of a request; nil if the request is not in a batch.
     func batch(of number: Number) -> Int? { self.requests[number]?.batch }
 

@@ -39,12 +39,18 @@ actor ServerLoad: LoopBound {
         return self.lastNumber
     }
 
-    /// Removes a connection and its calls, bytes and subscriptions.
+    /// Removes the bytes and subscriptions of a connection that is closed.
+    ///
+    /// The running and waiting calls of the connection keep their places and turns until they end.
     func close(_ number: Int, subscriptions: Int) {
-        guard self.sessions.removeValue(forKey: number) != nil else { return }
         self.subscriptions -= subscriptions
         self.setUnread(0, of: number)
-        self.start(self.turns.leave(number))
+    }
+
+    /// Removes a closed connection that has no waiting calls.
+    func remove(_ number: Int) {
+        self.sessions[number] = nil
+        self.turns.leave(number)
     }
 }
 

@@ -152,6 +152,48 @@ struct ClientLimitTests {
     }
 
     @Test
+    func `clients' notifications share the limit until their handlers have returned`() async throws {
+        try await withCluster(.memory) { cluster in
+            let gate = Gate()
+            let node = try await cluster.node("far", requestsOfClients: 200) { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.register("app://far/wait") { _ in await gate.wait() }
+            }
+            let subject = try Self.call("app://far/wait")
+            let notification = Array(#"{"jsonrpc":"2.0","method":"app://far/wait"}"#.utf8)
+            for _ in 0..<1000 { cluster.memory.publish(subject, nil, notification, from: 0) }
+            #expect(await eventually { node.bus.statistics.sent == 200 })
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(node.bus.statistics.sent == 200)
+            #expect(node.node.core.budget.count(of: .clients) == 200)
+            gate.open()
+            #expect(await eventually { node.node.core.budget.count(of: .clients) == 0 })
+            #expect(await node.balances())
+        }
+    }
+
+    @Test
+    func `a client's request is charged after its deadline, until its handler has returned`() async throws {
+        try await Self.withNode { cluster, node, gate, answers in
+            let request =
+                #"{"jsonrpc":"2.0","id":1,"method":"app://far/wait","params":{"$waybill":{"timeLeft":300}}}"#
+            for number in 0..<1000 {
+                cluster.memory.publish(
+                    try Self.call("app://far/wait"),
+                    "client.\(number)",
+                    Array(request.utf8),
+                    from: 0
+                )
+            }
+            #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 800 })
+            #expect(await eventually { answers.entries.count { $0.contains("deadlineExceeded") } == 200 })
+            #expect(node.node.core.budget.count(of: .clients) == 200)
+            gate.open()
+            #expect(await eventually { node.node.core.budget.count(of: .clients) == 0 })
+        }
+    }
+
+    @Test
     func `clients' publications share one limit, whatever nodes they name`() async throws {
         try await withCluster(.memory) { cluster in
             let gate = Gate()

@@ -1,0 +1,32 @@
+internal import Synchronization
+internal import WaybillEventLoop
+
+/// The work that a message of a peer causes in this process.
+///
+/// The work has parts: the wait for the outcome, and each task of the message's handler. A handler that
+/// ignores its cancellation continues after the message has its outcome. A server or node that limits the
+/// work of its peers therefore counts a message until all parts have ended.
+package final class ExternalWork: Sendable {
+    private let parts = Atomic<Int>(1)
+    /// The closure for the end; nil after the call.
+    ///
+    /// A program may keep the message of a peer, and must not keep what the closure holds.
+    private let onEnd: Locked<(@Sendable () -> Void)?>
+
+    /// Creates work with one part, the wait for the outcome.
+    ///
+    /// For a request, the server or node ends this part when it has answered. For a message that no caller
+    /// awaits, the bus ends this part when it settles the message.
+    ///
+    /// - Parameter onEnd: Called once, when the last part has ended, on the thread that has ended it.
+    package init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = Locked(onEnd) }
+
+    /// Adds a part; the caller must be within a part that has not ended.
+    package func begin() { self.parts.add(1, ordering: .relaxed) }
+
+    /// Ends a part.
+    package func end() {
+        guard self.parts.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        self.onEnd.withLock { $0.take() }?()
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+// A call has a place, the permission to run, until its handler has returned.
+extension LimitTests {
+    /// Runs a closure with a server on which each connection runs one call, and with the gate at which the
+    /// handler of `app://stubborn` waits.
+    private func withStubbornHandler(
+        _ body: (Served, _ gate: Gate, _ begun: Journal<Int>) async throws -> Void
+    ) async throws {
+        try await self.withLimits {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            let (gate, begun) = (Gate(), Journal<Int>())
+            try served.bus.register("app://now") { _ in "now" }
+            try served.bus.register("app://stubborn") { message in
+                begun.add(try message.parameters.require("n"))
+                // The gate ignores the cancellation of the task.
+                await gate.wait()
+            }
+            try await body(served, gate, begun)
+            gate.open()
+        }
+    }
+
+    private func notification(_ number: Int) -> String {
+        #"{"jsonrpc":"2.0","method":"app://stubborn?n=\#(number)"}"#
+    }
+
+    @Test
+    func `a notification waits until the handlers of earlier notifications have returned`() async throws {
+        try await self.withStubbornHandler { served, gate, begun in
+            let client = try await served.client()
+            for number in 0..<5 { try await client.send(self.notification(number)) }
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#)
+            _ = try await client.line()
+            #expect(begun.entries == [0])
+            gate.open()
+            #expect(await eventually { begun.entries == [0, 1, 2, 3, 4] })
+            client.connection.close()
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
+    func `notifications of a closed connection wait for places, and other connections have their own`()
+        async throws
+    {
+        try await self.withStubbornHandler { served, gate, begun in
+            let client = try await served.client()
+            for number in 0..<5 { try await client.send(self.notification(number)) }
+            client.connection.close()
+            #expect(await served.balances())
+            let other = try await served.client()
+            try await other.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now"}"#)
+            #expect(try await other.line()?.contains("now") == true)
+            #expect(begun.entries == [0])
+            gate.open()
+            #expect(await eventually { begun.entries == [0, 1, 2, 3, 4] })
+            other.connection.close()
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
+    func `a request keeps its place after its deadline, until its handler has returned`() async throws {
+        try await self.withStubbornHandler { served, gate, begun in
+            let client = try await served.client()
+            for number in 0..<2 {
+                try await client.send(
+                    #"{"jsonrpc":"2.0","id":\#(number),"method":"app://stubborn?n=\#(number)","#
+                        + #""params":{"$waybill":{"timeLeft":5}}}"#
+                )
+                #expect(code(try await client.line()) == -32003)
+            }
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"app://now"}"#)
+            try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"$/ping"}"#)
+            #expect(try await client.line()?.contains("pong") == true)
+            #expect(begun.entries == [0])
+            gate.open()
+            #expect(try await client.line()?.contains("now") == true)
+            client.connection.close()
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
+    func `a notification that is rejected gives its place back`() async throws {
+        try await self.withStubbornHandler { served, _, _ in
+            let client = try await served.client()
+            for _ in 0..<5 { try await client.send(#"{"jsonrpc":"2.0","method":"other://nowhere"}"#) }
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now"}"#)
+            #expect(try await client.line()?.contains("now") == true)
+        }
+    }
+}
