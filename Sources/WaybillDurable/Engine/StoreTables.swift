@@ -2,7 +2,7 @@
 /// The statements on the tables of a store.
 ///
 /// The names of the tables begin with `waybill_`. A program can have other tables in the same file.
-final class StoreTables {
+struct StoreTables {
     static let schema = 1
     /// The size of a page of the file, in bytes.
     ///
@@ -10,94 +10,29 @@ final class StoreTables {
     private let pageSize: Int
 
     let database: Database
-    private let insertStatement, deleteStatement, beginStatement, retryStatement, followStatement: Statement
-    private let orderStatement, keyStatement, keepKeyStatement, dropKeysStatement: Statement
-    private let buryStatement: Statement
-    private let transactionStatement, commitStatement, savepointStatement, releaseStatement: Statement
-    private let rollbackStatement: Statement
-    private let dueStatement, nextDueStatement, pagesStatement, freePagesStatement: Statement
-
-    /// Prepares the statements.
-    ///
-    /// The tables must exist.
+    /// Creates the value for a file whose tables exist.
     init(_ database: Database) throws(DurableError) {
         self.database = database
-        self.insertStatement = try database.prepare(
-            """
-            INSERT INTO waybill_messages
-            (id, state, url, lane, due, sent, attempts, expires, order_key, details) VALUES (?,?,?,?,?,?,?,?,?,?)
-            """
-        )
-        self.deleteStatement = try database.prepare(
-            "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
-        )
-        self.beginStatement = try database.prepare(
-            "UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?"
-        )
-        self.retryStatement = try database.prepare(
-            """
-            UPDATE waybill_messages SET state = 0, lane = ?, due = ?, attempts = ?, failure = ?, interruptions = 0
-            WHERE id = ? AND state = 1 AND attempts = ?
-            """
-        )
-        self.followStatement = try database.prepare(
-            """
-            UPDATE waybill_messages SET state = 0 WHERE state = 2 AND id =
-            (SELECT min(id) FROM waybill_messages WHERE order_key = ?) RETURNING lane
-            """
-        )
-        self.orderStatement = try database.prepare(
-            "SELECT 1 FROM waybill_messages WHERE order_key = ? LIMIT 1"
-        )
-        self.keyStatement = try database.prepare("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
-        self.keepKeyStatement = try database.prepare(
-            "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)"
-        )
-        self.dropKeysStatement = try database.prepare(
-            """
-            DELETE FROM waybill_keys WHERE key IN
-            (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT ?)
-            """
-        )
-        self.dueStatement = try database.prepare(
-            """
-            SELECT id, url, order_key, details, attempts, expires, sent FROM waybill_messages
-            WHERE lane = ? AND state = 0 AND due <= ? ORDER BY due, id LIMIT ?
-            """
-        )
-        self.nextDueStatement = try database.prepare(
-            "SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0"
-        )
-        self.transactionStatement = try database.prepare("BEGIN IMMEDIATE")
-        self.commitStatement = try database.prepare("COMMIT")
-        self.savepointStatement = try database.prepare("SAVEPOINT program")
-        self.releaseStatement = try database.prepare("RELEASE program")
-        self.rollbackStatement = try database.prepare("ROLLBACK TO program")
-        self.buryStatement = try database.prepare(
-            """
-            INSERT INTO waybill_dead (id, url, order_key, details, sent, died, attempts, code, failure)
-            SELECT id, url, order_key, details, sent, ?, attempts, ?, ? FROM waybill_messages
-            WHERE id = ? AND state = 1 AND attempts = ?
-            """
-        )
         self.pageSize = try database.prepare("PRAGMA page_size").first { $0.int(0) } ?? 4_096
-        self.pagesStatement = try database.prepare("PRAGMA page_count")
-        self.freePagesStatement = try database.prepare("PRAGMA freelist_count")
     }
 
-    func begin() throws(DurableError) { try self.transactionStatement.run() }
+    private func statement(_ sql: StaticString) throws(DurableError) -> Statement {
+        try self.database.statement(sql)
+    }
 
-    func commit() throws(DurableError) { try self.commitStatement.run() }
+    func begin() throws(DurableError) { try self.statement("BEGIN IMMEDIATE").run() }
+
+    func commit() throws(DurableError) { try self.statement("COMMIT").run() }
 
     /// Begins the savepoint around a transaction of the program.
-    func beginProgram() throws(DurableError) { try self.savepointStatement.run() }
+    func beginProgram() throws(DurableError) { try self.statement("SAVEPOINT program").run() }
 
-    func endProgram() throws(DurableError) { try self.releaseStatement.run() }
+    func endProgram() throws(DurableError) { try self.statement("RELEASE program").run() }
 
     /// Undoes a transaction of the program, and ends the savepoint of the transaction.
     func undoProgram() throws(DurableError) {
-        try self.rollbackStatement.run()
-        try self.releaseStatement.run()
+        try self.statement("ROLLBACK TO program").run()
+        try self.endProgram()
     }
 
     /// The states of a message that is neither completed nor a dead letter.
@@ -115,7 +50,13 @@ final class StoreTables {
         id: Int,
         at now: Int
     ) throws(DurableError) {
-        try self.insertStatement.run(
+        let insert = try self.statement(
+            """
+            INSERT INTO waybill_messages
+            (id, state, url, lane, due, sent, attempts, expires, order_key, details) VALUES (?,?,?,?,?,?,?,?,?,?)
+            """
+        )
+        try insert.run(
             id.sqlValue,
             .int(state.rawValue),
             .text(message.url),
@@ -133,12 +74,16 @@ final class StoreTables {
     ///
     /// - Returns: Whether the attempt was still underway.
     func delete(_ id: Int, attempt: Int) throws(DurableError) -> Bool {
-        try self.deleteStatement.run(id.sqlValue, attempt.sqlValue)
+        let delete = try self.statement(
+            "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
+        )
+        try delete.run(id.sqlValue, attempt.sqlValue)
         return self.database.changes == 1
     }
 
     func begin(_ id: Int, attempt: Int) throws(DurableError) {
-        try self.beginStatement.run(attempt.sqlValue, id.sqlValue)
+        let begin = try self.statement("UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?")
+        try begin.run(attempt.sqlValue, id.sqlValue)
     }
 
     /// Ends an attempt, so that the message waits for the next attempt.
@@ -151,7 +96,13 @@ final class StoreTables {
         attempts: Int,
         failure: String?
     ) throws(DurableError) -> Bool {
-        try self.retryStatement.run(
+        let retry = try self.statement(
+            """
+            UPDATE waybill_messages SET state = 0, lane = ?, due = ?, attempts = ?, failure = ?, interruptions = 0
+            WHERE id = ? AND state = 1 AND attempts = ?
+            """
+        )
+        try retry.run(
             .text(lane),
             due.sqlValue,
             attempts.sqlValue,
@@ -164,7 +115,14 @@ final class StoreTables {
 
     /// Copies a message whose attempt is underway to the table of dead letters.
     func bury(_ message: BegunMessage, code: String, failure: String, at now: Int) throws(DurableError) {
-        try self.buryStatement.run(
+        let bury = try self.statement(
+            """
+            INSERT INTO waybill_dead (id, url, order_key, details, sent, died, attempts, code, failure)
+            SELECT id, url, order_key, details, sent, ?, attempts, ?, ? FROM waybill_messages
+            WHERE id = ? AND state = 1 AND attempts = ?
+            """
+        )
+        try bury.run(
             now.sqlValue,
             .text(code),
             .text(failure),
@@ -179,47 +137,69 @@ final class StoreTables {
     ///
     /// - Returns: The lane of that message; nil if no other message has the order key.
     func follow(_ order: String) throws(DurableError) -> String? {
-        try self.followStatement.first(.text(order)) { $0.text(0) } ?? nil
+        let follow = try self.statement(
+            """
+            UPDATE waybill_messages SET state = 0 WHERE state = 2 AND id =
+            (SELECT min(id) FROM waybill_messages WHERE order_key = ?) RETURNING lane
+            """
+        )
+        return try follow.first(.text(order)) { $0.text(0) } ?? nil
     }
 
     func hasMessage(inOrder order: String) throws(DurableError) -> Bool {
-        try self.orderStatement.first(.text(order)) { _ in true } ?? false
+        let select = try self.statement("SELECT 1 FROM waybill_messages WHERE order_key = ? LIMIT 1")
+        return try select.first(.text(order)) { _ in true } ?? false
     }
 
     /// Returns the number of the message that was sent with a key; nil if no message has the key, or if the
     /// key has expired.
     func message(withKey key: String, at now: Int) throws(DurableError) -> Int? {
-        try self.keyStatement.first(.text(key), now.sqlValue) { $0.int(0) }
+        let select = try self.statement("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
+        return try select.first(.text(key), now.sqlValue) { $0.int(0) }
     }
 
     /// Keeps the key of a message until a given time, and deletes at most two expired keys.
     func keep(_ key: String, of id: Int, until expiry: Int, at now: Int) throws(DurableError) {
-        try self.keepKeyStatement.run(.text(key), id.sqlValue, expiry.sqlValue)
+        let insert = try self.statement(
+            "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)"
+        )
+        try insert.run(.text(key), id.sqlValue, expiry.sqlValue)
         try self.dropKeys(at: now, limit: 2)
     }
 
     /// Deletes expired keys, at most `limit`.
     func dropKeys(at now: Int, limit: Int) throws(DurableError) {
-        try self.dropKeysStatement.run(now.sqlValue, limit.sqlValue)
+        let delete = try self.statement(
+            """
+            DELETE FROM waybill_keys WHERE key IN
+            (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT ?)
+            """
+        )
+        try delete.run(now.sqlValue, limit.sqlValue)
     }
 
     /// Returns the waiting messages of a lane that are due.
     ///
     /// The number of attempts of each message includes the attempt that is going to begin.
     func dueMessages(of lane: String, at now: Int, limit: Int) throws(DurableError) -> [BegunMessage] {
+        let select = try self.statement(
+            """
+            SELECT id, url, order_key, details, attempts, expires, sent FROM waybill_messages
+            WHERE lane = ? AND state = 0 AND due <= ? ORDER BY due, id LIMIT ?
+            """
+        )
         var messages: [BegunMessage] = []
-        try self.dueStatement.forEachRow([.text(lane), now.sqlValue, limit.sqlValue]) {
-            let row = self.dueStatement
+        try select.forEachRow([.text(lane), now.sqlValue, limit.sqlValue]) {
             messages.append(
                 BegunMessage(
-                    id: row.int(0),
-                    url: row.text(1) ?? "",
+                    id: select.int(0),
+                    url: select.text(1) ?? "",
                     lane: lane,
-                    order: row.text(2),
-                    details: row.text(3),
-                    attempts: row.int(4) + 1,
-                    expires: row.optionalInt(5),
-                    sent: row.int(6)
+                    order: select.text(2),
+                    details: select.text(3),
+                    attempts: select.int(4) + 1,
+                    expires: select.optionalInt(5),
+                    sent: select.int(6)
                 )
             )
         }
@@ -228,13 +208,17 @@ final class StoreTables {
 
     /// Returns the time at which the first waiting message of a lane is due; nil if no message waits.
     func nextDue(of lane: String) throws(DurableError) -> Int? {
-        try self.nextDueStatement.first(.text(lane)) { $0.optionalInt(0) } ?? nil
+        let select = try self.statement(
+            "SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0"
+        )
+        return try select.first(.text(lane)) { $0.optionalInt(0) } ?? nil
     }
 
     /// The number of bytes of the file that contain data.
     func usedSize() throws(DurableError) -> Int {
-        let pages = try self.pagesStatement.first { $0.int(0) } ?? 0
-        return try (pages - (self.freePagesStatement.first { $0.int(0) } ?? 0)) * self.pageSize
+        let pages = try self.statement("PRAGMA page_count").first { $0.int(0) } ?? 0
+        let free = try self.statement("PRAGMA freelist_count").first { $0.int(0) } ?? 0
+        return (pages - free) * self.pageSize
     }
 }
 

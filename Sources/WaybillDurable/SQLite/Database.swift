@@ -11,6 +11,8 @@ final class Database {
     let path: String
     private let connection: OpaquePointer
     private let observer: ConnectionObserver
+    /// The compiled statements of the store, by the address of their text.
+    private var statements: [UInt: Statement] = [:]
 
     /// Opens a file, and creates it if it does not exist.
     ///
@@ -83,6 +85,17 @@ final class Database {
             )
         }
         return made
+    }
+
+    /// Returns a statement of the store, which is compiled only once.
+    ///
+    /// A statement must end before the same statement begins again.
+    func statement(_ sql: StaticString) throws(DurableError) -> Statement {
+        let address = unsafe UInt(bitPattern: sql.utf8Start)
+        if let statement = self.statements[address] { return statement }
+        let statement = try self.prepare("\(sql)")
+        self.statements[address] = statement
+        return statement
     }
 
     /// The number of rows that statements have changed since the file was opened.
