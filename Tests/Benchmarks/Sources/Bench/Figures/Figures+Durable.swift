@@ -1,6 +1,5 @@
 import CMeasure
 import Foundation
-import Logging
 import Measure
 import Subjects
 import Synchronization
@@ -17,18 +16,10 @@ extension Figures {
                 "durable.send",
                 must: .ratio(1.5),
                 goal: .ratio(1.2),
-                // The caller's loop spins while it waits, since a commit takes less time on a fast disk than a
-                // sleeping thread needs to wake up on some machines.
-                subject: Subject("send, one at a time", iterations: 200) { count in
-                    let loop = EventLoop.quiet("durable-caller", idlePolicy: .spin(for: .milliseconds(1)))
-                    let caller = Caller(eventLoop: loop)
-                    return try await withStore(at: folder.path("send.db")) { store, _ in
-                        try await caller.run { try await sendOneByOne(count, by: store) }
-                    }
-                },
+                subject: Self.durableSends(in: folder),
                 // A commit of one small message writes two pages to the log, each behind a header of 24 bytes.
                 peer: Subject("fdatasync after as many bytes", iterations: 200) { count in
-                    try succeeded(measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
+                    try succeeded(unsafe measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
                 }
             ),
             Figure(
@@ -40,20 +31,16 @@ extension Figures {
                     }
                 },
                 peer: Subject("fdatasync after as many bytes", iterations: 200) { count in
-                    try succeeded(measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
+                    try succeeded(unsafe measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
                 }
             ),
             Figure(
                 "durable.handle-256",
                 must: .value(16_667),
                 goal: .value(10_000),
-                subject: Subject("sent, handled and completed, 256 in flight", iterations: 30_000) { count in
-                    try await withStore(at: folder.path("handle.db")) { store, bus in
-                        try await handle(count, by: store, on: bus)
-                    }
-                },
+                subject: Self.durableHandling(in: folder),
                 peer: Subject("SQLite in C, 256 in each commit", iterations: 30_000) { count in
-                    try succeeded(measure_sqlite(folder.path("peer.db"), CInt(count), 256))
+                    try succeeded(unsafe measure_sqlite(folder.path("peer.db"), CInt(count), 256))
                 }
             ),
             Figure("durable.delay-p99", unit: .milliseconds, must: .value(5), goal: .value(1)) {
@@ -88,6 +75,50 @@ extension Figures {
                 return max(0, size) / 1e6
             },
         ]
+    }
+
+    /// The figures of a store beside a server that keeps messages on disk.
+    ///
+    /// - Parameter kind: The kind of server.
+    /// - Returns: No figures if the server is not installed.
+    /// - Throws: An error if a folder cannot be created.
+    static func durable(besides kind: QueueServer.Kind) throws -> [Figure] {
+        let folder = try StoreFolder()
+        guard let server = try QueueServer(kind, in: folder) else {
+            let names = kind.figures.joined(separator: ", ")
+            FileHandle.standardError.write(Data("\(names): skipped, because \(kind.requirement)\n".utf8))
+            return []
+        }
+        let handling = Self.durableHandling(in: folder)
+        var figures = [
+            Figure("durable.send-\(kind)", subject: Self.durableSends(in: folder), peer: server.sends),
+            Figure("durable.handle-256-\(kind)", goal: .ratio(1), subject: handling, peer: server.handling),
+        ]
+        if kind == .postgres {
+            let (name, peer) = ("durable.handle-256-postgres-batch", server.batchHandling)
+            figures.append(Figure(name, goal: .ratio(1), subject: handling, peer: peer))
+        }
+        return figures
+    }
+
+    private static func durableSends(in folder: StoreFolder) -> Subject {
+        // The caller's loop spins while it waits, since a commit takes less time on a fast disk than a
+        // sleeping thread needs to wake up on some machines.
+        Subject("send, one at a time", iterations: 200) { count in
+            let loop = EventLoop.quiet("durable-caller", idlePolicy: .spin(for: .milliseconds(1)))
+            let caller = Caller(eventLoop: loop)
+            return try await withStore(at: folder.path("send.db")) { store, _ in
+                try await caller.run { try await sendOneByOne(count, by: store) }
+            }
+        }
+    }
+
+    private static func durableHandling(in folder: StoreFolder) -> Subject {
+        Subject("sent, handled and completed, 256 in flight", iterations: 30_000) { count in
+            try await withStore(at: folder.path("handle.db")) { store, bus in
+                try await handle(count, by: store, on: bus)
+            }
+        }
     }
 }
 
@@ -198,47 +229,4 @@ private func lateness(of count: Int, in store: DurableStore, on bus: MessageBus)
 private func succeeded(_ time: UInt64) throws -> UInt64 {
     guard time > 0 else { throw CocoaError(.fileWriteUnknown) }
     return time
-}
-
-extension DurableStore.Configuration {
-    /// A configuration that logs nothing.
-    fileprivate static var quiet: Self {
-        var configuration = Self()
-        configuration.logger = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
-        return configuration
-    }
-}
-
-/// A folder for the files of stores.
-///
-/// The folder is beside the benchmarks, because `/tmp` may be in memory instead of on a disk.
-private final class StoreFolder: Sendable {
-    private let folder = "waybill-bench-\(ProcessInfo.processInfo.processIdentifier)"
-
-    init() throws {
-        try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: self.folder) }
-
-    func path(_ name: String) -> String { "\(self.folder)/\(name)" }
-
-    static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-    }
-
-    /// Creates a store with a million messages for the next day and one for now, unless it exists.
-    func fill() async throws {
-        let path = self.path("million.db")
-        let store = try await DurableStore(path, configuration: .quiet)
-        if try await store.messages(limit: 1).isEmpty {
-            for _ in 0..<100 {
-                try await store.transaction { transaction in
-                    for _ in 0..<10_000 { try transaction.send("app://later", after: .seconds(86_400)) }
-                }
-            }
-        }
-        try await store.send("app://first")
-        await store.close()
-    }
 }

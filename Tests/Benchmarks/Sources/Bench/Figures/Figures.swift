@@ -86,8 +86,11 @@ enum Figures {
                     "durable.send", "durable.send-from-task", "durable.handle-256", "durable.delay-p99",
                     "durable.open-1m", "durable.memory-1m",
                 ],
-                make: Self.durable
+                make: { try Self.durable() }
             ),
         ]
+            + QueueServer.Kind.allCases.map { kind in
+                Group(names: kind.figures) { try Self.durable(besides: kind) }
+            }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A temporary folder for sockets, which is removed when the value is released.
 final class SocketFolder: Sendable {
-    private let folder = "/tmp/waybill-bench-\(ProcessInfo.processInfo.processIdentifier)"
+    private let folder = "/tmp/waybill-bench-\(UUID().uuidString.prefix(8))"
 
     init() throws {
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)

@@ -104,4 +104,25 @@ uint64_t measure_synchronize(const char *path, size_t size, int count);
 // after a failure.
 uint64_t measure_sqlite(const char *path, int count, int batch);
 
+// A server that keeps messages on disk: each call starts the server with its data in a folder, where it listens at a Unix
+// socket. Returns NULL if the server or its client library is missing. PostgreSQL names its socket itself, in a folder.
+struct measure_queue *measure_redis_queue_start(const char *folder, const char *socket);
+struct measure_queue *measure_beanstalkd_start(const char *folder, const char *socket);
+struct measure_queue *measure_postgres_start(const char *folder, const char *socket_folder);
+
+// Sends messages of 200 bytes one after the other, each after the server has acknowledged the message before it. Returns the
+// time, or 0 after a failure.
+uint64_t measure_queue_sends(struct measure_queue *queue, uint64_t count);
+
+// Sends messages of 200 bytes, receives them again and completes them, with a number of messages in flight. Returns the time,
+// or 0 after a failure.
+uint64_t measure_queue_handle(struct measure_queue *queue, uint64_t count, uint64_t in_flight);
+
+// Sends, receives and completes messages as `measure_queue_handle` does, but sends all messages that are in flight with one
+// statement of PostgreSQL. Other servers do not have this function, so the time is 0.
+uint64_t measure_queue_handle_batches(struct measure_queue *queue, uint64_t count, uint64_t in_flight);
+
+// Ends the server.
+void measure_queue_stop(struct measure_queue *queue);
+
 #endif
