@@ -74,6 +74,14 @@ extension Figures {
                 await bus.shutDown()
                 return max(0, size) / 1e6
             },
+            Figure(
+                "durable.checkpoint-stall",
+                unit: .milliseconds,
+                must: .value(20),
+                rounds: 5
+            ) {
+                try await longestStall(of: 5_000, in: folder)
+            },
         ]
     }
 
@@ -224,6 +232,42 @@ private func lateness(of count: Int, in store: DurableStore, on bus: MessageBus)
     }
     while times.withLock({ $0.count }) < count { try await Task.sleep(for: .milliseconds(20)) }
     return times.withLock { $0.sorted()[count * 99 / 100] }
+}
+
+/// Returns by how many milliseconds the longest of some sends exceeds the longest synchronization of the disk.
+///
+/// The store has 200,000 waiting messages. The keys and the orders of the messages are random. Each message
+/// therefore changes pages at random places of the file, and a checkpoint has to write nearly as many pages as
+/// the write-ahead log has. After each send, as many bytes are written into another file, which shows how long
+/// the disk itself delays a send.
+private func longestStall(of count: Int, in folder: StoreFolder) async throws -> Double {
+    let store = try await DurableStore(folder.path("keys.db"), configuration: .quiet)
+    let text = String(repeating: "x", count: 180)
+    if try await store.messages(limit: 1).isEmpty {
+        for _ in 0..<100 {
+            try await store.transaction { transaction in
+                for _ in 0..<2_000 {
+                    let key = UUID().uuidString
+                    try transaction.send("app://later", key: key, after: .seconds(86_400), order: key)
+                }
+            }
+        }
+    }
+    // The log of the large transactions is copied before the first send.
+    try await store.send("app://later", after: .seconds(86_400))
+    _ = try await store.statistics()
+    var (longest, longestWrite): (UInt64, UInt64) = (0, 0)
+    for _ in 0..<count {
+        let start = MonotonicTime.now
+        let key = UUID().uuidString
+        try await store.send("app://later?text=\(text)", key: key, after: .seconds(86_400), order: key)
+        longest = max(longest, MonotonicTime.now - start)
+        // A commit of such a message writes about six pages.
+        let write = try succeeded(unsafe measure_synchronize(folder.path("plain"), 6 * 4_120, 1))
+        longestWrite = max(longestWrite, write)
+    }
+    await store.close()
+    return (Double(longest) - Double(longestWrite)) / 1e6
 }
 
 private func succeeded(_ time: UInt64) throws -> UInt64 {

@@ -84,7 +84,7 @@ enum Figures {
             Group(
                 names: [
                     "durable.send", "durable.send-from-task", "durable.handle-256", "durable.delay-p99",
-                    "durable.open-1m", "durable.memory-1m",
+                    "durable.open-1m", "durable.memory-1m", "durable.checkpoint-stall",
                 ],
                 make: { try Self.durable() }
             ),
