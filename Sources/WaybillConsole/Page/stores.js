@@ -55,7 +55,7 @@ function letterTable(store, mayAct) {
 
 function scheduleTable(store) {
     return table(`Schedules of ${store.url}`,
-        [["module", "Schedule"], ["url", "URL"], ["module", "Rule"], ["clock", "Next"]],
+        [["name", "Schedule"], ["url", "URL"], ["module", "Rule"], ["next", "Next"]],
         store.schedules.map((item) => [item.name, item.url, item.rule, moment(item.next)]));
 }
 
@@ -97,12 +97,14 @@ export const storesView = {
         const text = JSON.stringify([answer, mayAct]);
         if (!answer || text === shown) return;
         shown = text;
+        const buttons = () => [...byId("stores").querySelectorAll("button")];
+        const place = buttons().indexOf(document.activeElement);
         const focused = document.activeElement?.ariaLabel;
         byId("stores").replaceChildren(...(answer.stores.length
             ? answer.stores.map((store) => card(store, mayAct))
             : [make("p", { class: "none" }, "The program shows no store. Add the URL of a store to `stores` in the configuration of the console.")]));
-        // The button of the same message keeps the focus.
-        const buttons = focused ? [...byId("stores").querySelectorAll("button")] : [];
-        buttons.find((button) => button.ariaLabel === focused)?.focus();
+        if (place < 0) return;
+        // The button of the same message keeps the focus. If the message has left, the next message gets it.
+        (buttons().find((button) => button.ariaLabel === focused) ?? buttons()[place] ?? buttons().at(-1))?.focus();
     },
 };

@@ -73,16 +73,21 @@ extension ConsoleCore {
         let url = letter.member(named: "url")?.string ?? ""
         let shown = self.shown(url)
         let code = letter.member(named: "code")?.string.flatMap { RoutingError.Code(named: $0) }
-        let error = RoutingError(
-            code ?? .handlerFailed,
-            url: url,
-            message: letter.member(named: "failure")?.string ?? ""
-        )
+        let line = letter.member(named: "failure")?.string ?? ""
+        let error = RoutingError(code ?? .handlerFailed, url: url, message: Self.sentence(in: line, of: code))
         json.add("id", letter.member(named: "id")?.int)
         json.add("url", shown.text)
         json.add("attempts", letter.member(named: "attempts")?.int)
         json.add("died", letter.member(named: "time")?.int)
         json.add(ShownFailure(error, self.recorder.writer, hiding: shown.hidden))
+    }
+
+    /// Returns the sentence of an error in a line that begins with the error's code, URL and route.
+    ///
+    /// The page shows the code and the URL itself, so they would take the place of the cause.
+    private static func sentence(in line: String, of code: RoutingError.Code?) -> String {
+        guard let code, line.hasPrefix("\(code)"), let colon = line.firstRange(of: ": ") else { return line }
+        return String(line[colon.upperBound...])
     }
 }
 #endif

@@ -80,7 +80,11 @@ struct StoreViewTests {
         }
         try await ConsoleTestServer.run(self.bus, configuration) { server in
             let answer = try await server.get("api/stores")
-            #expect(answer.text.contains("… is not known here"))
+            let store = try #require(answer.json?.member(named: "stores")?.elements?.first)
+            let failure = store.member(named: "letters")?.elements?.first?.member(named: "failure")
+            // The code and the URL of the message are not repeated.
+            #expect(failure?.member(named: "code")?.string == "handlerFailed")
+            #expect(failure?.member(named: "message")?.string == "… is not known here")
             #expect(!answer.text.contains("hunter2"))
         }
     }
