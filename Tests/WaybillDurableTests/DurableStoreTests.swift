@@ -199,8 +199,11 @@ import WaybillTestSupport
                 seen.add(name)
             }
             try await bus.attach(store)
-            for name in ["a1", "a2", "a3"] { try await store.send("app://step/\(name)", order: "a") }
-            try await store.send("app://step/b1", order: "b")
+            // With one commit, no attempt is repeated before all messages are sent.
+            try await store.transaction { transaction in
+                for name in ["a1", "a2", "a3"] { try transaction.send("app://step/\(name)", order: "a") }
+                try transaction.send("app://step/b1", order: "b")
+            }
             await store.isIdle()
             #expect(seen.entries.filter { $0.hasPrefix("a") } == ["a1", "a2", "a3"])
             #expect(seen.entries.first == "b1")
