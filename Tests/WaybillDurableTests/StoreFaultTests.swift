@@ -68,6 +68,58 @@ import WaybillTestSupport
         #expect(error?.message.contains("folder exists") == true)
     }
 
+    #if os(Linux)
+    @Test func `opening a store in a folder that cannot be written fails with readOnly`() async throws {
+        // Even root cannot create a file in this folder.
+        let error = await self.failure(opening: "/sys/shop.db")
+        #expect(error?.code == .readOnly)
+        #expect(error?.message.contains("folder exists and can be written") == true)
+    }
+    #endif
+
+    @Test func `a write-ahead log that is cut or damaged keeps the commits before that place`()
+        async throws
+    {
+        let (path, copy) = (temporaryPath(), temporaryPath())
+        defer {
+            removeStore(path)
+            removeStore(copy)
+        }
+        let count = 40
+        let store = try await DurableStore(path)
+        for number in 0..<count { try await store.send("app://work/\(number)") }
+        let file = try Data(contentsOf: URL(filePath: path))
+        let log = try Data(contentsOf: URL(filePath: "\(path)-wal"))
+        await store.close()
+        /// Opens a copy of the file with another log, and returns the URLs of the messages.
+        func urls(with log: Data) async throws -> [String] {
+            removeStore(copy)
+            try file.write(to: URL(filePath: copy))
+            try log.write(to: URL(filePath: "\(copy)-wal"))
+            let store = try await DurableStore(copy)
+            let problems = try await store.check()
+            let urls = try await store.messages().map(\.url)
+            // The store is whole, so it accepts messages.
+            try await store.send("app://work/more")
+            await store.close()
+            #expect(problems == [])
+            return urls
+        }
+        let all = (0..<count).map { "app://work/\($0)" }
+        #expect(try await urls(with: log) == all)
+        var lengths: Set<Int> = []
+        // The first commits create the tables, so the places are in the second half of the log.
+        for place in stride(from: log.count / 2, to: log.count, by: log.count / 23) {
+            var damaged = log
+            damaged[place] ^= 0xFF
+            let kept = try await urls(with: log.prefix(place))
+            #expect(kept == Array(all.prefix(kept.count)))
+            #expect(try await urls(with: damaged) == kept)
+            lengths.insert(kept.count)
+        }
+        #expect(lengths.count > 5)
+    }
+
     @Test func `a missing write-ahead log after an unclean end is reported`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
