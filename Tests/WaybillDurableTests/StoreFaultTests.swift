@@ -3,10 +3,11 @@ import Foundation
 import Logging
 import Testing
 import Waybill
-import WaybillDurable
 import WaybillEventLoop
 import WaybillSimulation
 import WaybillTestSupport
+
+@testable import WaybillDurable
 
 /// Faults of a store's file.
 ///
@@ -76,6 +77,55 @@ import WaybillTestSupport
         #expect(error?.message.contains("folder exists and can be written") == true)
     }
     #endif
+
+    @Test func `a write-ahead log that was cut after the process had ended is reported`() async throws {
+        let (path, copy) = (temporaryPath(), temporaryPath())
+        defer {
+            removeStore(path)
+            removeStore(copy)
+        }
+        let store = try await DurableStore(path)
+        for number in 0..<20 { try await store.send("app://work/\(number)") }
+        // The copies are the files that the process would have left if it had been killed now.
+        for suffix in ["", "-wal", "-lock"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        await store.close()
+        let log = try Data(contentsOf: URL(filePath: "\(copy)-wal"))
+        for length in [0, 20, log.count / 2, log.count - 1] {
+            try log.prefix(length).write(to: URL(filePath: "\(copy)-wal"))
+            let error = await self.failure(opening: copy)
+            #expect(error?.code == .corrupt, "\(length) of \(log.count) bytes")
+            #expect(error?.message.contains("delete \(copy)-lock to continue") == true)
+        }
+        try log.write(to: URL(filePath: "\(copy)-wal"))
+        let whole = try await DurableStore(copy)
+        #expect(try await whole.messages().count == 20)
+        await whole.close()
+    }
+
+    @Test func `a killed process's messages keep their delays when the wall clock is set back`() async throws
+    {
+        let (path, copy) = (temporaryPath(), temporaryPath())
+        defer {
+            removeStore(path)
+            removeStore(copy)
+        }
+        let first = try await DurableStore(path)
+        try await first.send("app://work", after: .seconds(60))
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        await first.close()
+        // The file then looks as if the message had been sent in an hour, by the wall clock.
+        try Database(copy, vfs: nil)
+            .execute("UPDATE waybill_messages SET sent = sent + 3600000, due = due + 3600000")
+        let store = try await DurableStore(copy)
+        let due = try await store.messages().first?.time ?? 0
+        let now = try await store.engine.perform { $0.now }
+        #expect(due - now <= 60_000)
+        await store.close()
+    }
 
     @Test func `a write-ahead log that is cut or damaged keeps the commits before that place`()
         async throws

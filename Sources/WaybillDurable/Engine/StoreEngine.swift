@@ -76,11 +76,12 @@ actor StoreEngine: LoopBound {
         // Without this setting, a large query of the program would need a folder for temporary files.
         try database.execute("PRAGMA temp_store = MEMORY")
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
+        try lock?.check(pages: database.checkpoint())
         try database.execute("BEGIN IMMEDIATE")
         try StoreTables.prepare(database)
         self.id = String(try StoreTables.value("id", in: database) ?? 0, radix: 16)
         let reserved = try StoreTables.value("next", in: database) ?? 1
-        self.clock = StoreClock(notBefore: try StoreTables.value("clock", in: database) ?? 0)
+        self.clock = StoreClock(notBefore: try StoreTables.lastTime(in: database))
         try database.execute("COMMIT")
         self.numbers = MessageNumbers(after: reserved)
         self.tables = try StoreTables(database)
@@ -155,6 +156,7 @@ actor StoreEngine: LoopBound {
             let begin = ContinuousClock.now
             try tables.commit()
             self.figures.add(begun: batch.begun.count, commit: hasChanges ? ContinuousClock.now - begin : nil)
+            if hasChanges { self.lock?.noteCommit(pages: tables.database.logPages) }
         } catch {
             self.fail(works, with: error as? DurableError ?? .unexpected(error))
             return nil
@@ -227,7 +229,7 @@ actor StoreEngine: LoopBound {
 
     private func checkpoint(_ tables: StoreTables) {
         do {
-            try tables.database.checkpoint()
+            _ = try tables.database.checkpoint()
         } catch {
             self.fail([], with: error)
         }

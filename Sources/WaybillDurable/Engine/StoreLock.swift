@@ -8,18 +8,37 @@ internal import Glibc
 /// A lock that prevents a second process, or a second store of this process, from opening the file.
 ///
 /// The name of the lock file is the name of the store's file with `-lock` at the end. The lock file contains
-/// the ID of the process, and whether the store was closed. The system releases the lock when the process
-/// ends for any reason.
+/// the ID of the process, whether the store was closed, and the length of the write-ahead log after the last
+/// commit. The system releases the lock when the process ends for any reason.
 final class StoreLock {
     private let path: String
     private let descriptor: CInt
-    /// The state that this process has written into the lock file; nil until the process has the lock.
-    private var state: State?
+    /// The content that the last process has left in the lock file.
+    private let left: Content
+    /// The content that this process has written into the lock file.
+    private var content = Content()
+
+    fileprivate struct Content {
+        /// The ID of the process; nil if the lock file is empty.
+        var process: String?
+        var state = State.closed
+        /// The random number in the header of the write-ahead log, which changes when SQLite overwrites the
+        /// log from its beginning.
+        var salt: UInt64 = 0
+        /// The number of pages in the write-ahead log.
+        var pages = 0
+    }
+
+    enum State: String {
+        /// The store is possibly incomplete without its write-ahead log, which exists.
+        case open
+        case closed
+    }
 
     /// Locks a file.
     ///
-    /// - Throws: `inUse` with the ID of the other process; `corrupt` if the store was not closed and its
-    ///   write-ahead log is missing.
+    /// - Throws: `inUse` with the ID of the other process; `readOnly` if the file cannot be written;
+    ///   `corrupt` if the store was not closed and its write-ahead log is missing.
     init(_ path: String) throws(DurableError) {
         let file = "\(path)-lock"
         let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
@@ -34,52 +53,101 @@ final class StoreLock {
         }
         self.path = path
         self.descriptor = descriptor
+        self.left = Content(of: descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let owner = Self.content(of: descriptor).prefix { $0 != " " }
-            let name = owner.isEmpty ? "another process" : "process \(owner)"
+            let name = self.left.process.map { "process \($0)" } ?? "another process"
             throw DurableError(
                 .inUse,
                 message: "\(path) is in use by \(name); stop that process, or choose another file"
             )
         }
-        let wasOpen = Self.content(of: descriptor).hasSuffix("open")
-        if wasOpen, unsafe access(path, F_OK) == 0, unsafe access("\(path)-wal", F_OK) != 0 {
+        let exists = unsafe access(path, F_OK) == 0
+        if exists, unsafe access(path, W_OK) != 0 {
+            let reason = unsafe String(cString: strerror(errno))
             throw DurableError(
-                .corrupt,
-                message: "\(path)-wal is missing, although the store was not closed, so messages are "
-                    + "missing too; restore that file, or delete \(file) to continue without them"
+                .readOnly,
+                message: "\(path) cannot be written: \(reason); change the permissions of the file"
             )
         }
-        self.mark(wasOpen ? .open : .closed)
+        if exists, self.left.state == .open, !self.hasLog { throw self.incomplete("is missing") }
     }
 
     deinit {
         // SQLite deletes the write-ahead log when the file contains all changes, also after a failure of the
         // store.
-        if self.state == .open, unsafe access("\(self.path)-wal", F_OK) != 0 { self.mark(.closed) }
+        if self.content.state == .open, !self.hasLog { self.mark(.closed) }
         close(self.descriptor)
     }
 
-    enum State: String {
-        /// The store is possibly incomplete without its write-ahead log, which exists.
-        case open
-        case closed
+    private var hasLog: Bool { unsafe access("\(self.path)-wal", F_OK) == 0 }
+
+    /// Checks that the last process's write-ahead log still has all pages of the process's commits.
+    ///
+    /// - Parameter pages: The number of pages that SQLite has found in the log.
+    /// - Throws: `corrupt` if pages are missing.
+    func check(pages: Int) throws(DurableError) {
+        // A process that was killed has possibly begun to overwrite the log, which then has another salt.
+        guard self.left.state == .open, pages < self.left.pages else { return }
+        let salt = self.readSalt()
+        guard salt == self.left.salt || salt == 0 else { return }
+        throw self.incomplete("has \(pages) of its \(self.left.pages) pages")
+    }
+
+    private func incomplete(_ problem: String) -> DurableError {
+        DurableError(
+            .corrupt,
+            message: "\(self.path)-wal \(problem), although the store was not closed, so messages are "
+                + "missing too; restore that file, or delete \(self.path)-lock to continue without them"
+        )
     }
 
     /// Writes the state of the store into the lock file.
-    func mark(_ state: State) {
-        self.state = state
-        let text = "\(getpid()) \(state)"
-        // A store works without this content. The content is for people, and for the check in `init`.
-        _ = ftruncate(self.descriptor, 0)
-        _ = unsafe text.withCString { unsafe pwrite(self.descriptor, $0, strlen($0), 0) }
+    func mark(_ state: State) { self.write(Content(process: "\(getpid())", state: state)) }
+
+    /// Writes the number of pages that the write-ahead log has after a commit.
+    func noteCommit(pages: Int) {
+        var content = self.content
+        // If the log has not become longer, SQLite has overwritten it from its beginning.
+        if pages <= content.pages || content.salt == 0 { content.salt = self.readSalt() }
+        content.pages = pages
+        self.write(content)
     }
 
-    private static func content(of descriptor: CInt) -> String {
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
+    private func write(_ content: Content) {
+        self.content = content
+        let text = "\(content.process ?? "") \(content.state) \(content.salt) \(content.pages)"
+        // A store works without this content. The content is for people, and for the checks.
+        let padded = text + String(repeating: " ", count: max(0, Content.length - 1 - text.utf8.count)) + "\n"
+        _ = unsafe padded.withCString { unsafe pwrite(self.descriptor, $0, Content.length, 0) }
+    }
+
+    /// Reads the random number in the header of the write-ahead log; 0 if the log has no header.
+    private func readSalt() -> UInt64 {
+        let log = unsafe open("\(self.path)-wal", O_RDONLY | O_CLOEXEC)
+        guard log >= 0 else { return 0 }
+        defer { close(log) }
+        var salt: UInt64 = 0
+        return unsafe pread(log, &salt, 8, 16) == 8 ? salt : 0
+    }
+}
+
+extension StoreLock.Content {
+    /// The length of the lock file in bytes.
+    fileprivate static let length = 64
+
+    /// Reads the content of a lock file.
+    ///
+    /// Each part that cannot be read has its default value.
+    fileprivate init(of descriptor: CInt) {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
         }
-        return String(decoding: bytes, as: UTF8.self)
+        let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard words.count >= 2 else { return }
+        self.process = String(words[0])
+        self.state = StoreLock.State(rawValue: String(words[1])) ?? .closed
+        guard words.count == 4, let salt = UInt64(words[2]), let pages = Int(words[3]) else { return }
+        (self.salt, self.pages) = (salt, pages)
     }
 }
 #endif

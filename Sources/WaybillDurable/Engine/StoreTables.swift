@@ -252,6 +252,16 @@ extension StoreTables {
         }
     }
 
+    /// Returns a time that the store's clock had reached when the file was last open.
+    ///
+    /// The clock is written when the store is closed. If the process was killed, the last message has a later
+    /// time.
+    static func lastTime(in database: Database) throws(DurableError) -> Int {
+        let select = try database.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
+        let sent = try select.first { $0.int(0) } ?? 0
+        return max(sent, try self.value("clock", in: database) ?? 0)
+    }
+
     static func set(_ name: String, to value: Int, in database: Database) throws(DurableError) {
         try database.execute("UPDATE waybill_store SET value = ? WHERE name = ?", value.sqlValue, .text(name))
     }

@@ -146,16 +146,20 @@ final class Database {
     }
 
     /// Copies the pages of the write-ahead log into the file, and synchronizes the file with the disk.
-    func checkpoint() throws(DurableError) {
+    ///
+    /// - Returns: The number of pages in the log.
+    func checkpoint() throws(DurableError) -> Int {
+        var pages: CInt = 0
         let status = unsafe sqlite3_wal_checkpoint_v2(
             self.connection,
             nil,
             SQLITE_CHECKPOINT_PASSIVE,
-            nil,
+            &pages,
             nil
         )
         guard status == SQLITE_OK else { throw self.error(status, while: "copying the log into the file") }
         self.observer.logPages = 0
+        return Int(pages)
     }
 
     /// Calls a closure with the connection of SQLite.
