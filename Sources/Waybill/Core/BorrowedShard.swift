@@ -50,7 +50,7 @@ struct BorrowedShard: Sendable {
     }
 
     /// Counts one delivery, and returns whether the caller may continue without suspending.
-    func admitsDelivery() -> Bool { self.with { $0.heldLoop.admitsDelivery() } }
+    func consumeDeliveryBudgetIfOnLoop() -> Bool { self.with { $0.heldLoop.consumeDeliveryBudgetIfOnLoop() } }
 
     func enter(_ frame: LoopShard.Frame) -> LoopShard.Frame { self.with { $0.enter(frame) } }
 

@@ -17,7 +17,7 @@ enum Delivery: Sendable {
     /// The caller must suspend before the delivery.
     ///
     /// The message has not been counted as sent.
-    case unadmitted(PendingRequest)
+    case postponed(PendingRequest)
 }
 
 /// The ID of a message and the outcome of the message.
@@ -333,7 +333,7 @@ extension BusCore {
                 of: interception.message,
                 at: handler
             )
-        case .unadmitted(let pending):
+        case .postponed(let pending):
             // Yield once only: a second yield would let later messages overtake this one.
             await EventLoop.yieldIfDue()
             // The exposed URLs may have changed since the bus last checked the peer's access.

@@ -247,7 +247,7 @@ extension BusCore {
         _ call: (Handler, Message) throws -> (any Sendable)? = { try $0.callBoxed($1) }
     ) -> Delivery {
         let primary = BorrowedShard(self.primaryShard)
-        if primary.admitsDelivery() {
+        if primary.consumeDeliveryBudgetIfOnLoop() {
             return self.deliver(request.inheriting(on: primary), on: primary, call)
         }
         return self.deliverElsewhere(request, by: access, call)
@@ -259,8 +259,8 @@ extension BusCore {
         by access: PeerAccess?,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
-        guard let shard = self.otherShard(where: { $0.heldLoop.admitsDelivery() }) else {
-            return .unadmitted(PendingRequest(request, by: access, on: self))
+        guard let shard = self.otherShard(where: { $0.heldLoop.consumeDeliveryBudgetIfOnLoop() }) else {
+            return .postponed(PendingRequest(request, by: access, on: self))
         }
         return self.deliver(request.inheriting(on: shard), on: shard, call)
     }

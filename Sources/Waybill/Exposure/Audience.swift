@@ -35,9 +35,6 @@ extension BusCore {
 }
 
 extension MessageBus {
-    /// The descriptions of the routes that are visible to peers, as in ``routeDescriptions``.
-    package var exposedRoutes: [RouteDescription] { self.exposedRoutes(to: .peers) }
-
     /// Returns the routes that are visible to an audience.
     package func exposedRoutes(to audience: Audience) -> [RouteDescription] {
         self.core.exposures(to: audience).visibleRoutes(of: self.core).descriptions

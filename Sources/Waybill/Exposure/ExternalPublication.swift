@@ -43,16 +43,16 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - request: The peer's message.
-    ///   - isAdmitted: Whether the caller has already counted the publication against the loop's budget of
+    ///   - isCounted: Whether the caller has already counted the publication against the loop's budget of
     ///     deliveries.
     /// - Returns: `ended` when all subscribers have finished, or the remaining work for ``publish(_:)``.
     /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,
-        isAdmitted: Bool = false
+        isCounted: Bool = false
     ) throws(RoutingError) -> ExternalPublication {
         let core = self.core
-        guard let loop = EventLoop.current, isAdmitted || loop.consumeDeliveryBudget() else {
+        guard let loop = EventLoop.current, isCounted || loop.consumeDeliveryBudget() else {
             return .pending(ExternalPublication.Rest(part: .request(request)))
         }
         if let error = core.rejection(of: request, .publishing) {

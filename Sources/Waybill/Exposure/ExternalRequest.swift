@@ -212,7 +212,7 @@ extension MessageBus {
         let content = core.keepingPath(request.content)
         let rest = ExternalAttempt.Rest(
             url: content.url,
-            delivery: .unadmitted(PendingRequest(content, by: core.access(of: request, .calls), on: core)),
+            delivery: .postponed(PendingRequest(content, by: core.access(of: request, .calls), on: core)),
             audience: request.audience
         )
         return try await self.reply(of: rest, onReply: onReply)

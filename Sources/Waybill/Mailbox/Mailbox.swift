@@ -155,7 +155,7 @@ extension Mailbox {
             },
             onCancel: { task.cancel() }
         )
-        return task.isRejected ? task.takeOutcome().failure : nil
+        return task.hasOutcome ? task.takeOutcome().failure : nil
     }
 
     /// Runs a closure that may suspend.

@@ -63,7 +63,7 @@ actor QueuedTask: SerialExecutor {
     /// Whether the message has its outcome.
     ///
     /// While the task waits, this means that the message was rejected.
-    nonisolated var isRejected: Bool { self.state.withLock { $0.outcome != nil } }
+    nonisolated var hasOutcome: Bool { self.state.withLock { $0.outcome != nil } }
 
     /// Whether the waiting task was resumed, because it is the message's turn or because the message was
     /// rejected.
@@ -109,7 +109,7 @@ actor QueuedTask: SerialExecutor {
     @inline(never)
     func handleInTurn() {
         self.job.checkResumption()
-        if self.isRejected { return }
+        if self.hasOutcome { return }
         let outcome = self.handler.handle(self.message)
         self.state.withLock { $0.outcome = outcome }
         self.handler.mailbox.endTurn()
@@ -151,7 +151,7 @@ actor QueuedTask: SerialExecutor {
     ///
     /// - Returns: false when the exchange is over.
     nonisolated func begin(_ exchange: Exchange) -> Bool {
-        if self.isRejected {
+        if self.hasOutcome {
             exchange.finish(self.takeOutcome())
             return false
         }

@@ -115,7 +115,8 @@ extension BusCore {
             self.deliver(&message, to: subscriber, of: &publication, on: shard)
             // The bus has admitted the publisher for one delivery only, so admit each further subscriber
             // here.
-            if let shard, publication.next < matched.subscribers.count, !shard.admitsDelivery() {
+            if let shard, publication.next < matched.subscribers.count, !shard.consumeDeliveryBudgetIfOnLoop()
+            {
                 return false
             }
         }

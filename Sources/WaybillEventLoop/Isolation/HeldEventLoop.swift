@@ -31,7 +31,7 @@ package struct HeldEventLoop: ~Copyable, Sendable {
     /// if the caller is on the loop.
     ///
     /// This method combines ``isInEventLoop`` and ``EventLoop/consumeDeliveryBudget()`` in one call.
-    package func admitsDelivery() -> Bool {
+    package func consumeDeliveryBudgetIfOnLoop() -> Bool {
         unsafe self.core.withUnsafeObject { core in
             guard core.isOnThread else { return false }
             return unsafe core.state.pointee.budget.consume(at: { MonotonicTime.now })

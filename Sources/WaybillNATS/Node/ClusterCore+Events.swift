@@ -355,7 +355,7 @@ extension ClusterCore {
             // The transport consumes the delivery budget of the loop once for each message, which includes
             // the first publication.
             repeat {
-                session.publishNext(of: &rest, isAdmitted: true)
+                session.publishNext(of: &rest, isCounted: true)
             } while !rest.isEmpty && eventLoop.consumeDeliveryBudget()
         }
         if rest.isEmpty { return true }

@@ -146,7 +146,7 @@ extension RPCSession {
             guard !publications.isEmpty else { return }
             // Publishing many messages at once would delay the other connections. The task that reads the
             // connection publishes them one by one.
-            if let connection, connection.isReading {
+            if let connection, connection.isHandling {
                 connection.unpublished = publications
                 return
             }
@@ -186,19 +186,19 @@ extension RPCSession {
     ///
     /// - Parameters:
     ///   - publications: The messages.
-    ///   - isAdmitted: Whether the caller has already charged the publication to the loop's budget.
-    package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
+    ///   - isCounted: Whether the caller has already counted the publication against the loop's budget.
+    package func publishNext(of publications: inout RPCPublications, isCounted: Bool = false) {
         guard self.phase == .open else { return publications.dropAll() }
-        self.publishAccepted(of: &publications, isAdmitted: isAdmitted)
+        self.publishAccepted(of: &publications, isCounted: isCounted)
     }
 
     /// Publishes the next message of an accepted `$/publish` notification, even if the session ends.
-    func publishAccepted(of publications: inout RPCPublications, isAdmitted: Bool = false) {
+    func publishAccepted(of publications: inout RPCPublications, isCounted: Bool = false) {
         do throws(RPCFailure) {
             let size = publications.sizeOfNext
             let request = try self.next(of: &publications)
-            if isAdmitted { try self.checkPublicationLimit(size) }
-            guard case .pending(let rest)? = try? self.bus.begin(publishing: request, isAdmitted: isAdmitted)
+            if isCounted { try self.checkPublicationLimit(size) }
+            guard case .pending(let rest)? = try? self.bus.begin(publishing: request, isCounted: isCounted)
             else { return }
             self.unawaitedPublications += 1
             self.unawaitedBytes += size

@@ -25,7 +25,7 @@ final class ServedConnection {
     /// The number of messages that have been handled.
     private var messages = 0
     /// Whether the task that reads the connection is handling a message, after which the task can suspend.
-    private(set) var isReading = false
+    private(set) var isHandling = false
     /// The remaining messages of a `$/publish` notification, which the reading task publishes next.
     var unpublished: RPCPublications?
     /// The calls and messages that wait for permission to run.
@@ -122,9 +122,9 @@ extension ServedConnection {
         let batch = session.beginBatch(frame)
         for (index, message) in frame.messages.enumerated() {
             if index > 0 { try await self.awaitTurn(session) }
-            self.isReading = true
+            self.isHandling = true
             session.handle(message, batch: batch)
-            self.isReading = false
+            self.isHandling = false
             await self.publishRemainder(session)
         }
     }

@@ -86,14 +86,16 @@ struct ExposureTests {
         ] {
             try self.bus.register(pattern) { _ in () }
         }
-        #expect(self.bus.exposedRoutes.isEmpty)
+        #expect(self.bus.exposedRoutes(to: .peers).isEmpty)
         let registration = try self.bus.expose("app://user/**", for: .reads)
-        #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://user/:id", "app://user/:id/orders"])
+        #expect(
+            self.bus.exposedRoutes(to: .peers).map(\.pattern) == ["app://user/:id", "app://user/:id/orders"]
+        )
         try self.bus.expose("app://files/public/**", for: .sends)
         try self.bus.expose("app://a/<int:b>")
         try self.bus.expose("app://hidden", for: [.publishing, .subscribing])
         #expect(
-            self.bus.exposedRoutes.map(\.pattern) == [
+            self.bus.exposedRoutes(to: .peers).map(\.pattern) == [
                 "app://user/:id", "app://user/:id/orders", "app://files/public/**", "app://a/<int:b>",
             ]
         )
@@ -101,10 +103,12 @@ struct ExposureTests {
         #expect(registration.kind == .exposure && registration.pattern == "app://user/**")
         registration.cancel()
         registration.cancel()
-        #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://files/public/**", "app://a/<int:b>"])
+        #expect(
+            self.bus.exposedRoutes(to: .peers).map(\.pattern) == ["app://files/public/**", "app://a/<int:b>"]
+        )
         // The list shows a removed route at once.
         self.bus.unregister("app://files/**")
-        #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://a/<int:b>"])
+        #expect(self.bus.exposedRoutes(to: .peers).map(\.pattern) == ["app://a/<int:b>"])
     }
 
     @Test
