@@ -3,11 +3,23 @@
 #include "host.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
+
+static void *timeout_elsewhere(void *bus) { return (void *)(intptr_t)waybill_timeout(bus); }
 
 int main(void) {
     host host;
     host_begin(&host, waybill_create());
+    // A failure of waybill_timeout differs from -1, for which the program may wait for any time.
+    void *elsewhere = NULL;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, timeout_elsewhere, host.bus) != 0) host.failures++;
+    pthread_join(thread, &elsewhere);
+    if ((intptr_t)elsewhere != WAYBILL_WRONG_THREAD || waybill_timeout(NULL) != WAYBILL_REFUSED) {
+        printf("  FAILED: waybill_timeout returns no status of an error\n");
+        host.failures++;
+    }
     int turns = 0;
     while (!host.done) {
         struct pollfd descriptor = {waybill_fd(host.bus), POLLIN, 0};

@@ -20,6 +20,10 @@ int main(void) {
     uv_timer_init(&loop, &timer);
     uv_timer_start(&timer, tick, 1, 1);
     host_begin(&host, waybill_adopt(&loop));
+    if (waybill_timeout(host.bus) != WAYBILL_REFUSED) {
+        printf("  FAILED: waybill_timeout accepts a bus on a loop of libuv\n");
+        host.failures++;
+    }
     // Returns when nothing is pending any more, neither the program's nor the bus's.
     uv_run(&loop, UV_RUN_DEFAULT);
     int status = uv_loop_close(&loop);

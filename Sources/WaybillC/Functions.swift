@@ -44,10 +44,13 @@ public func waybill_fd(_ bus: OpaquePointer?) -> Int32 {
     return bus.eventLoop.backendDescriptor
 }
 
-/// Returns the maximum number of milliseconds for which the host may poll.
+/// Returns the maximum number of milliseconds for which the host may poll, or the status of an error.
+///
+/// The status of an error is below -1, because -1 allows the host to poll for any time.
 @c @implementation
 public func waybill_timeout(_ bus: OpaquePointer?) -> Int32 {
-    guard let bus = unsafe HostBus.of(bus), bus.isDriven, bus.eventLoop.isInEventLoop else { return -1 }
+    guard let bus = unsafe HostBus.of(bus), bus.isDriven else { return HostStatus.refused.rawValue }
+    guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
     return bus.eventLoop.backendTimeout
 }
 

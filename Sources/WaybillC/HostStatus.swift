@@ -8,6 +8,7 @@ struct HostStatus: Error, Hashable {
     static let ok = Self(WAYBILL_OK)
     static let invalidArgument = Self(WAYBILL_INVALID_ARGUMENT)
     static let wrongThread = Self(WAYBILL_WRONG_THREAD)
+    static let refused = Self(WAYBILL_REFUSED)
     static let other = Self(WAYBILL_OTHER)
 
     private init(_ value: some BinaryInteger) { self.rawValue = Int32(value) }
@@ -44,7 +45,7 @@ struct HostStatus: Error, Hashable {
         (.conflict, Self(WAYBILL_CONFLICT)),
         (.noRoute, Self(WAYBILL_NO_ROUTE)),
         (.noHandler, Self(WAYBILL_NO_HANDLER)),
-        (.refused, Self(WAYBILL_REFUSED)),
+        (.refused, .refused),
         (.missingParameter, Self(WAYBILL_MISSING_PARAMETER)),
         (.invalidParameter, Self(WAYBILL_INVALID_PARAMETER)),
         (.typeMismatch, Self(WAYBILL_TYPE_MISMATCH)),

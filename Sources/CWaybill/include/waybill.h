@@ -106,7 +106,8 @@ int waybill_fd(const waybill_bus *bus);
 
 // Returns the maximum number of milliseconds for which the program may poll: 0 when it must not wait, and -1
 // when it may wait for any time. Call this function before each poll, because every call may change the
-// result.
+// result. A result below -1 is the status of an error: WAYBILL_WRONG_THREAD on another thread than the
+// thread of the bus, and WAYBILL_REFUSED for a null pointer or for a bus on the program's uv_loop_t.
 int waybill_timeout(const waybill_bus *bus);
 
 // Runs the callbacks that are due, without waiting.
