@@ -2,8 +2,11 @@
 import asyncio
 import sys
 import urllib.request
+from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import cast
+from uuid import UUID
 
 import probe
 from probe import DeclaredError, Everything, Options, OrderError, ProbeClient, Side, WaybillError
@@ -20,6 +23,10 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     assert await client.probe.place(text="a/b c", number=-7) == "a/b c -7 left []"
     place = await client.probe.place(text="é", number=1, side=Side.RIGHT, sizes=[0.5])
     assert place == "é 1 right [0.5]", place
+    moment = datetime(2026, 11, 21, 8, 30, 0, 125000, timezone.utc)
+    name, digits = UUID("E621E1F8-C36C-495A-93FC-0C247A3E6E5F"), Decimal("12345678901234567890.125")
+    captured = await client.probe.captured(data=b"\x00\xff\xfe\x07", date=moment, uuid=name, decimal=digits)
+    assert captured == f"[0, 255, 254, 7] {moment.timestamp()} {str(name).upper()} {digits}", captured
     assert await client.probe.trace(options=Options(headers={"traceparent": "00-a"})) == "00-a"
     await client.probe.note(text="")
     try:

@@ -43,6 +43,10 @@ async function calls(client: ProbeClient): Promise<void> {
   check((await client.probe.place({ text: "a/b c", number: -7 })) === "a/b c -7 left []", "place");
   const place = client.probe.place({ text: "é", number: 1n, side: "right", sizes: [0.5] });
   check((await place) === "é 1 right [0.5]", "place with all parameters");
+  const date = new Date("2026-11-21T08:30:00.125Z");
+  const [uuid, decimal] = ["E621E1F8-C36C-495A-93FC-0C247A3E6E5F", "12345678901234567890.125"];
+  const captured = await client.probe.captured({ data: new Uint8Array([0, 255, 254, 7]), date, uuid, decimal });
+  check(captured === `[0, 255, 254, 7] ${date.getTime() / 1000} ${uuid} ${decimal}`, captured);
   check((await client.probe.trace({ headers: { traceparent: "00-a" } })) === "00-a", "headers");
   await client.probe.note({ text: "" });
   const error = await failure(client.probe.fail({ id: 9 }));

@@ -1,5 +1,9 @@
 internal import WaybillRouting
 
+#if Foundation
+internal import FoundationEssentials
+#endif
+
 /// Decodes a single scalar, which is text, a number or a Boolean, as a `Decodable` type.
 ///
 /// The scalar is text when it comes from a URL, and a JSON value when a peer passed it.
@@ -18,7 +22,23 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
         guard let decodable = type as? any Decodable.Type, !ArgumentText.exists(for: type),
             !(value is any EncodedValue)
         else { return nil }
+        if let value = Self.foundationValue(value, as: type) { return value }
         return try? decodable.init(from: Self(value: value, mismatch: Refused())) as? Value
+    }
+
+    /// Returns a `Data` from Base64, or a `Decimal` from its digits; nil for other types and other texts.
+    ///
+    /// The `init(from:)` of these types accepts a scalar only from a decoder of Foundation.
+    private static func foundationValue<Value>(_ value: Any, as type: Value.Type) -> Value? {
+        #if Foundation
+        guard let text = value as? String else { return nil }
+        if type == Data.self { return Data(base64Encoded: text) as? Value }
+        // `Decimal(string:)` ignores the characters after a number, but `Double` rejects them.
+        if type == Decimal.self, text.allSatisfy({ "+-.0123456789Ee".contains($0) }), Double(text) != nil {
+            return Decimal(string: text) as? Value
+        }
+        #endif
+        return nil
     }
 
     private struct Refused: Error {}
@@ -35,6 +55,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let value = self.value as? Value ?? Parameters.exactNumber(self.value, as: type) { return value }
+        if let value = Self.foundationValue(self.value, as: type) { return value }
         guard let scalar = type as? any LosslessStringConvertible.Type else {
             // The type wraps another type. Its initializer decodes the other type from the scalar.
             return try Value(from: self)

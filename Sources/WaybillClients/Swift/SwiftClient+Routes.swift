@@ -153,6 +153,7 @@ extension SwiftClient {
         switch type {
         case .text, .literal: return value
         case .uuid: return "\(value).uuidString"
+        case .bytes: return "\(value).base64EncodedString()"
         case .named(let name):
             if case .texts = self.declarations[name]?.kind { return "\(value).rawValue" }
             if case .integers = self.declarations[name]?.kind { return "String(\(value).rawValue)" }

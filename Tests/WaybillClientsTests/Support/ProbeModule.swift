@@ -158,6 +158,16 @@ actor ProbeModule {
         "\(text) \(number) \(side) \(sizes ?? [])"
     }
 
+    /// Returns the values of the path as text.
+    @Route("/captured/:data/:date/:uuid/:decimal") func captured(
+        data: Data,
+        date: Date,
+        uuid: UUID,
+        decimal: Decimal
+    ) -> String {
+        "\(Array(data)) \(date.timeIntervalSince1970) \(uuid) \(decimal)"
+    }
+
     /// Sends numbers, and returns the sum of the answers.
     @Route func steps(count: Int, isAnswered: Bool, _ message: Message) async throws -> Int {
         var sum = 0

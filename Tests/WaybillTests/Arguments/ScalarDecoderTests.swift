@@ -51,6 +51,27 @@ struct ScalarDecoderTests {
             let date: Date = try message.argument("value")
             return date.timeIntervalSince1970
         }
+        try self.bus.register("app://data/:value") { message in
+            let data: Data = try message.argument("value")
+            return [UInt8](data)
+        }
+        try self.bus.register("app://decimal/:value") { message in
+            let decimal: Decimal = try message.argument("value")
+            return "\(decimal)"
+        }
+    }
+
+    @Test func `a path can contain bytes as Base64 and the digits of a decimal number`() async throws {
+        let bytes = try await self.bus.route("app://data/AP%2F%2BBw%3D%3D", as: [UInt8].self)
+        #expect(bytes == [0, 255, 254, 7])
+        for digits in ["12345678901234567890.123456789", "-0.10", "7"] {
+            let read = try await self.bus.route("app://decimal/\(digits)", as: String.self)
+            #expect(Decimal(string: read) == Decimal(string: digits))
+        }
+        for url in ["app://data/%C3%A4", "app://decimal/12a", "app://decimal/nan", "app://decimal/-"] {
+            let error = await #expect(throws: RoutingError.self) { try await self.bus.route(url) }
+            #expect(error?.code == .invalidParameter)
+        }
     }
 
     @Test
