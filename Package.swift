@@ -239,7 +239,7 @@ let package = Package(
         .target(
             name: "WaybillHTTP",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
+                "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
                 .product(name: "Logging", package: "swift-log"),
             ] + gateway,
             swiftSettings: settings

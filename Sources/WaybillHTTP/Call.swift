@@ -45,6 +45,9 @@ extension WaybillGateway {
         var external = self.external(target, request, from: peer)
         external.operations = self.bus.exposedOperations(of: external.url)
         try Self.checkMethod(of: request, external.operations)
+        if request.method == .get, request.headers[.waybillReturn] != nil {
+            throw Problem(.badRequest, "a return URL changes something: use POST")
+        }
         if request.headers[.accept]?.hasBytes(of: "text/event-stream") == true {
             return try self.stream(external, for: request, from: peer?.ipAddress)
         }

@@ -121,7 +121,7 @@ extension WaybillGateway {
             status: .noContent,
             headers: [
                 .accessControlAllowMethods: "GET, POST",
-                .accessControlAllowHeaders: "Content-Type, Last-Event-ID, Waybill-Timeout",
+                .accessControlAllowHeaders: "Content-Type, Last-Event-ID, Waybill-Return, Waybill-Timeout",
                 .accessControlMaxAge: "600",
             ]
         )

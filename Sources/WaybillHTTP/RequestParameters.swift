@@ -29,7 +29,8 @@ struct GatewayRequest: Sendable {
                 "the path must begin with the scheme of a URL, as in /app/user/1 for app://user/1"
             )
         }
-        self.url = url
+        // A request of HTTP does not contain the fragment of its URL.
+        self.url = request.headers[.waybillReturn].map { "\(url)#\($0)" } ?? url
         if let event = try CloudEvent(request, body: body) {
             self.event = event
             try self.read(event)
@@ -150,6 +151,8 @@ extension WaybillGateway {
 
 extension HTTPField.Name {
     static let waybillTimeout = Self.known("Waybill-Timeout")
+    /// The return URL, to which the bus sends the value of the reply.
+    static let waybillReturn = Self.known("Waybill-Return")
     static let lastEventID = Self.known("Last-Event-ID")
     /// Prevents nginx from buffering a response.
     static let xAccelBuffering = Self.known("X-Accel-Buffering")

@@ -3,7 +3,9 @@ internal import HTTPTypes
 public import Hummingbird
 public import Logging
 public import Waybill
+internal import WaybillDocuments
 internal import WaybillEventLoop
+internal import WaybillJSON
 
 /// A gateway that handles HTTP requests to the exposed URLs of a bus.
 ///
@@ -21,6 +23,8 @@ internal import WaybillEventLoop
 /// effect. The parameters of the call come from the query and from a body that is a JSON object or a form,
 /// and the reply is JSON. With `Accept: text/event-stream`, the progress replies, the reply and a failure are
 /// server-sent events. `GET /bus/subscribe?pattern=app://prices/**` subscribes to a pattern.
+/// `GET /bus/fingerprint` returns a text that differs when the exposed routes differ, so that a client that
+/// the command `waybill client` has generated can detect a change.
 ///
 /// A failure is sent as problem details (RFC 9457) that do not reveal details of the program. If the error of
 /// a handler is hidden from the client, the gateway logs the error with an ID, and the problem details
@@ -122,12 +126,14 @@ public struct WaybillGateway: Sendable {
     let feeds: EventFeeds
     let streams: EventStreams
     let grace = GracePeriods()
+    private let document: LiveDocument
     /// The first loop of the bus, on which most calls begin.
     private let loop: EventLoopTaskExecutor
 
     /// Creates a gateway to a bus.
     ///
-    /// The gateway keeps the bus alive.
+    /// The gateway keeps the bus alive. The initializer and each later change of the bus's routes build the
+    /// document of the exposed routes, from which the gateway computes the fingerprint.
     ///
     /// - Parameters:
     ///   - bus: The bus. Only its exposed routes can be reached.
@@ -143,6 +149,7 @@ public struct WaybillGateway: Sendable {
             stallTime: configuration.stallTime,
             isHTTP2: configuration.isHTTP2
         )
+        self.document = LiveDocument(of: bus, scope: .exposed)
         self.loop = bus.eventLoop.taskExecutor
     }
 
@@ -169,6 +176,11 @@ public struct WaybillGateway: Sendable {
         routes.on("subscribe", method: .get) { request, context in
             let peer = knowsAddress ? (context as? any RemoteAddressRequestContext)?.remoteAddress : nil
             return await self.respond(to: request) { try self.subscribe(request, from: peer?.ipAddress) }
+        }
+        routes.on("fingerprint", method: .get) { request, _ in
+            await self.respond(to: request) {
+                Response(json: try JSONWriter.encoded(await self.document.current.fingerprint))
+            }
         }
         for method: HTTPRequest.Method in [.get, .post] {
             routes.on("**", method: method) { request, context in

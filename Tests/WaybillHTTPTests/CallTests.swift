@@ -348,6 +348,41 @@ struct CallTests {
     }
 
     @Test
+    func `a POST request can name a return URL, which must be exposed`() async throws {
+        let kept = Journal<String>()
+        try self.bus.register("app://keep") { message in
+            kept.add("\(message.address.text) \(try message.payload(as: Int.self))")
+        }
+        try self.bus.expose("app://keep")
+        try await GatewayServer.run(self.bus) { server in
+            let path = "app/add?a=1&b=2"
+            let answer = try await server.send(.POST, path, headers: ["Waybill-Return": "app://keep?x=1"])
+            #expect(answer.text == "3")
+            #expect(await kept.comes(to: "app://keep?x=1 3"))
+            let read = try await server.send(.GET, "app/user/1", headers: ["Waybill-Return": "app://keep"])
+            #expect(read.status == 400)
+            let hidden = try await server.send(.POST, path, headers: ["Waybill-Return": "app://hidden"])
+            #expect(hidden.text == "3")
+            #expect(await eventually { server.bus.statistics.inFlight == 0 })
+            #expect(kept.entries.count == 1)
+        }
+    }
+
+    @Test
+    func `the fingerprint changes when a route is exposed`() async throws {
+        try await GatewayServer.run(self.bus) { server in
+            let first = try await server.send(.GET, "fingerprint")
+            #expect(first.status == 200 && first.text.count == 18)
+            #expect(try await server.send(.GET, "fingerprint").text == first.text)
+            try server.bus.expose("app://hidden")
+            #expect(try await server.send(.GET, "fingerprint").text != first.text)
+            let origin = ["Origin": "http://evil.example"]
+            let foreign = try await server.send(.GET, "fingerprint", headers: origin)
+            #expect(foreign.status == 403)
+        }
+    }
+
+    @Test
     func `HTTP calls reach modules on all loops of a bus`() async throws {
         let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
         let bus = MessageBus(eventLoops: loops, configuration: .quiet)
