@@ -13,24 +13,27 @@ internal import WaybillRouting
 /// let invoice: Invoice = try await bus.route("billing://invoice/7")
 /// ```
 ///
-/// A message is sent as a POST request. The response is a stream of server-sent events with the progress
+/// A message is sent as a POST request. A message with a payload, as for a return URL, is sent as an event of
+/// CloudEvents. The response is a stream of server-sent events with the progress
 /// replies and the reply. An answer of the caller to a progress reply is not sent to the handler, so a
 /// handler that needs the answer fails. Parameters and replies are sent as JSON. The headers of the message
 /// are headers of the request. The deadline of the message limits the request, and cancelling the caller
 /// cancels the handler.
+///
+/// ``subscription(to:)`` returns the messages that are published on the bus of the other process.
 ///
 /// A failure has the code that the bus of the other process has assigned. If a value is not `Encodable`, the
 /// message fails with `notTransferable` before a byte is sent.
 public struct GatewayConnector: Connector {
     private let base: String
     private let token: String?
-    private let client: HTTPClient
+    let client: HTTPClient
 
     /// The time limit for a message without a deadline.
     private static let timeout = Duration.seconds(60)
 
     /// The maximum number of bytes of one event, and of the body of a failure.
-    private static let limit = 32 << 20
+    static let limit = 32 << 20
 
     /// Creates a connector that uses an HTTP client of the process.
     ///
@@ -61,10 +64,7 @@ public struct GatewayConnector: Connector {
         do {
             let deadline = NIODeadline.now() + TimeAmount(min(left, .seconds(86_400 * 365)))
             let response = try await self.client.execute(request, deadline: deadline)
-            guard response.status.code < 400 else {
-                let problem = try await response.body.collect(upTo: Self.limit)
-                throw Self.error(Array(problem.readableBytesView), url: url)
-            }
+            try await Self.check(response, url: url)
             return try await self.read(response, for: message, url: url)
         } catch {
             throw RoutingError.web(error, url: url)
@@ -84,14 +84,34 @@ public struct GatewayConnector: Connector {
             let left = max(0, Int(ContinuousClock.now.duration(to: deadline) / .milliseconds(1)))
             request.headers.replaceOrAdd(name: "Waybill-Timeout", value: "\(left)")
         }
-        if let token { request.headers.replaceOrAdd(name: "Authorization", value: "Bearer \(token)") }
+        self.authorize(&request)
         do throws(RoutingError) {
-            let values = Dictionary(message.parameters.passedValues.map { ($0.0, $0.1) }) { $1 }
-            request.body = .bytes(ByteBuffer(bytes: try JSONWriter.encoded(values)))
+            if let payload = message.payload {
+                // A gateway reads the members of a JSON object as parameters, except in an event.
+                var event = CloudEvent(attributesOf: message, of: url, from: "/waybill")
+                event.data = try JSONWriter.encoded(payload)
+                request.headers.replaceOrAdd(name: "Content-Type", value: CloudEvent.structuredType)
+                request.body = .bytes(ByteBuffer(bytes: event.structured))
+            } else {
+                let values = message.parameters.passedValues
+                request.body = .bytes(ByteBuffer(bytes: try JSONWriter.encoded(values)))
+            }
         } catch {
             throw RoutingError(error.code, url: url, message: error.message, cause: error.cause)
         }
         return request
+    }
+
+    /// Returns a GET request for a route of the gateway itself.
+    func request(for path: String, accept: String) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: "\(self.base)/\(path)")
+        request.headers.add(name: "Accept", value: accept)
+        self.authorize(&request)
+        return request
+    }
+
+    private func authorize(_ request: inout HTTPClientRequest) {
+        if let token { request.headers.replaceOrAdd(name: "Authorization", value: "Bearer \(token)") }
     }
 
     /// Reads the events of a response, and returns the reply.
@@ -116,6 +136,13 @@ public struct GatewayConnector: Connector {
         throw RoutingError(.unreachable, url: url, message: "the response ended without a reply")
     }
 
+    /// Throws the error in the body of a response whose status is the status of a failure.
+    static func check(_ response: HTTPClientResponse, url: String) async throws {
+        guard response.status.code >= 400 else { return }
+        let problem = try await response.body.collect(upTo: Self.limit)
+        throw Self.error(Array(problem.readableBytesView), url: url)
+    }
+
     /// Returns the error that the problem details (RFC 9457) in a body describe.
     private static func error(_ bytes: [UInt8], url: String) -> RoutingError {
         let problem = try? JSONText(validating: bytes)
@@ -124,54 +151,6 @@ public struct GatewayConnector: Connector {
         let code = problem?.member(named: "code")?.string.flatMap { RoutingError.Code(named: $0) }
         let declared = problem?.member(named: "error").flatMap { DeclaredError($0, message: detail) }
         return RoutingError(code ?? .refused, url: url, message: detail + reference, cause: declared)
-    }
-}
-
-/// Splits the body of a response into server-sent events.
-private struct EventParser {
-    struct Event {
-        let name: String
-        let data: [UInt8]
-    }
-
-    private let limit: Int
-    /// The bytes of the line that has not ended.
-    private var line: [UInt8] = []
-    private var name = ""
-    private var data: [UInt8] = []
-
-    init(limit: Int) { self.limit = limit }
-
-    /// Returns the events whose last byte is in a part of the body.
-    mutating func parse(_ part: some Sequence<UInt8>) throws(RoutingError) -> [Event] {
-        var events: [Event] = []
-        for byte in part {
-            if byte != UInt8(ascii: "\n") {
-                guard self.line.count + self.data.count < self.limit else {
-                    throw RoutingError.refused("an event of the gateway has more than \(self.limit) bytes")
-                }
-                self.line.append(byte)
-            } else if let event = self.endLine() {
-                events.append(event)
-            }
-        }
-        return events
-    }
-
-    /// Handles the end of a line, and returns the event that ends with an empty line.
-    private mutating func endLine() -> Event? {
-        defer { self.line.removeAll(keepingCapacity: true) }
-        if self.line.isEmpty {
-            defer { (self.name, self.data) = ("", []) }
-            return self.name.isEmpty ? nil : Event(name: self.name, data: self.data)
-        }
-        if self.line.starts(with: "event: ".utf8) {
-            self.name = String(decoding: self.line.dropFirst(7), as: UTF8.self)
-        } else if self.line.starts(with: "data: ".utf8) {
-            if !self.data.isEmpty { self.data.append(UInt8(ascii: "\n")) }
-            self.data += self.line.dropFirst(6)
-        }
-        return nil
     }
 }
 #endif

@@ -1,6 +1,8 @@
 #if HTTP && Macros && Web
+import Foundation
 import Testing
 import Waybill
+import WaybillDocuments
 import WaybillTestSupport
 import WaybillWeb
 
@@ -9,18 +11,27 @@ import WaybillWeb
 struct GatewayConnectorTests {
     /// Runs a closure with a bus that reaches the server of the tests over HTTP.
     private func withBus(_ body: (MessageBus, ProbeServer) async throws -> Void) async throws {
+        try await self.withConnector { connector, server in
+            let bus = MessageBus(configuration: .quiet)
+            try bus.connect("app", to: connector)
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await body(bus, server))
+            } catch {
+                outcome = .failure(error)
+            }
+            await bus.shutDown()
+            try outcome.get()
+        }
+    }
+
+    /// Runs a closure with a connector to the server of the tests.
+    private func withConnector(
+        _ body: (GatewayConnector, ProbeServer) async throws -> Void
+    ) async throws {
         try await ProbeServer.run { server in
             try await server.withGateway { port in
-                let bus = MessageBus(configuration: .quiet)
-                try bus.connect("app", to: GatewayConnector("http://127.0.0.1:\(port)/bus", token: "secret"))
-                let outcome: Result<Void, any Error>
-                do {
-                    outcome = .success(try await body(bus, server))
-                } catch {
-                    outcome = .failure(error)
-                }
-                await bus.shutDown()
-                try outcome.get()
+                try await body(GatewayConnector("http://127.0.0.1:\(port)/bus", token: "secret"), server)
             }
         }
     }
@@ -73,11 +84,80 @@ struct GatewayConnectorTests {
                 try await bus.route("app://probe/wait", timeout: .milliseconds(200), as: Void.self)
             }
             #expect(late?.code == .deadlineExceeded)
+            let begun = server.notes.entries.count { $0 == "waits" }
             let task = Task { try await bus.route("app://probe/wait", as: Void.self) }
-            try await Task.sleep(for: .milliseconds(200))
+            #expect(await eventually { server.notes.entries.count { $0 == "waits" } == begun + 1 })
             task.cancel()
             await #expect(throws: (any Error).self) { try await task.value }
-            #expect(await eventually { server.notes.entries == ["cancelled", "cancelled"] })
+            // On a slow machine, the deadline may have passed before the first handler began.
+            #expect(await eventually { server.notes.entries.count { $0 == "cancelled" } == begun + 1 })
+        }
+    }
+
+    @Test func `the value for a return URL passes through the gateway as a payload`() async throws {
+        try await self.withBus { bus, server in
+            let place: String = try await bus.route("app://probe/place/ä/1#app://probe/keep")
+            #expect(place == "ä 1 left []")
+            #expect(await eventually { server.notes.entries == ["kept \(place)"] })
+        }
+    }
+
+    @Test func `a connector reports the fingerprint of the routes behind the gateway`() async throws {
+        try await self.withConnector { connector, server in
+            let fingerprint = server.bus.document(of: .exposed).fingerprint
+            let reported = try await connector.fingerprint()
+            #expect(reported == fingerprint)
+        }
+        let error = await #expect(throws: RoutingError.self) {
+            try await GatewayConnector("http://127.0.0.1:1/bus/").fingerprint()
+        }
+        #expect(error?.code == .unreachable)
+    }
+
+    @Test func `a subscription to a pattern that is not exposed fails`() async throws {
+        try await self.withConnector { connector, _ in
+            for pattern in ["app://probe/**", "app://<nothing:x>"] {
+                let error = await #expect(throws: RoutingError.self) {
+                    for try await _ in connector.subscription(to: pattern) {}
+                }
+                #expect(error?.code == .noRoute || error?.code == .refused, "\(pattern): \(error as Any)")
+            }
+        }
+    }
+
+    @Test func `a subscription misses no message when its connection breaks`() async throws {
+        try await ProbeServer.run { server in
+            try await server.withGateway { port in
+                // The proxy ends when the file `end` exists, and writes its address before.
+                let wait = "echo $0 >address; while [ ! -e end ]; do sleep 0.05; done"
+                let proxy = ["python3", "\(Script.root)/Tests/Clients/cutting_proxy.py", "\(port)"]
+                async let run = Script.run(proxy + ["sh", "-c", wait], in: server.folder)
+                #expect(await eventually { server.text(of: "address") != nil })
+                let connector = GatewayConnector(try #require(server.text(of: "address")))
+                let reading = Task {
+                    var seen: [Int] = []
+                    for try await message in connector.subscription(to: "app://news/:topic") {
+                        #expect(!message.isAfterGap && message.headers.isEmpty)
+                        #expect(try message.payload(as: Int.self) == nil)
+                        guard message.url == "app://news/x" else { continue }
+                        seen.append(try message.parameter("n", as: Int.self) ?? -1)
+                        if seen.count == 6 { break }
+                    }
+                    return seen
+                }
+                // Publish to another topic until the subscription exists.
+                while try await server.bus.publish("app://news/y") == 0 {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                for number in 0..<6 {
+                    try await server.bus.publish("app://news/x", parameters: ["n": number])
+                }
+                #expect(try await reading.value == [0, 1, 2, 3, 4, 5])
+                try "".write(toFile: "\(server.folder)/end", atomically: true, encoding: .utf8)
+                // The proxy fails unless it has cut a connection.
+                let ended = try await run
+                #expect(ended.status == 0, "\(ended.output)")
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Waybill
+public import Waybill
 public import WaybillEventLoop
 internal import WaybillJSON
 public import WaybillRouting
@@ -18,10 +18,10 @@ public struct RPCSubscription: AsyncSequence, Sendable {
     /// A message that was published.
     public struct Message: Sendable {
         /// The URL to which the message was published.
-        public let url: String
+        public var url: String { self.content.url }
 
         /// The headers of the message.
-        public let headers: [String: String]
+        public var headers: [String: String] { self.content.headers }
 
         /// Whether messages before this message may be missing.
         ///
@@ -33,20 +33,12 @@ public struct RPCSubscription: AsyncSequence, Sendable {
         /// A position that no message has stands for the messages that were lost with a connection.
         fileprivate let number: Int
 
-        private let parameters: JSONText?
-        private let content: JSONText?
+        private let content: PublishedMessage
 
         fileprivate init(_ text: String, number: Int) {
             self.number = number
             let json = JSONText(Array(text.utf8))
-            let beside = json.member(named: RPCParameters.reservedKey)
-            let headers = (beside?.member(named: "headers")?.members ?? []).compactMap { name, value in
-                value.string.map { (name, $0) }
-            }
-            self.url = json.member(named: "url")?.string ?? ""
-            self.headers = Dictionary(headers) { _, last in last }
-            self.parameters = json.member(named: "parameters")
-            self.content = beside?.member(named: "payload")
+            self.content = PublishedMessage(json, beside: json.member(named: RPCParameters.reservedKey))
         }
 
         /// Returns a parameter of the message; nil if the message has no parameter with the name.
@@ -56,7 +48,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
             _ name: String,
             as type: Value.Type = Value.self
         ) throws(RoutingError) -> Value? {
-            try self.decoded(self.parameters?.member(named: name), as: type)
+            try self.content.parameter(name, as: type)
         }
 
         /// Returns the payload of the message; nil if the message has no payload.
@@ -64,13 +56,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
         /// - Throws: `typeMismatch` if the payload has another type.
         public func payload<Value: Decodable>(as type: Value.Type = Value.self) throws(RoutingError) -> Value?
         {
-            try self.decoded(self.content, as: type)
-        }
-
-        private func decoded<Value>(_ text: JSONText?, as type: Value.Type) throws(RoutingError) -> Value? {
-            guard let text else { return nil }
-            if let value = try? text.decoded(as: type) { return value }
-            throw RoutingError(.typeMismatch, url: self.url, message: "the value is not a \(type)")
+            try self.content.payload(as: type)
         }
     }
 
@@ -174,7 +160,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
     }
 }
 
-extension RPCConnector {
+extension RPCConnector: RemoteConnector {
     /// Returns the fingerprint of the routes that the server exposes.
     ///
     /// A client that the command `waybill client` has generated contains the fingerprint of its routes. If

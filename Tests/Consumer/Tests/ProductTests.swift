@@ -260,7 +260,9 @@ struct ProductTests {
         #expect(statistics.answers == statistics.requests && statistics.requestsInFlight == 0)
         #expect(statistics.connections == 1 && statistics.openConnections == 1)
         #expect(statistics.refusedConnections == 0 && statistics.abandoned == 0)
-        #expect(try await connector.fingerprint().count == 16)
+        let remote: any RemoteConnector = connector
+        let fingerprint = try await connector.fingerprint()
+        #expect(try await remote.fingerprint() == fingerprint && fingerprint.count == 16)
         try far.expose("app://news/**", for: .subscribing)
         let news = connector.subscription(to: "app://news/:topic")
         let again = RPCSubscription("app://news/:topic", at: .unix(path), configuration: connecting)
@@ -295,6 +297,40 @@ struct ProductTests {
             #expect(error?.code == .unreachable)
         }
         await bus.shutDown()
+    }
+
+    /// Answers every request of HTTP with two events and the end of the stream.
+    private func serveEvents(_ listener: StreamListener) async throws {
+        let event = #"{"url":"app://news/tea","parameters":{"degrees":96},"payload":"hot"}"#
+        let events = [1, 2].map { "id: \($0)\nevent: message\ndata: \(event)\n\n" }.joined()
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        try await listener.serve { connection in
+            _ = try await connection.read()
+            try await connection.write(Array((head + events).utf8))
+            try await connection.finishWriting()
+        }
+    }
+
+    @Test func `a gateway connector subscribes, and reports the fingerprint of the server`() async throws {
+        let loop = EventLoop(name: "events")
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
+        let serving = Task { try await self.serveEvents(listener) }
+        guard case .tcp(let host, let port) = listener.address else {
+            Issue.record("the listener has no port")
+            return
+        }
+        let connector = GatewayConnector("http://\(host):\(port)/bus")
+        // The response is not JSON, so it does not contain a fingerprint.
+        #expect(try await connector.fingerprint().isEmpty)
+        let subscription: GatewaySubscription = connector.subscription(to: "app://news/:topic")
+        var messages = subscription.makeAsyncIterator()
+        let message = try #require(try await messages.next())
+        #expect(message.url == "app://news/tea" && message.headers.isEmpty && !message.isAfterGap)
+        #expect(try message.parameter("degrees", as: Int.self) == 96)
+        #expect(try message.payload(as: String.self) == "hot")
+        listener.close()
+        try await serving.value
+        await loop.shutDown()
     }
 
     @Test func `a web connector fails with unreachable where no server listens`() async throws {

@@ -183,6 +183,7 @@ actor ProbeModule {
 
     /// Waits until it is cancelled.
     @Route func wait() async throws {
+        self.notes.add("waits")
         do {
             try await Task.sleep(for: .seconds(60))
         } catch {
@@ -196,6 +197,11 @@ actor ProbeModule {
 
     /// Records a note.
     @Route func note(text: String) { self.notes.add(text) }
+
+    /// Records a value that arrives through a return URL.
+    @Route func keep(_ message: Message) throws {
+        self.notes.add("kept \(try message.payload(as: String.self))")
+    }
 
     /// Returns the header of a trace.
     @Route func trace(_ message: Message) -> String { message.headers["traceparent"] ?? "" }

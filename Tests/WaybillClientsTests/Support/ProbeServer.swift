@@ -21,6 +21,12 @@ struct ProbeServer {
 
     var socket: String { "\(self.folder)/socket" }
 
+    /// Returns the text of a file in the folder, without the line break at its end; nil without such a file.
+    func text(of name: String) -> String? {
+        let text = try? String(contentsOfFile: "\(self.folder)/\(name)", encoding: .utf8)
+        return text.flatMap { $0.hasSuffix("\n") ? String($0.dropLast()) : nil }
+    }
+
     /// Runs a closure with a server, and with the folder of its clients.
     static func run(_ body: (ProbeServer) async throws -> Void) async throws {
         try await withFolder { folder in
