@@ -60,8 +60,11 @@ async function calls(client: ProbeClient): Promise<void> {
     step.answer(Number(step.value) * 10);
   }
   check(same(seen, [1, 2, 3]) && (await call) === (isWeb ? 0n : 60n), `steps: ${String(seen)}`);
+  // The server sends the value to the return URL as well, possibly after the reply.
+  const returned = client.probe.place({ text: "r", number: 2 }, { returnURL: "app://probe/keep" });
+  check((await returned) === "r 2 left []", "place with a return URL");
+  check(await client.isCurrent(), "the fingerprint");
   if (!isWeb) {
-    check(await client.isCurrent(), "the fingerprint");
     check(Number(await client.publish("app://news/x", { text: "hi" })) === 0, "publish");
   }
   // A caller that ends the iteration early cancels the call, which is not made again.

@@ -80,6 +80,10 @@ struct ClientCallTests {
                 for (index, address) in addresses.enumerated() {
                     let run = try await Script.run(command + ["calls", address], in: server.folder)
                     #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.output.suffix(2000))")
+                    let isKept = await eventually {
+                        server.notes.entries.count { $0 == "kept r 2 left []" } == index + 1
+                    }
+                    #expect(isKept, "\(address): \(server.notes.entries)")
                     // Both the deadline and the client's cancellation end the handler.
                     let isCancelled = await eventually {
                         server.notes.entries.count { $0 == "cancelled" } == 2 * (index + 1)

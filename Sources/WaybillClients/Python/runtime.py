@@ -773,12 +773,12 @@ class _WebTransport:
     @asynccontextmanager
     async def _post(self, request: _Request, accept: str) -> AsyncIterator[_Response]:
         options = request.options
-        if options is not None and options.return_url is not None:
-            raise _failure("refused", "HTTP has no return URLs", {})
         headers, timeout = self._client._context(options)
         fields = {"Content-Type": "application/json", "Accept": accept, **headers}
         if timeout is not None:
             fields["Waybill-Timeout"] = str(max(0, round(timeout * 1000)))
+        if options is not None and options.return_url is not None:
+            fields["Waybill-Return"] = options.return_url
         path = "/" + request.url.replace("://", "/", 1)
         body = _dumps(request.values).encode()
         async with self._open("POST", path, fields, body) as response:
@@ -810,7 +810,13 @@ class _WebTransport:
         raise _failure("refused", "HTTP has no messages without a reply", {})
 
     async def ask(self, method: str, params: JSON) -> JSON:
-        raise _failure("refused", f"HTTP has no method {method}", {})
+        if method != "$/fingerprint":
+            raise _failure("refused", f"HTTP has no method {method}", {})
+        headers = self._client._context(None)[0]
+        async with self._open("GET", "/fingerprint", headers) as response:
+            if response.status >= 400:
+                raise await self._problem(response)
+            return _loads(await response.body())
 
     async def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]:
         async with self._post(request, "text/event-stream") as response:

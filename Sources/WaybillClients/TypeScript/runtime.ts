@@ -476,7 +476,6 @@ class WebTransport implements Transport {
     body: (response: Response) => Promise<T>,
   ): Promise<T> {
     const timeout = options.timeout ?? this.configuration.timeout;
-    if (options.returnURL) throw failure("refused", "HTTP has no return URLs");
     if (url.split("/").some((part) => part === "." || part === "..")) {
       throw failure("invalidURL", "HTTP has no segments `.` and `..`");
     }
@@ -486,6 +485,7 @@ class WebTransport implements Transport {
       ...options.headers,
     };
     if (timeout !== undefined) headers["Waybill-Timeout"] = String(Math.max(0, timeout));
+    if (options.returnURL !== undefined) headers["Waybill-Return"] = options.returnURL;
     return inTime({ ...options, timeout }, async (onEnd) => {
       const controller = new AbortController();
       let reason: WaybillError | undefined;
@@ -513,7 +513,8 @@ class WebTransport implements Transport {
   }
 
   async ask(method: string): Promise<Wire> {
-    throw failure("refused", `HTTP has no method ${method}`);
+    if (method !== "$/fingerprint") throw failure("refused", `HTTP has no method ${method}`);
+    return parseJSON(await (await this.fetch("/fingerprint", { headers: {} })).text());
   }
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
