@@ -64,6 +64,7 @@ struct PythonClient: ClientWriter {
         self.code.lines([
             "from contextlib import asynccontextmanager", "from dataclasses import dataclass, field, replace",
             "from datetime import datetime, timezone", "from decimal import Decimal", "from enum import Enum",
+            "from functools import cache",
         ])
         self.code.list(
             ["Generic", "Literal", "Protocol", "Self", "TypeAlias", "TypeVar", "cast", "overload"],

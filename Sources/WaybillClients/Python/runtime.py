@@ -326,9 +326,19 @@ def _dumps(value: JSON) -> str:
 
 
 def _loads(text: bytes) -> JSON:
-    if _HAS_DECIMALS:
-        return cast("JSON", json.loads(text, parse_float=Decimal))
-    return cast("JSON", json.loads(text))
+    return cast("JSON", _json_decoder(b"-0" in text).decode(text.decode()))
+
+
+@cache
+def _json_decoder(has_negative_zero: bool) -> json.JSONDecoder:
+    """Returns a decoder that keeps the sign of -0, which `int` would lose."""
+    parse_float = Decimal if _HAS_DECIMALS else float
+    if not has_negative_zero:
+        return json.JSONDecoder(parse_float=parse_float)
+    return json.JSONDecoder(
+        parse_float=parse_float,
+        parse_int=lambda digits: -0.0 if digits == "-0" else int(digits),
+    )
 
 
 def _failure(code: str, message: str, data: Mapping[str, JSON]) -> WaybillError:
