@@ -70,6 +70,28 @@ struct ClientCallTests {
         }
     }
 
+    @Test(
+        .enabled(
+            if: Script.pythonWithHypothesis != nil,
+            "hypothesis is not there, and pip cannot install it"
+        )
+    )
+    func `hypothesis finds no value that a Python client changes`() async throws {
+        let python = try #require(Script.pythonWithHypothesis)
+        try await ProbeServer.run { server in
+            let script = "\(Script.root)/Tests/Clients/round_trips.py"
+            try FileManager.default.copyItem(atPath: script, toPath: "\(server.folder)/round_trips.py")
+            try await server.withAddresses { addresses in
+                for (index, address) in addresses.enumerated() {
+                    let command = [python, "-X", "dev", "round_trips.py", address, "\(Self.count)"]
+                    let run = try await Script.run(command, in: server.folder)
+                    #expect(run.status == 0, "\(address): \(run.output.suffix(3000))")
+                    #expect(server.received.entries.count >= (index + 1) * Self.count)
+                }
+            }
+        }
+    }
+
     @Test(arguments: Language.available)
     func `a generated client has parameters, progress, errors, deadlines and cancellation`(
         language: Language

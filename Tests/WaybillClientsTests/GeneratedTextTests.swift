@@ -88,6 +88,15 @@ struct GeneratedTextTests {
         }
     }
 
+    @Test(.enabled(if: Script.pyright != nil, "pyright is not there, and pip cannot install it"))
+    func `pyright accepts Python clients of random documents`() async throws {
+        let pyright = try #require(Script.pyright)
+        try await self.withFiles(.python, ending: "py") { folder, files in
+            let checked = try await Script.run([pyright] + files, in: folder)
+            #expect(checked.status == 0, "\(checked.output.suffix(2000))")
+        }
+    }
+
     @Test(.enabled(if: Script.has("tsc"), "tsc is not there: install node-typescript"))
     func `tsc accepts TypeScript clients of random documents`() async throws {
         try await self.withFiles(.typeScript, ending: "ts") { folder, files in

@@ -33,14 +33,28 @@ struct Script {
     /// The folder of the repository.
     static let root = #filePath.components(separatedBy: "/Tests/")[0]
 
-    /// The program mypy in a virtual environment, or nil if it cannot be installed.
-    static let mypy: String? = {
-        let folder = "\(Self.root)/.build/mypy"
-        let program = "\(folder)/bin/mypy"
+    /// The program mypy, or nil if it cannot be installed.
+    static let mypy = Self.pythonTool("mypy", "mypy==1.18.2")
+
+    /// The program pyright, or nil if it cannot be installed.
+    static let pyright = Self.pythonTool("pyright", "pyright==1.1.414")
+
+    /// A Python that can import hypothesis, or nil if hypothesis cannot be installed.
+    static let pythonWithHypothesis = Self.pythonTool("hypothesis", "hypothesis==6.155.2").map { _ in
+        "\(Self.pythonTools)/bin/python"
+    }
+
+    /// The folder of a virtual environment.
+    private static let pythonTools = "\(Self.root)/.build/python-tools"
+
+    /// Returns a program of a virtual environment, and installs its package first; nil if that fails.
+    private static func pythonTool(_ name: String, _ package: String) -> String? {
+        let folder = Self.pythonTools
+        let program = "\(folder)/bin/\(name)"
         if FileManager.default.isExecutableFile(atPath: program) { return program }
         for arguments in [
             ["python3", "-m", "venv", folder],
-            ["\(folder)/bin/pip", "install", "--quiet", "--disable-pip-version-check", "mypy==1.18.2"],
+            ["\(folder)/bin/pip", "install", "--quiet", "--disable-pip-version-check", package],
         ] {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -50,7 +64,7 @@ struct Script {
             guard process.terminationStatus == 0 else { return nil }
         }
         return program
-    }()
+    }
 
     /// The options with which generated TypeScript is compiled.
     static let tsc = [
