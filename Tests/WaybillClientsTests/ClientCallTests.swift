@@ -9,7 +9,7 @@ import WaybillTestSupport
 
 /// Generated clients in Python and in Node against a server: values, progress, errors, cancellation and
 /// subscriptions.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct ClientCallTests {
     /// The number of random values for each transport.
     private static let count =
