@@ -1,4 +1,4 @@
-"""A generated client against the server of the tests: generated.py values|calls|subscribe|resume ADDRESS."""
+"""A generated client against the server of the tests: generated.py values|calls|growth|subscribe|resume ADDRESS."""
 import asyncio
 import sys
 import urllib.request
@@ -81,6 +81,21 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     await asyncio.sleep(0.2)
 
 
+async def growth(client: ProbeClient, count: int) -> None:
+    """Calls a route many times, and checks the memory of the process after the first fifth of the calls."""
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    before = 0
+    for number in range(count):
+        if number == count // 5:
+            before = resident()
+        assert await client.probe.trace() == ""
+    grown = resident() - before
+    assert grown < 2 << 20, f"{grown} bytes"
+
+
 async def subscribe(address: str) -> None:
     topics: list[str] = []
     async with ProbeClient(address, token="secret") as client:
@@ -133,7 +148,12 @@ async def main(mode: str, address: str) -> None:
     if mode == "resume":
         return await resume(address, sys.argv[3])
     async with ProbeClient(address, token="secret") as client:
-        await (values(client) if mode == "values" else calls(client, address.startswith("http")))
+        if mode == "values":
+            await values(client)
+        elif mode == "growth":
+            await growth(client, int(sys.argv[3]))
+        else:
+            await calls(client, address.startswith("http"))
 
 
 try:

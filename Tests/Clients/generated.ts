@@ -1,7 +1,7 @@
-// A generated client against the server of the tests: node generated.js values|calls|subscribe|resume ADDRESS.
+// A generated client against the server of the tests: node generated.js values|calls|growth|subscribe|resume ADDRESS.
 import { Everything, OrderError, ProbeClient, WaybillError, parseJSON } from "./probe.js";
 
-declare const process: { argv: string[]; exitCode?: number };
+declare const process: { argv: string[]; exitCode?: number; memoryUsage(): { heapUsed: number } };
 
 const [, , mode = "", address = "", port = ""] = process.argv;
 const isWeb = address.startsWith("http");
@@ -82,6 +82,18 @@ async function calls(client: ProbeClient): Promise<void> {
   await pause(200);
 }
 
+/** Calls a route many times, and checks the smallest heap in the second and in the last fifth of the calls. */
+async function growth(client: ProbeClient, count: number): Promise<void> {
+  const smallest = [Infinity, Infinity, Infinity, Infinity, Infinity];
+  for (let number = 0; number < count; number++) {
+    check((await client.probe.trace()) === "", "trace");
+    const part = Math.floor((number * 5) / count);
+    smallest[part] = Math.min(smallest[part] ?? Infinity, process.memoryUsage().heapUsed);
+  }
+  const grown = (smallest[4] ?? Infinity) - (smallest[1] ?? 0);
+  check(grown < 2 << 20, `${grown} bytes`);
+}
+
 async function subscribe(): Promise<void> {
   const client = new ProbeClient(address, { token: "secret" });
   const topics: string[] = [];
@@ -133,7 +145,8 @@ async function main(): Promise<void> {
   if (mode === "subscribe") return subscribe();
   if (mode === "resume") return resume();
   const client = new ProbeClient(address, { token: "secret" });
-  await (mode === "values" ? values(client) : calls(client));
+  if (mode === "growth") await growth(client, Number(port));
+  else await (mode === "values" ? values(client) : calls(client));
   client.close();
 }
 

@@ -117,6 +117,21 @@ struct ClientCallTests {
     }
 
     @Test(arguments: Language.available)
+    func `a generated client does not grow with its calls`(language: Language) async throws {
+        let count = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 100_000 : Scale.of(2000)
+        try await ProbeServer.run { server in
+            let command = try await language.command("generated", in: server.folder)
+            try await server.withAddresses { addresses in
+                for address in addresses {
+                    let arguments = ["growth", address, "\(count)"]
+                    let run = try await Script.run(command + arguments, in: server.folder)
+                    #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.output.suffix(2000))")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Language.available)
     func `a subscription continues after the server has restarted`(language: Language) async throws {
         try await ProbeServer.run { server in
             let command = try await language.command("generated", in: server.folder)
