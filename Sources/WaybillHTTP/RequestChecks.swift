@@ -117,11 +117,13 @@ extension WaybillGateway {
         guard request.headers[.origin] != nil, !self.configuration.origins.isEmpty else {
             throw self.methodNotAllowed(path)
         }
+        let known = ["Authorization", "Content-Type", "Last-Event-ID", "Waybill-Return", "Waybill-Timeout"]
+        let headers = known + self.configuration.headers.sorted()
         return Response(
             status: .noContent,
             headers: [
                 .accessControlAllowMethods: "GET, POST",
-                .accessControlAllowHeaders: "Content-Type, Last-Event-ID, Waybill-Return, Waybill-Timeout",
+                .accessControlAllowHeaders: headers.joined(separator: ", "),
                 .accessControlMaxAge: "600",
             ]
         )

@@ -262,6 +262,9 @@ struct CallTests {
             )
             #expect(preflight.status == 204)
             #expect(preflight.headers.first(name: "Access-Control-Allow-Methods") == "GET, POST")
+            // A generated client sends a token and the headers of a trace.
+            let allowed = try #require(preflight.headers.first(name: "Access-Control-Allow-Headers"))
+            #expect(Set(allowed.split(separator: ", ")).isSuperset(of: ["Authorization", "traceparent"]))
         }
         try await GatewayServer.run(self.bus) { server in
             let headers = ["Origin": "http://127.0.0.1:\(server.port)"]
