@@ -113,8 +113,7 @@ extension BusCore {
             let subscriber = matched.subscribers[publication.next]
             publication.next += 1
             self.deliver(&message, to: subscriber, of: &publication, on: shard)
-            // The bus has admitted the publisher for one delivery only, so admit each further subscriber
-            // here.
+            // The budget of the loop has counted one delivery, so count one for each further subscriber here.
             if let shard, publication.next < matched.subscribers.count, !shard.consumeDeliveryBudgetIfOnLoop()
             {
                 return false

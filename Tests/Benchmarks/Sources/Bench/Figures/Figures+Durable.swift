@@ -25,7 +25,8 @@ extension Figures {
             Figure(
                 "durable.send-from-task",
                 must: .ratio(2.5),
-                subject: Subject("send, one at a time, from a task without a loop", iterations: 200) { count in
+                subject: Subject("send, one at a time, from a task without a loop", iterations: 200) {
+                    count in
                     try await withStore(at: folder.path("send.db")) { store, _ in
                         try await sendOneByOne(count, by: store)
                     }
