@@ -12,15 +12,15 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-// Behind traits, which are on by default, is what not every program needs: a package that turns one off does
-// not download it.
+// A package that turns the trait `Tool` off does not download this product. The products below have conditions
+// on other traits for the same reason.
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser",
     package: "swift-argument-parser",
     condition: .when(traits: ["Tool"])
 )
 
-// A macro's plug-in runs in the compiler, and what expands to nothing needs none of it.
+// The plug-in of the macros runs in the compiler and needs these products of swift-syntax.
 let macros = [
     "SwiftSyntax", "SwiftParser", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftCompilerPlugin",
     "SwiftDiagnostics",
@@ -64,7 +64,7 @@ let package = Package(
         .library(name: "WaybillDurable", targets: ["WaybillDurable"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         .library(name: "WaybillSimulation", targets: ["WaybillSimulation"]),
-        // For programs in C, which link it without Swift's package manager.
+        // C programs link this library without the Swift package manager.
         .library(name: "WaybillC", type: .dynamic, targets: ["WaybillC"]),
     ],
     traits: [
@@ -84,9 +84,9 @@ let package = Package(
             name: "Tool",
             description: "The command `waybill`, and the subcommand `routes` for other programs."
         ),
-        // Off by default: it needs libnats, which not every machine has.
+        // This trait is off by default, because it needs libnats, which some machines do not have.
         .trait(name: "NATS", description: "Modules in other processes and on other hosts, over NATS."),
-        // Off by default: it needs SQLite's header, which not every machine has.
+        // This trait is off by default, because it needs the header of SQLite, which some machines do not have.
         .trait(
             name: "Durable",
             description: "Messages that survive the end of the process, in an SQLite file."
@@ -117,13 +117,13 @@ let package = Package(
             pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
         ),
-        // Without the trait, no target depends on it, and libnats is not looked for.
+        // Without the trait NATS, no target depends on this one, and the build does not look for libnats.
         .systemLibrary(
             name: "CNATS",
             pkgConfig: "libnats",
             providers: [.apt(["libnats-dev"]), .brew(["cnats"])]
         ),
-        // Without the trait, no target depends on it, and SQLite is not looked for.
+        // Without the trait Durable, no target depends on this one, and the build does not look for SQLite.
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -146,7 +146,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // What is one router's alone, apart from the bus.
+        // The next three targets contain features of single routers, which the bus itself does not need.
         .target(
             name: "WaybillPerformances",
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
@@ -208,7 +208,7 @@ let package = Package(
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting"],
             swiftSettings: settings
         ),
-        // Clients in other languages and in Swift, whose fixed parts are files of those languages.
+        // This target generates clients. The fixed parts of the clients are files in their languages.
         .target(
             name: "WaybillClients",
             dependencies: ["Waybill", "WaybillDocuments", "WaybillRouting"],
@@ -244,7 +244,7 @@ let package = Package(
             ] + gateway,
             swiftSettings: settings
         ),
-        // A page that shows what a bus does; it is part of the program, so that no file has to be found.
+        // The page of the console is embedded in the program, so the program needs no files at run time.
         .target(
             name: "WaybillConsole",
             dependencies: [
@@ -260,13 +260,13 @@ let package = Package(
             ].map { .embedInCode("Page/\($0)") },
             swiftSettings: settings
         ),
-        // Values as JSON, for what reaches the bus from other processes.
+        // This target encodes and decodes the values of messages from and to other processes as JSON.
         .target(
             name: "WaybillJSON",
             dependencies: ["Waybill", "WaybillRouting"],
             swiftSettings: settings
         ),
-        // The header that C programs include, and its functions.
+        // `CWaybill` has the header that C programs include, and `WaybillC` has its functions.
         .target(name: "CWaybill"),
         .target(
             name: "WaybillC",
@@ -315,9 +315,9 @@ let package = Package(
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
             swiftSettings: settings
         ),
-        // The variables of the Swift runtime through which a simulation receives jobs.
+        // A simulation receives the jobs of tasks through variables of the Swift runtime.
         .target(name: "CSimulation"),
-        // A disk in memory that loses power; SQLite uses it as a file system.
+        // This file system for SQLite is a disk in memory that can lose its power.
         .target(
             name: "CFaultyDisk",
             dependencies: [.target(name: "CSQLite", condition: .when(traits: ["Durable"]))]
@@ -331,7 +331,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // The command apart from its main file: a test can import a library, and need not wait for a program.
+        // The main file of the command `waybill` is a separate target, because a test can import only a library.
         .executableTarget(
             name: "WaybillMain",
             dependencies: ["WaybillTool", argumentParser],
@@ -346,7 +346,7 @@ let package = Package(
                 .target(name: "WaybillNATS", condition: .when(traits: ["NATS"])),
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
-                // How long calls took, as a distribution.
+                // `waybill bench` prints percentiles of the durations of calls.
                 .product(
                     name: "Histogram",
                     package: "hdrhistogram-swift",
@@ -395,9 +395,9 @@ let package = Package(
             dependencies: ["WaybillEventLoop", "WaybillRouting", "WaybillTestSupport", "CLibUV", "CMeasure"],
             swiftSettings: settings
         ),
-        // What the allocator knows of itself, and the system of a thread, has no safe name in Swift.
+        // Tests read the size of the heap and the state of a thread through functions in C.
         .target(name: "CMeasure", path: "Tests/CMeasure"),
-        // What several test targets use: gates, journals, a module that insists on its loop, recorded data.
+        // Several test targets use these gates, journals, modules and recorded data.
         .target(
             name: "WaybillTestSupport",
             dependencies: [
@@ -408,7 +408,7 @@ let package = Package(
             resources: [.copy("Resources")],
             swiftSettings: settings
         ),
-        // Nodes of a cluster, and the servers that connect them in tests.
+        // Tests start nodes of a cluster and NATS servers with this target.
         .target(
             name: "WaybillNATSTestSupport",
             dependencies: [
@@ -549,7 +549,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Programs with defects that a simulation must find.
+        // These programs have defects that a simulation must find.
         .target(
             name: "PlantedBugs",
             dependencies: ["Waybill", "WaybillSimulation", "WaybillTestSupport"],
@@ -620,16 +620,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // The public face as a program, with the settings of a new package.
+        // This program uses the public declarations, with the settings of a new package.
         .executableTarget(name: "Face", dependencies: ["Waybill", "WaybillEventLoop"], path: "Tests/Face"),
-        // A node of a cluster, for tests of nodes in several processes.
+        // Tests of clusters start several processes of this program, each of which is a node.
         .executableTarget(
             name: "ClusterProgram",
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillNATS"],
             path: "Tests/ClusterProgram",
             swiftSettings: settings
         ),
-        // The server that `.ci/attacks` attacks.
+        // `.ci/attacks` attacks the server of this program.
         .executableTarget(
             name: "AttackedProgram",
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillNATS", "WaybillServe"]
@@ -637,14 +637,14 @@ let package = Package(
             path: "Tests/AttackedProgram",
             swiftSettings: settings
         ),
-        // A process that tests kill, to see what its store has kept.
+        // Tests kill this program, and then read the messages in the file of its store.
         .executableTarget(
             name: "LedgerProgram",
             dependencies: ["Waybill", "WaybillDurable"],
             path: "Tests/LedgerProgram",
             swiftSettings: settings
         ),
-        // Programs of their own, since tests neither end their process nor have the main thread.
+        // These are separate programs, because tests can neither end their process nor use the main thread.
         .executableTarget(
             name: "ExitProgram",
             dependencies: ["WaybillEventLoop", "CLibUV"],

@@ -1,4 +1,4 @@
-// What the examples in the documentation may take for granted.
+// The examples of the documentation may use these declarations.
 import Waybill
 import WaybillEventLoop
 
@@ -26,7 +26,7 @@ let eventLoop = EventLoop()
 let bus = MessageBus(eventLoop: eventLoop)
 let accounts = Accounts(eventLoop: eventLoop)
 
-/// What a handler of `app://user/<int:uid>` finds in its message.
+/// The parameters of a message that `app://user/<int:uid>` matches.
 let parameters: Parameters = {
     guard let address = try? Address("app://user/7?page=2&tag=a&tag=b") else { fatalError("that is a URL") }
     return Parameters(address: address)
