@@ -83,6 +83,7 @@ let package = Package(
             dependencies: waybill + [
                 "Subjects", "CMallocCount", "CMeasure",
                 .product(name: "WaybillConsole", package: "waybill"),
+                .product(name: "WaybillDurable", package: "waybill"),
                 .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),
             ],
             swiftSettings: settings

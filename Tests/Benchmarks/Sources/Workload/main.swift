@@ -3,6 +3,7 @@ import CMeasure
 import Subjects
 import Waybill
 import WaybillConsole
+import WaybillDurable
 import WaybillEventLoop
 import WaybillRouting
 import WaybillServe
@@ -80,6 +81,21 @@ func withConsole() throws -> Workload {
         return { count in
             _ = try await office.caller.route(Office.detail, on: office.bus, count)
             withExtendedLifetime(console) {}
+        }
+    }
+}
+
+/// A caller and a module on the main thread's loop, on a bus to which a durable store is attached.
+func withStore() throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop)
+        let path = "/tmp/waybill-workload-\(getpid()).db"
+        return { count in
+            let store = try await DurableStore(path)
+            try await office.bus.attach(store)
+            _ = try await office.caller.route(Office.detail, on: office.bus, count)
+            await store.close()
+            for suffix in ["", "-wal", "-lock"] { unlink(path + suffix) }
         }
     }
 }
@@ -198,6 +214,7 @@ var workloads: [String: () throws -> Workload] = [
     "same-loop": { try onOneLoop { try await $0.caller.route(Office.detail, on: $0.bus, $1) } },
     "same-loop-served": { try onServedLoop() },
     "same-loop-console": { try withConsole() },
+    "same-loop-store": { try withStore() },
     "same-loop-closure": { try onOneLoop { try await $0.caller.route(Office.closure, on: $0.bus, $1) } },
     "with-deadline": { try onOneLoop { try await $0.caller.routeInTime(Office.detail, on: $0.bus, $1) } },
     "same-loop-async": { try onOneLoop { try await $0.caller.route(Office.ready, on: $0.bus, $1) } },
