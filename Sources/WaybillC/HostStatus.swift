@@ -45,7 +45,7 @@ struct HostStatus: Error, Hashable {
         (.conflict, Self(WAYBILL_CONFLICT)),
         (.noRoute, Self(WAYBILL_NO_ROUTE)),
         (.noHandler, Self(WAYBILL_NO_HANDLER)),
-        (.refused, .refused),
+        (.refused, Self(WAYBILL_REFUSED)),
         (.missingParameter, Self(WAYBILL_MISSING_PARAMETER)),
         (.invalidParameter, Self(WAYBILL_INVALID_PARAMETER)),
         (.typeMismatch, Self(WAYBILL_TYPE_MISMATCH)),
