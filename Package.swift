@@ -12,8 +12,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-// A package that turns the trait `Tool` off does not download this product. The products below have conditions
-// on other traits for the same reason.
+// A package that turns the trait `Tool` off does not download this product. Other products below also depend on
+// a trait.
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser",
     package: "swift-argument-parser",
@@ -146,7 +146,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // The next three targets contain features of single routers, which the bus itself does not need.
+        // The next three targets contain features of other router libraries, which the bus itself does not need.
         .target(
             name: "WaybillPerformances",
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],

@@ -78,6 +78,8 @@ public struct GatewayConnector: Connector {
         for (name, value) in message.headers.sorted(by: { $0.key < $1.key }) {
             request.headers.add(name: name, value: value)
         }
+        // The gateway would read these headers itself.
+        for name in ["Waybill-Return", "Waybill-Timeout"] { request.headers.remove(name: name) }
         request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
         request.headers.replaceOrAdd(name: "Accept", value: "text/event-stream")
         if let deadline = message.deadline {
@@ -128,7 +130,7 @@ public struct GatewayConnector: Connector {
                     _ = await message.reply(with: JSONText(event.data))
                     try Task.checkCancellation()
                 case "reply": return JSONText(event.data)
-                case "failure": throw Self.error(event.data, url: url)
+                case "failure": throw Self.error(event.data, status: 200, url: url)
                 default: break
                 }
             }
@@ -140,17 +142,20 @@ public struct GatewayConnector: Connector {
     static func check(_ response: HTTPClientResponse, url: String) async throws {
         guard response.status.code >= 400 else { return }
         let problem = try await response.body.collect(upTo: Self.limit)
-        throw Self.error(Array(problem.readableBytesView), url: url)
+        throw Self.error(Array(problem.readableBytesView), status: response.status.code, url: url)
     }
 
     /// Returns the error that the problem details (RFC 9457) in a body describe.
-    private static func error(_ bytes: [UInt8], url: String) -> RoutingError {
+    ///
+    /// A proxy whose gateway cannot be reached sends a status without problem details.
+    private static func error(_ bytes: [UInt8], status: UInt, url: String) -> RoutingError {
         let problem = try? JSONText(validating: bytes)
         let detail = problem?.member(named: "detail")?.string ?? "the gateway rejected the request"
         let reference = problem?.member(named: "id")?.string.map { " (reference \($0))" } ?? ""
         let code = problem?.member(named: "code")?.string.flatMap { RoutingError.Code(named: $0) }
         let declared = problem?.member(named: "error").flatMap { DeclaredError($0, message: detail) }
-        return RoutingError(code ?? .refused, url: url, message: detail + reference, cause: declared)
+        let fallback: RoutingError.Code = [502, 503, 504].contains(status) ? .unreachable : .refused
+        return RoutingError(code ?? fallback, url: url, message: detail + reference, cause: declared)
     }
 }
 #endif

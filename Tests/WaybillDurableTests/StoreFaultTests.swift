@@ -104,6 +104,32 @@ import WaybillTestSupport
         await whole.close()
     }
 
+    @Test func `an older program that cannot open a killed process's file does not damage the store`()
+        async throws
+    {
+        let (path, copy) = (temporaryPath(), temporaryPath())
+        defer {
+            removeStore(path)
+            removeStore(copy)
+        }
+        let store = try await DurableStore(path)
+        try await store.send("app://work")
+        try await store.engine.perform { batch in
+            try StoreTables.set("schema", to: StoreTables.schema + 1, in: batch.tables.database)
+        }
+        for suffix in ["", "-wal", "-lock"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        await store.close()
+        #expect(await self.failure(opening: copy)?.code == .newerSchema)
+        // The database was closed, so SQLite has deleted the log, and the file contains all messages.
+        #expect(!FileManager.default.fileExists(atPath: "\(copy)-wal"))
+        try StoreTables.set("schema", to: StoreTables.schema, in: Database(copy, vfs: nil))
+        let whole = try await DurableStore(copy)
+        #expect(try await whole.messages().count == 1)
+        await whole.close()
+    }
+
     @Test func `a killed process's messages keep their delays when the wall clock is set back`() async throws
     {
         let (path, copy) = (temporaryPath(), temporaryPath())

@@ -29,7 +29,7 @@ struct TaskWork: Sendable {
     let endsTurn: Bool
 
     /// The work of the peer that sent the message; nil if nobody counts it.
-    fileprivate var external: ExternalWork? { self.message.extras?.work }
+    fileprivate var peerWork: ExternalWork? { self.message.extras?.work }
 }
 
 extension Exchange {
@@ -131,11 +131,11 @@ extension Exchange {
     ///     suspends.
     /// - Returns: The task.
     private func makeTask(for work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
-        work.external?.begin()
+        work.peerWork?.begin()
         if let queued {
             return queued.startTask { queued in
                 guard queued.begin(self) else {
-                    work.external?.end()
+                    work.peerWork?.end()
                     return
                 }
                 await self.perform(work, isolation: queued.handler.isolation)
@@ -182,7 +182,7 @@ extension Exchange {
 
     /// Handles the message in the calling task, which is isolated to an actor, and then ends the exchange.
     private func perform(_ work: TaskWork, isolation: isolated any Actor) async {
-        defer { work.external?.end() }
+        defer { work.peerWork?.end() }
         // The caller of an intercepted message may have been cancelled before the task began.
         if work.interception != nil, self.isOver {
             if work.endsTurn { work.handler?.mailbox.endTurn() }

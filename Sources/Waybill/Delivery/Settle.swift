@@ -144,14 +144,14 @@ extension BusCore {
             }
             handler?.counters.end(.replied, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
             self.count(.replied, on: shard)
-            if case .nobody = recipient { content.extras?.noteEnd(.delivered) }
+            if case .nobody = recipient { content.extras?.endUnawaited(with: .delivered) }
             return self.close(ticket)
         }
         self.report(error, of: content, ticket.id, for: recipient, at: handler)
         let kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
         handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: false)
         self.count(kind, on: shard)
-        if !recipient.isAwaited { content.extras?.noteEnd(.failed(error)) }
+        if !recipient.isAwaited { content.extras?.endUnawaited(with: .failed(error)) }
         self.close(ticket)
     }
 

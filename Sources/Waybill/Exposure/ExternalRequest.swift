@@ -30,8 +30,8 @@ package struct ExternalRequest: Sendable {
         /// - Parameters:
         ///   - origin: The origin of the peer's messages.
         ///   - audience: The audience whose exposures apply to the peer.
-        ///   - work: The work that the peer's messages cause; nil if nobody counts it. A peer with work may
-        ///     send only one message.
+        ///   - work: The work that the peer's message causes; nil if nobody counts it. The object counts one
+        ///     message, so a peer with work is created for each message.
         ///   - returnHandler: A closure that receives a reply's value when the return URL has the scheme
         ///     `caller`. This URL leads back to the peer.
         package init(

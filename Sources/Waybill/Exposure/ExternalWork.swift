@@ -10,7 +10,8 @@ package final class ExternalWork: Sendable {
     private let parts = Atomic<Int>(1)
     /// The closure for the end; nil after the call.
     ///
-    /// A program may keep the message of a peer, and must not keep what the closure holds.
+    /// The closure is released after the call, because a program may keep the message, and the message keeps
+    /// this object.
     private let onEnd: Locked<(@Sendable () -> Void)?>
 
     /// Creates work with one part, the wait for the outcome.
@@ -21,7 +22,9 @@ package final class ExternalWork: Sendable {
     /// - Parameter onEnd: Called once, when the last part has ended, on the thread that has ended it.
     package init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = Locked(onEnd) }
 
-    /// Adds a part; the caller must be within a part that has not ended.
+    /// Adds a part.
+    ///
+    /// Call this method only while another part has not ended, for example in the task of that part.
     package func begin() { self.parts.add(1, ordering: .relaxed) }
 
     /// Ends a part.

@@ -61,7 +61,7 @@ final class MessageExtras: Sendable {
     var work: ExternalWork? { self.isReturnOf == nil ? self.external?.work : nil }
 
     /// Records the outcome of a message that no caller awaits.
-    func noteEnd(_ outcome: ReturnLeg.Outcome) {
+    func endUnawaited(with outcome: ReturnLeg.Outcome) {
         self.isReturnOf?.end(outcome)
         self.work?.end()
     }

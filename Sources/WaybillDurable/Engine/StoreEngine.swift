@@ -59,9 +59,17 @@ actor StoreEngine: LoopBound {
     /// Opens the file.
     func open(_ path: String) throws(DurableError) {
         let configuration = self.settings.value.configuration
-        // A test's file system has no folder for a lock file. If opening fails, `lock` is released, which
-        // unlocks the file.
+        // A test's file system has no folder for a lock file. If opening fails, `lock` is released after the
+        // database has been closed, and unlocks the file.
         let lock = configuration.vfs == nil ? try StoreLock(path) : nil
+        defer { withExtendedLifetime(lock) {} }
+        try self.openDatabase(path, checkedBy: lock)
+        lock?.mark(.open)
+        self.lock = lock
+    }
+
+    private func openDatabase(_ path: String, checkedBy lock: StoreLock?) throws(DurableError) {
+        let configuration = self.settings.value.configuration
         let database = try Database(path, vfs: configuration.vfs)
         // Set the exclusive mode before WAL mode. SQLite then keeps the index of the write-ahead log in
         // memory, and no other process can write.
@@ -84,10 +92,8 @@ actor StoreEngine: LoopBound {
         self.clock = StoreClock(notBefore: try StoreTables.lastTime(in: database))
         try database.execute("COMMIT")
         self.numbers = MessageNumbers(after: reserved)
-        self.tables = try StoreTables(database)
         self.schedules = try ScheduleTable(database)
-        lock?.mark(.open)
-        self.lock = lock
+        self.tables = try StoreTables(database)
     }
 
     /// The reason why the store accepts no work; nil while the store accepts work.
@@ -230,6 +236,7 @@ actor StoreEngine: LoopBound {
     private func checkpoint(_ tables: StoreTables) {
         do {
             _ = try tables.database.checkpoint()
+            self.lock?.noteCheckpoint()
         } catch {
             self.fail([], with: error)
         }

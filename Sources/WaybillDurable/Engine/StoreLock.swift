@@ -14,7 +14,7 @@ final class StoreLock {
     private let path: String
     private let descriptor: CInt
     /// The content that the last process has left in the lock file.
-    private let left: Content
+    private let previous: Content
     /// The content that this process has written into the lock file.
     private var content = Content()
 
@@ -30,7 +30,7 @@ final class StoreLock {
     }
 
     enum State: String {
-        /// The store is possibly incomplete without its write-ahead log, which exists.
+        /// The write-ahead log exists, and possibly has changes that the file does not have.
         case open
         case closed
     }
@@ -53,9 +53,11 @@ final class StoreLock {
         }
         self.path = path
         self.descriptor = descriptor
-        self.left = Content(of: descriptor)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let name = self.left.process.map { "process \($0)" } ?? "another process"
+        let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        // Read the content after the attempt to lock the file, because another process writes it before.
+        self.previous = Content(of: descriptor)
+        guard isLocked else {
+            let name = self.previous.process.map { "process \($0)" } ?? "another process"
             throw DurableError(
                 .inUse,
                 message: "\(path) is in use by \(name); stop that process, or choose another file"
@@ -69,7 +71,7 @@ final class StoreLock {
                 message: "\(path) cannot be written: \(reason); change the permissions of the file"
             )
         }
-        if exists, self.left.state == .open, !self.hasLog { throw self.incomplete("is missing") }
+        if exists, self.previous.state == .open, !self.hasLog { throw self.incomplete("is missing") }
     }
 
     deinit {
@@ -86,11 +88,15 @@ final class StoreLock {
     /// - Parameter pages: The number of pages that SQLite has found in the log.
     /// - Throws: `corrupt` if pages are missing.
     func check(pages: Int) throws(DurableError) {
-        // A process that was killed has possibly begun to overwrite the log, which then has another salt.
-        guard self.left.state == .open, pages < self.left.pages else { return }
+        guard self.previous.state == .open else { return }
         let salt = self.readSalt()
-        guard salt == self.left.salt || salt == 0 else { return }
-        throw self.incomplete("has \(pages) of its \(self.left.pages) pages")
+        // SQLite overwrites the log only after it has copied all pages into the file. A shorter log with
+        // another salt is therefore complete.
+        if pages < self.previous.pages, salt == self.previous.salt || salt == 0 {
+            throw self.incomplete("has \(pages) of its \(self.previous.pages) pages")
+        }
+        // If this process does not open the store after all, `deinit` updates the lock file.
+        self.content = self.previous
     }
 
     private func incomplete(_ problem: String) -> DurableError {
@@ -102,13 +108,19 @@ final class StoreLock {
     }
 
     /// Writes the state of the store into the lock file.
-    func mark(_ state: State) { self.write(Content(process: "\(getpid())", state: state)) }
+    func mark(_ state: State) {
+        self.write(Content(process: "\(getpid())", state: state))
+        // SQLite then deletes the log. After a power cut, the system must not restore only the old content.
+        if state == .closed { fsync(self.descriptor) }
+    }
+
+    /// Records that SQLite has copied the log, so that it may overwrite the log from its beginning.
+    func noteCheckpoint() { self.content.salt = 0 }
 
     /// Writes the number of pages that the write-ahead log has after a commit.
     func noteCommit(pages: Int) {
         var content = self.content
-        // If the log has not become longer, SQLite has overwritten it from its beginning.
-        if pages <= content.pages || content.salt == 0 { content.salt = self.readSalt() }
+        if content.salt == 0 { content.salt = self.readSalt() }
         content.pages = pages
         self.write(content)
     }

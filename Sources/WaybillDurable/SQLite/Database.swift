@@ -41,7 +41,11 @@ final class Database {
         unsafe sqlite3_progress_handler(connection, 10_000, ConnectionObserver.interrupt, context)
     }
 
-    deinit { unsafe sqlite3_close_v2(self.connection) }
+    deinit {
+        // The connection is closed only after its statements have been released.
+        self.statements = [:]
+        unsafe sqlite3_close_v2(self.connection)
+    }
 
     /// Runs a statement that returns no rows.
     func execute(_ sql: String, _ values: SQLValue...) throws(DurableError) {

@@ -225,7 +225,10 @@ extension ClusterCore {
         }
         let senders: RequestBudget.Senders = isNode ? .nodes : .clients
         let (count, size) = (frame.messages.count, message.payload.count)
-        guard self.budget.hasRoom(forRequests: count, size: size, of: senders) else {
+        // Accept the answer to a progress reply and a cancellation in any case, because they help requests to
+        // end.
+        let isAboutRequest = frame.messages.count == 1 && frame.messages.allSatisfy(\.isAboutRequest)
+        guard isAboutRequest || self.budget.hasRoom(forRequests: count, size: size, of: senders) else {
             return self.refuse(frame, of: senders, message.reply)
         }
         // Each request of a batch is charged its own size. The batch may be nearly as large as one of them.

@@ -77,8 +77,8 @@ public final class ClusterNode: Sendable {
         /// The maximum number of requests, notifications and events from all clients that are not nodes; 4,096
         /// by default.
         ///
-        /// A message counts until its handler has returned. A sender counts as a node after its first
-        /// announcement.
+        /// A request or notification counts until its handler has returned, and an event until it is answered.
+        /// A sender counts as a node after its first announcement.
         public var requestsOfClients = 4096
 
         /// The maximum number of bytes in the messages that ``requestsOfClients`` counts; 64 MiB by default.

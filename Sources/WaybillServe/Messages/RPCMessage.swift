@@ -21,6 +21,12 @@ package struct RPCMessage: Sendable {
         if case .notification(SystemMethod.publish.rawValue, _) = self.content { true } else { false }
     }
 
+    /// Whether the message is a notification about a request that is underway.
+    package var isAboutRequest: Bool {
+        guard case .notification(let method, _) = self.content else { return false }
+        return method == SystemMethod.answer.rawValue || method == SystemMethod.cancelRequest.rawValue
+    }
+
     /// The size of the message, in bytes.
     let size: Int
 

@@ -39,8 +39,8 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     /// Asks for permission to run a call.
     ///
-    /// - Returns: Whether the call may run now. If the result is false, the call waits until ``end(_:)``
-    ///   returns its connection.
+    /// - Returns: Whether the call may run now. If the result is false, the call waits until ``end(_:)`` or
+    ///   ``close(_:movingCallsTo:)`` returns its connection.
     mutating func ask(_ connection: Connection) -> Bool {
         var calls = self.calls[connection] ?? Calls()
         if calls.waiting == 0, self.start(connection) { return true }
@@ -76,17 +76,35 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         self.calls[connection] = calls.isOver ? nil : calls
     }
 
-    /// Removes the turn of a closed connection, which must have no waiting calls.
+    /// Removes a closed connection and its waiting calls, and moves its running calls to another connection.
     ///
-    /// The running calls of the connection keep their places until they end.
-    mutating func leave(_ connection: Connection) {
-        guard var calls = self.calls[connection], calls.hasTurn else { return }
-        self.turns.removeFirst(self.next)
-        self.next = 0
-        self.turns.removeAll { $0 == connection }
-        calls.hasTurn = false
-        self.calls[connection] = calls.isOver ? nil : calls
+    /// The running calls then possibly use more shared places than the limit allows. No other call gets a
+    /// shared place until enough of them have ended.
+    ///
+    /// - Returns: The connections that may now run the call that has waited longest.
+    mutating func close(_ connection: Connection, movingCallsTo other: Connection) -> [Connection] {
+        guard let calls = self.calls.removeValue(forKey: connection) else { return [] }
+        self.waiting -= calls.waiting
+        if calls.hasTurn {
+            self.turns.removeFirst(self.next)
+            self.next = 0
+            self.turns.removeAll { $0 == connection }
+        }
+        var rest = self.calls[other] ?? Calls()
+        let before = self.sharedPlaces(of: calls.running) + self.sharedPlaces(of: rest.running)
+        rest.running += calls.running
+        self.sharedRunning += self.sharedPlaces(of: rest.running) - before
+        self.calls[other] = rest.isOver ? nil : rest
+        var started: [Connection] = []
+        while true {
+            let more = self.takeTurns()
+            if more.isEmpty { return started }
+            started += more
+        }
     }
+
+    /// The number of shared places that a connection uses for its running calls.
+    private func sharedPlaces(of running: Int) -> Int { max(0, running - self.guaranteed) }
 
     private mutating func start(_ connection: Connection) -> Bool {
         let running = self.calls[connection]?.running ?? 0

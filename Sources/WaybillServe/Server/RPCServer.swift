@@ -143,6 +143,7 @@ actor RPCServerCore: LoopBound {
     func serve() async throws {
         let listener = try await self.start()
         defer {
+            self.load.assumeOnLoop { $0.drain() }
             listener.close()
             self.watch.take()?.cancel()
         }
@@ -211,6 +212,7 @@ actor RPCServerCore: LoopBound {
         guard !self.isDraining else { return }
         self.isDraining = true
         self.listener?.close()
+        self.load.assumeOnLoop { $0.drain() }
         for session in self.sessions.values { session.assumeOnLoop { $0.connection?.drain($0) } }
         let deadline = Deadline(after: self.configuration.drainLimit, by: self.eventLoop.time)
         self.eventLoop.schedule(at: deadline) { [weak self] in

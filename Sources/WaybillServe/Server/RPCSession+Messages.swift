@@ -139,9 +139,9 @@ extension RPCSession {
 
     /// Code that begins to handle a call or message.
     ///
-    /// The code passes the work to the bus. If no number belongs to the message, the code or the bus ends the
-    /// first part of the work.
-    typealias Start = (isolated RPCSession, ExternalWork) -> Void
+    /// The code passes the work to the bus. A message without a response has no number. The bus ends the first
+    /// part of its work, or the code does if the bus rejects the message.
+    typealias Start = @Sendable (isolated RPCSession, ExternalWork) -> Void
 
     /// Runs a call or message now, or, on a connection, later when the connection may run another call.
     ///

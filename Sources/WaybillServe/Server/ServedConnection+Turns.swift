@@ -7,7 +7,7 @@ internal import WaybillRouting
 /// They are in the order of their arrival. ``CallTurns`` decides which of them may run, and explains the word
 /// place.
 struct WaitingCalls {
-    struct Call {
+    struct Call: Sendable {
         /// The number of the request; nil for a message without a response.
         let number: ServedRequests.Number?
         /// The size of a message without a response, in bytes; 0 for a request.
@@ -15,6 +15,8 @@ struct WaitingCalls {
         /// The timer that fails the call at its deadline.
         let timer: ScheduledTimer?
         let start: RPCSession.Start
+        /// The session, if its connection has been closed; nil while the session retains this value.
+        var session: RPCSession?
     }
 
     private var calls: [Call] = []
@@ -43,12 +45,10 @@ struct WaitingCalls {
         return call
     }
 
-    /// Removes and returns the calls that have a response.
-    mutating func removeRequests() -> [Call] {
-        let calls = self.calls[self.first...]
-        self.calls = calls.filter { $0.number == nil }
-        self.first = 0
-        return calls.filter { $0.number != nil }
+    /// Removes and returns all calls.
+    mutating func removeAll() -> ArraySlice<Call> {
+        defer { self = WaitingCalls() }
+        return self.calls[self.first...]
     }
 
     mutating func remove(_ number: ServedRequests.Number) -> Call? {
@@ -119,16 +119,19 @@ extension ServedConnection {
 
     /// Begins the call that has waited longest, because the connection has a place for this call.
     func startWaiting(_ session: isolated RPCSession) {
-        let isClosed = session.phase == .closed
-        if !isClosed, !self.waitingCalls.isEmpty, self.channel.unsentBytes > session.limits.unreadBytes {
+        if session.phase != .closed, !self.waitingCalls.isEmpty,
+            self.channel.unsentBytes > session.limits.unreadBytes
+        {
             return self.pause(session)
         }
         // If the waiting call has ended after its place was assigned, give the place back.
-        guard let call = self.waitingCalls.popFirst() else { return self.givePlaceBack() }
+        guard session.phase != .closed, let call = self.waitingCalls.popFirst() else {
+            return self.givePlaceBack()
+        }
         call.timer?.cancel()
         self.countReceivedBytes(of: session)
         self.begin(call.number, in: session, start: call.start)
-        if isClosed { self.removeIfIdle() } else { self.channel.flushSoon() }
+        self.channel.flushSoon()
     }
 
     /// Gives the place back until the peer has read its answers.
@@ -158,13 +161,7 @@ extension ServedConnection {
         in session: isolated RPCSession,
         start: RPCSession.Start
     ) {
-        let work = ExternalWork { [load, number = self.number] in
-            // The handler's loop is possibly not the loop of the server.
-            guard load.eventLoop.isInEventLoop else {
-                return load.eventLoop.execute { load.assumeOnLoop { $0.end(number) } }
-            }
-            load.assumeOnLoop { $0.end(number) }
-        }
+        let work = ExternalWork { [load, number = self.number] in load.endOnAnyThread(number) }
         session.begin(number, work, start)
         if number == nil { self.closeIfDrained(session) }
     }
@@ -181,25 +178,23 @@ extension ServedConnection {
     ) -> Bool {
         guard let call = self.waitingCalls.remove(number) else { return false }
         call.timer?.cancel()
-        self.load.assumeOnLoop { [connection = self.number] in $0.withdraw(connection) }
+        if self.pausedCalls > 0 {
+            self.pausedCalls -= 1
+        } else {
+            self.load.assumeOnLoop { [connection = self.number] in $0.withdraw(connection) }
+        }
         let error = RoutingError(code, message: "the request ended before it was handled")
         session.fail(number, with: session.failure(error))
         self.channel.flushSoon()
         return true
     }
 
-    /// Drops the waiting requests, because the peer is disconnected.
+    /// Removes all waiting calls, because the peer is disconnected.
     ///
-    /// The waiting messages without a response are still handled in turn.
-    func dropWaitingRequests() {
-        for call in self.waitingCalls.removeRequests() {
-            call.timer?.cancel()
-            self.load.assumeOnLoop { [number] in $0.withdraw(number) }
-        }
-        self.removeIfIdle()
-    }
-
-    private func removeIfIdle() {
-        if self.waitingCalls.isEmpty { self.load.assumeOnLoop { [number] in $0.remove(number) } }
+    /// - Returns: The messages without a response, which are still handled.
+    func takeWaitingMessages() -> [WaitingCalls.Call] {
+        let calls = self.waitingCalls.removeAll()
+        for call in calls { call.timer?.cancel() }
+        return calls.filter { $0.number == nil }
     }
 }

@@ -247,11 +247,13 @@ extension ServedConnection {
     ///   - requests: The number of requests that have not been answered.
     ///   - session: The session, whose requests have been cancelled.
     func leave(abandoning requests: Int, in session: isolated RPCSession) {
+        let messages = self.takeWaitingMessages()
         self.setFrameBytes(0, in: session)
         self.ledger.note { $0.abandoned += requests }
         let subscriptions = session.subscriptions.count
-        self.load.assumeOnLoop { [number] in $0.close(number, subscriptions: subscriptions) }
-        self.dropWaitingRequests()
+        self.load.assumeOnLoop { [number] in
+            $0.close(number, subscriptions: subscriptions, leaving: messages, of: session)
+        }
     }
 
     /// Closes the connection if the peer exceeds one of its time limits.

@@ -1,3 +1,4 @@
+internal import Waybill
 internal import WaybillEventLoop
 
 /// The resources that the connections of a server share.
@@ -13,6 +14,10 @@ actor ServerLoad: LoopBound {
     /// The connections that have a place for a waiting call and have not begun the call yet.
     private var due: [Int] = []
     private var isStarting = false
+    /// The messages without a response that closed connections have left, and that wait for their turns.
+    private var left = WaitingCalls()
+    /// Whether the server shuts down, so that no message waits for its turn any more.
+    private var isDraining = false
     /// The unread bytes of each connection at the time of its last answer.
     ///
     /// A connection without unread bytes has no entry.
@@ -23,6 +28,9 @@ actor ServerLoad: LoopBound {
     /// The size of the received messages that all connections keep in memory, in bytes.
     private var receivedBytes = 0
     private var subscriptions = 0
+
+    /// The number that all closed connections have together.
+    private static let closed = 0
 
     init(_ limits: RPCServer.Limits, on eventLoop: EventLoop) {
         self.eventLoop = eventLoop
@@ -39,18 +47,57 @@ actor ServerLoad: LoopBound {
         return self.lastNumber
     }
 
-    /// Removes the bytes and subscriptions of a connection that is closed.
+    /// Removes a connection and its bytes and subscriptions.
     ///
-    /// The running and waiting calls of the connection keep their places and turns until they end.
-    func close(_ number: Int, subscriptions: Int) {
+    /// The running calls keep their places until they end. All closed connections together have the places of
+    /// one connection, so that a peer cannot get more places by connecting again.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the connection.
+    ///   - subscriptions: The number of its subscriptions.
+    ///   - messages: The messages without a response that wait for their turns.
+    ///   - session: The session of the connection.
+    func close(
+        _ number: Int,
+        subscriptions: Int,
+        leaving messages: [WaitingCalls.Call],
+        of session: RPCSession
+    ) {
+        guard self.sessions.removeValue(forKey: number) != nil else { return }
         self.subscriptions -= subscriptions
         self.setUnread(0, of: number)
+        self.start(self.turns.close(number, movingCallsTo: Self.closed))
+        for var message in messages {
+            message.session = session
+            if self.isDraining || self.turns.ask(Self.closed) {
+                Self.begin(message, in: self)
+            } else {
+                self.left.append(message)
+                self.receivedBytes += message.bytes
+            }
+        }
     }
 
-    /// Removes a closed connection that has no waiting calls.
-    func remove(_ number: Int) {
-        self.sessions[number] = nil
-        self.turns.leave(number)
+    /// Begins all messages that wait, because the server shuts down.
+    func drain() {
+        self.isDraining = true
+        while let message = self.takeLeftMessage() {
+            self.turns.withdraw(Self.closed)
+            Self.begin(message, in: self)
+        }
+    }
+
+    private func takeLeftMessage() -> WaitingCalls.Call? {
+        let message = self.left.popFirst()
+        self.receivedBytes -= message?.bytes ?? 0
+        return message
+    }
+
+    /// Begins to handle a message of a closed connection.
+    private nonisolated static func begin(_ message: WaitingCalls.Call, in load: ServerLoad) {
+        message.session?.assumeOnLoop { session in
+            session.begin(nil, ExternalWork { load.endOnAnyThread(Self.closed) }, message.start)
+        }
     }
 }
 
@@ -66,7 +113,18 @@ extension ServerLoad {
     func begin(_ number: Int) { self.start([number]) }
 
     /// Ends a running call.
-    func end(_ number: Int) { self.start(self.turns.end(number)) }
+    func end(_ number: Int) {
+        self.start(self.turns.end(self.sessions[number] == nil ? Self.closed : number))
+    }
+
+    /// Ends a running call, whose handler is possibly on another loop than the server.
+    nonisolated func endOnAnyThread(_ number: Int) {
+        if self.eventLoop.isInEventLoop {
+            self.assumeOnLoop { $0.end(number) }
+        } else {
+            self.eventLoop.execute { self.assumeOnLoop { $0.end(number) } }
+        }
+    }
 
     /// Whether the number of waiting calls exceeds the limit of the server.
     var isCrowded: Bool { self.turns.waiting > self.limits.waitingCallsOfAll }
@@ -88,7 +146,14 @@ extension ServerLoad {
             let numbers = self.due
             self.due = []
             for number in numbers {
-                self.sessions[number]?.assumeOnLoop { $0.connection?.startWaiting($0) }
+                if let session = self.sessions[number] {
+                    session.assumeOnLoop { $0.connection?.startWaiting($0) }
+                } else if number == Self.closed, let message = self.takeLeftMessage() {
+                    Self.begin(message, in: self)
+                } else {
+                    // The connection was closed after its call had got a place.
+                    self.end(number)
+                }
                 await EventLoop.yieldIfDue()
             }
         }

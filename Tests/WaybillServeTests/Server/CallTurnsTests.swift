@@ -35,19 +35,19 @@ struct CallTurnsTests {
     }
 
     @Test
-    func `the running calls of a connection that leaves keep their places`() {
+    func `the running calls of a closed connection keep their places`() {
         var turns = CallTurns<Int>(guaranteed: 1, shared: 2)
         for _ in 0..<4 { _ = turns.ask(1) }
         let asked = (1...3).map { _ in turns.ask(2) }
         #expect(asked == [true, false, false])
-        turns.withdraw(1)
-        turns.leave(1)
-        turns.leave(1)
-        #expect(turns.waiting == 2)
-        let ended = (1...3).map { _ in turns.end(1) }
+        let (closed, again) = (
+            turns.close(1, movingCallsTo: 0), turns.close(1, movingCallsTo: 0)
+        )
+        #expect(closed.isEmpty && again.isEmpty && turns.waiting == 2)
+        let ended = (1...3).map { _ in turns.end(0) }
         #expect(ended == [[2], [2], []])
-        let again = turns.end(1)
-        #expect(again.isEmpty)
+        let last = turns.end(0)
+        #expect(last.isEmpty)
     }
 
     @Test
@@ -93,7 +93,9 @@ struct CallTurnsTests {
             case 8 where waiting[connection, default: 0] > 0:
                 waiting[connection, default: 0] -= 1
                 turns.withdraw(connection)
-            case 9 where waiting[connection, default: 0] == 0: turns.leave(connection)
+            case 9 where generator.isOne(in: 4) && running[connection, default: 0] == 0:
+                waiting[connection] = 0
+                start(turns.close(connection, movingCallsTo: -1))
             default: break
             }
             #expect(turns.waiting == waiting.values.reduce(0, +))

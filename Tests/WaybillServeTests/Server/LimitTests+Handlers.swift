@@ -90,6 +90,66 @@ extension LimitTests {
     }
 
     @Test
+    func `all closed connections together have the places of one connection`() async throws {
+        try await self.withStubbornHandler { served, gate, begun in
+            for number in 0..<10 {
+                let client = try await served.client()
+                for _ in 0..<3 { try await client.send(self.notification(number)) }
+                try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#)
+                _ = try await client.line()
+                client.connection.close()
+                #expect(await served.balances())
+            }
+            // Each connection has begun one call while it was open.
+            #expect(begun.entries == Array(0..<10))
+            gate.open()
+            #expect(await eventually { begun.count == 30 })
+        }
+    }
+
+    @Test
+    func `calls that wait when their connection is closed leave all places free`() async throws {
+        try await self.withLimits {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 4
+        } _: { served in
+            let gate = Gate()
+            try served.bus.register("app://stubborn") { _ in await gate.wait() }
+            for _ in 0..<20 {
+                let client = try await served.client()
+                for id in 0..<50 {
+                    try await client.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"app://stubborn"}"#)
+                    try await client.send(self.notification(id))
+                }
+                client.connection.close()
+            }
+            #expect(await served.balances())
+            gate.open()
+            #expect(await eventually { served.bus.statistics.inFlight == 0 })
+            let client = try await served.client()
+            for id in 0..<5 { try await client.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"app://wait"}"#) }
+            #expect(await eventually { served.bus.statistics.inFlight == 5 })
+            client.connection.close()
+        }
+    }
+
+    @Test
+    func `a server that shuts down begins the notifications that wait`() async throws {
+        let handled = Tally()
+        try await self.withStubbornHandler { served, gate, begun in
+            let client = try await served.client()
+            for number in 0..<5 { try await client.send(self.notification(number)) }
+            client.connection.close()
+            #expect(await served.balances())
+            #expect(begun.entries == [0])
+            served.server.beginGracefulShutdown()
+            #expect(await eventually { begun.entries == [0, 1, 2, 3, 4] })
+            handled.add()
+        }
+        #expect(handled.count == 1)
+    }
+
+    @Test
     func `a notification that is rejected gives its place back`() async throws {
         try await self.withStubbornHandler { served, _, _ in
             let client = try await served.client()

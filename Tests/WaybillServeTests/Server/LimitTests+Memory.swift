@@ -49,10 +49,12 @@ extension LimitTests {
         #expect(try await other.line()?.contains(#""result":"now""#) == true)
         full.connection.close()
         #expect(await eventually { served.server.statistics.openConnections == 1 })
-        for _ in 0..<3 {
+        // The waiting messages of the closed connection are handled when its running call has ended.
+        let hasRoom = try await eventually {
             try await other.send(Self.call("app://now"))
-            #expect(try await other.line()?.contains(#""result":"now""#) == true)
+            return try await other.line()?.contains(#""result":"now""#) == true
         }
+        #expect(hasRoom)
     }
 
     @Test
