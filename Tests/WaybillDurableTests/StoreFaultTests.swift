@@ -104,6 +104,19 @@ import WaybillTestSupport
         await whole.close()
     }
 
+    @Test func `a large transaction returns after its pages have been copied into the file`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let store = try await DurableStore(path)
+        try await store.transaction { transaction in
+            try transaction.execute("CREATE TABLE texts (text TEXT)")
+            try transaction.execute("INSERT INTO texts VALUES (?)", String(repeating: "x", count: 8_000_000))
+        }
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        #expect(size > 8_000_000)
+        await store.close()
+    }
+
     @Test func `an older program that cannot open a killed process's file does not damage the store`()
         async throws
     {

@@ -139,6 +139,7 @@ actor StoreEngine: LoopBound {
         var results: [StoreWork.Completion] = []
         var schedules = self.schedules
         let changes = tables.database.totalChanges
+        let logPages = tables.database.logPages
         do {
             try tables.begin()
             for (index, work) in works.enumerated() {
@@ -169,10 +170,14 @@ actor StoreEngine: LoopBound {
         }
         (self.lanes, self.numbers, self.schedules) = (batch.lanes, batch.numbers, schedules)
         self.isRetrying = false
+        let logLimit = self.settings.value.configuration.logLimit
+        // A transaction that has written many pages also waits for the copy of these pages, so that the sends
+        // after it do not wait.
+        if tables.database.logPages - logPages >= logLimit { self.checkpoint(tables) }
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
         if self.lanes.inFlight == 0 { self.resumeDrainWaiters() }
-        if tables.database.logPages >= self.settings.value.configuration.logLimit { self.checkpoint(tables) }
+        if tables.database.logPages >= logLimit { self.checkpoint(tables) }
         self.armTimer()
         return nil
     }
