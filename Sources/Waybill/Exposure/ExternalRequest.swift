@@ -15,9 +15,9 @@ package struct ExternalRequest: Sendable {
     package var origin: MessageOrigin { self.caller.origin }
     /// The operations for which the URL is exposed, if the caller has just looked them up; otherwise empty.
     package var operations: ExposedOperations = []
-    private let caller: ExternalCaller
+    private var caller: ExternalCaller
     var audience: Audience { self.caller.audience }
-    let content: Request
+    private(set) var content: Request
 
     /// The peer that sends requests.
     package struct Peer: Sendable {
@@ -30,17 +30,11 @@ package struct ExternalRequest: Sendable {
         /// - Parameters:
         ///   - origin: The origin of the peer's messages.
         ///   - audience: The audience whose exposures apply to the peer.
-        ///   - work: The work that the peer's message causes; nil if nobody counts it. The object counts one
-        ///     message, so a peer with work is created for each message.
         ///   - returnHandler: A closure that receives a reply's value when the return URL has the scheme
         ///     `caller`. This URL leads back to the peer.
-        package init(
-            origin: MessageOrigin,
-            audience: Audience = .peers,
-            work: ExternalWork? = nil,
-            returnHandler: ReturnHandler? = nil
-        ) {
-            self.caller = ExternalCaller(origin, for: audience, work: work, returnHandler: returnHandler)
+        package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
+        {
+            self.caller = ExternalCaller(origin, for: audience, returnHandler: returnHandler)
             self.extras = MessageExtras(external: self.caller)
         }
     }
@@ -121,6 +115,14 @@ extension ExternalRequest {
     /// The time at which the peer stops waiting.
     package var deadline: ContinuousClock.Instant? { self.content.expiry.instant }
 
+    /// Returns the same request with an object that counts the work of its message.
+    package func counted(by work: ExternalWork) -> ExternalRequest {
+        var request = self
+        request.caller = self.caller.counted(by: work)
+        request.content.extras = self.content.extras?.replacing(external: request.caller)
+        return request
+    }
+
     /// Returns whether the deadline that the peer has set has passed, by the clock of a bus.
     package func isOverdue(on bus: MessageBus) -> Bool {
         self.content.expiry.exists && self.content.expiry.hasPassed(by: bus.core.time)
@@ -152,6 +154,17 @@ final class ExternalCaller: Sendable {
         self.returnID = returnID
         self.work = work
         self.returnHandler = returnHandler
+    }
+
+    /// Returns a copy whose message's work is counted.
+    func counted(by work: ExternalWork) -> ExternalCaller {
+        ExternalCaller(
+            self.origin,
+            for: self.audience,
+            work: work,
+            returnHandler: self.returnHandler,
+            returnID: self.returnID
+        )
     }
 
     /// Returns a copy whose returned values have another correlation ID.

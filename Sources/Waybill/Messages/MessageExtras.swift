@@ -71,6 +71,7 @@ final class MessageExtras: Sendable {
         headers: [String: String]? = nil,
         interception: InterceptionState? = nil,
         returnPath: ReturnPath? = nil,
+        external: ExternalCaller? = nil,
         provenance: MessageProvenance? = nil
     ) -> MessageExtras {
         MessageExtras(
@@ -80,7 +81,7 @@ final class MessageExtras: Sendable {
             interception: interception ?? self.interception,
             returnPath: returnPath ?? self.returnPath,
             isReturnOf: self.isReturnOf,
-            external: self.external,
+            external: external ?? self.external,
             source: self.source,
             provenance: provenance ?? self.provenance
         )

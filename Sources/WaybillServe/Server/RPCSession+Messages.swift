@@ -107,17 +107,17 @@ extension RPCSession {
     ) throws(RPCFailure) {
         let attachment = parameters.attachment
         let deadline = self.deadline(of: attachment)
+        let request = self.request(
+            url,
+            values: parameters.values,
+            attachment: attachment,
+            deadline: deadline,
+            from: self.peer(id)
+        )
         try self.inTurn(number, deadline: deadline) { session, work in
-            let request = session.request(
-                url,
-                values: parameters.values,
-                attachment: attachment,
-                deadline: deadline,
-                from: session.peer(id, work)
-            )
             let rest: ExternalAttempt.Rest
             do throws(RoutingError) {
-                switch try session.bus.begin(request) {
+                switch try session.bus.begin(request.counted(by: work)) {
                 case .replied(let value, _):
                     return session.reply(to: number, with: try session.encoded(value))
                 case .pending(let pending): rest = pending
@@ -202,8 +202,8 @@ extension RPCSession {
     /// Returns the peer for a request with an ID.
     ///
     /// The peer receives the values for the return URLs of the request.
-    func peer(_ id: RPCID?, _ work: ExternalWork? = nil) -> ExternalRequest.Peer {
-        ExternalRequest.Peer(origin: self.origin, audience: self.audience, work: work) {
+    func peer(_ id: RPCID?) -> ExternalRequest.Peer {
+        ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
             [weak self] url, value, headers in self?.takeReturn(url, value: value, headers: headers, id: id)
         }
     }

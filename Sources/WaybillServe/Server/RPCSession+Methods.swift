@@ -76,16 +76,15 @@ extension RPCSession {
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
-                let deadline = self.deadline(of: parameters.attachment)
+                let request = self.request(
+                    method,
+                    values: parameters.values,
+                    attachment: parameters.attachment,
+                    deadline: self.deadline(of: parameters.attachment),
+                    from: self.peerWithoutID
+                )
                 return try self.inTurn(nil, bytes: size, record: makeRecord(size)) { session, work in
-                    let request = session.request(
-                        method,
-                        values: parameters.values,
-                        attachment: parameters.attachment,
-                        deadline: deadline,
-                        from: session.peer(nil, work)
-                    )
-                    session.post(request, work)
+                    session.post(request.counted(by: work), work)
                 }
             }
             switch SystemMethod(rawValue: method) {
@@ -164,7 +163,7 @@ extension RPCSession {
             values: element.values,
             attachment: element.attachment,
             deadline: self.deadline(of: element.attachment),
-            from: self.peerOfPublications
+            from: self.peerWithoutID
         )
     }
 

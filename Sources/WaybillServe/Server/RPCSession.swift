@@ -36,10 +36,10 @@ package actor RPCSession: LoopBound {
     var lastSubscription = 0
     /// The work of the requests that have begun and have not been answered.
     var works: [ServedRequests.Number: ExternalWork] = [:]
-    /// The peer of all publications.
+    /// The peer of all messages without a response.
     ///
     /// The peer is stored because each message of a stream of publications needs it.
-    private(set) lazy var peerOfPublications = self.peer(nil)
+    private(set) lazy var peerWithoutID = self.peer(nil)
     /// The number of publications from notifications that have not reached every subscriber yet.
     var unawaitedPublications = 0
     /// The size of the publications in ``unawaitedPublications``, in bytes.

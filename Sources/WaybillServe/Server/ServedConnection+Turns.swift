@@ -38,7 +38,8 @@ struct WaitingCalls {
         let call = self.calls[self.first]
         self.first += 1
         self.bytes -= call.bytes
-        if self.first > 64, self.first * 2 > self.calls.count {
+        // Release the calls that have begun.
+        if self.isEmpty || self.first > 64 && self.first * 2 > self.calls.count {
             self.calls.removeFirst(self.first)
             self.first = 0
         }
