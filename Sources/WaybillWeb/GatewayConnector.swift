@@ -14,11 +14,10 @@ internal import WaybillRouting
 /// ```
 ///
 /// A message is sent as a POST request. A message with a payload, as for a return URL, is sent as an event of
-/// CloudEvents. The response is a stream of server-sent events with the progress
-/// replies and the reply. An answer of the caller to a progress reply is not sent to the handler, so a
-/// handler that needs the answer fails. Parameters and replies are sent as JSON. The headers of the message
-/// are headers of the request. The deadline of the message limits the request, and cancelling the caller
-/// cancels the handler.
+/// CloudEvents. The response is a stream of server-sent events with the progress replies and the reply. An
+/// answer of the caller to a progress reply is not sent to the handler, so a handler that needs the answer
+/// fails. Parameters and replies are sent as JSON. The headers of the message are headers of the request. The
+/// deadline of the message limits the request, and cancelling the caller cancels the handler.
 ///
 /// ``subscription(to:)`` returns the messages that are published on the bus of the other process.
 ///

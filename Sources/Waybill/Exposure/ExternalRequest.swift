@@ -66,7 +66,7 @@ package struct ExternalRequest: Sendable {
         returnID: CorrelationID? = nil,
         from peer: Peer
     ) {
-        self.caller = returnID.map { peer.caller.answering($0) } ?? peer.caller
+        self.caller = returnID.map { peer.caller.replacing(returnID: $0) } ?? peer.caller
         let isPlain = headers.isEmpty && payload == nil && correlationID == nil && returnID == nil
         self.content = Request(
             url: url,
@@ -118,7 +118,7 @@ extension ExternalRequest {
     /// Returns the same request with an object that counts the work of its message.
     package func counted(by work: ExternalWork) -> ExternalRequest {
         var request = self
-        request.caller = self.caller.counted(by: work)
+        request.caller = self.caller.replacing(work: work)
         request.content.extras = self.content.extras?.replacing(external: request.caller)
         return request
     }
@@ -156,25 +156,14 @@ final class ExternalCaller: Sendable {
         self.returnHandler = returnHandler
     }
 
-    /// Returns a copy whose message's work is counted.
-    func counted(by work: ExternalWork) -> ExternalCaller {
+    /// Returns a copy with the given properties replaced.
+    func replacing(work: ExternalWork? = nil, returnID: CorrelationID? = nil) -> ExternalCaller {
         ExternalCaller(
             self.origin,
             for: self.audience,
-            work: work,
+            work: work ?? self.work,
             returnHandler: self.returnHandler,
-            returnID: self.returnID
-        )
-    }
-
-    /// Returns a copy whose returned values have another correlation ID.
-    func answering(_ returnID: CorrelationID) -> ExternalCaller {
-        ExternalCaller(
-            self.origin,
-            for: self.audience,
-            work: self.work,
-            returnHandler: self.returnHandler,
-            returnID: returnID
+            returnID: returnID ?? self.returnID
         )
     }
 

@@ -106,15 +106,13 @@ extension RPCSession {
         number: ServedRequests.Number
     ) throws(RPCFailure) {
         let attachment = parameters.attachment
-        let deadline = self.deadline(of: attachment)
         let request = self.request(
             url,
             values: parameters.values,
             attachment: attachment,
-            deadline: deadline,
             from: self.peer(id)
         )
-        try self.inTurn(number, deadline: deadline) { session, work in
+        try self.inTurn(number, deadline: request.deadline) { session, work in
             let rest: ExternalAttempt.Rest
             do throws(RoutingError) {
                 switch try session.bus.begin(request.counted(by: work)) {
@@ -174,23 +172,18 @@ extension RPCSession {
         start(self, work)
     }
 
-    func deadline(of attachment: RPCAttachment) -> ContinuousClock.Instant? {
-        attachment.timeLeft.map { self.eventLoop.time.instant + $0 }
-    }
-
     /// Returns the request for the bus.
     func request(
         _ url: String,
         values: PassedValues?,
         attachment: RPCAttachment,
-        deadline: ContinuousClock.Instant?,
         from peer: ExternalRequest.Peer
     ) -> ExternalRequest {
         ExternalRequest(
             url: url,
             passed: values,
             headers: attachment.headers,
-            deadline: deadline,
+            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
             hops: attachment.hops,
             payload: attachment.payload,
             correlationID: attachment.correlationID,

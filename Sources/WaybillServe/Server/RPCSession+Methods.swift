@@ -80,7 +80,6 @@ extension RPCSession {
                     method,
                     values: parameters.values,
                     attachment: parameters.attachment,
-                    deadline: self.deadline(of: parameters.attachment),
                     from: self.peerWithoutID
                 )
                 return try self.inTurn(nil, bytes: size, record: makeRecord(size)) { session, work in
@@ -162,7 +161,6 @@ extension RPCSession {
             element.url,
             values: element.values,
             attachment: element.attachment,
-            deadline: self.deadline(of: element.attachment),
             from: self.peerWithoutID
         )
     }

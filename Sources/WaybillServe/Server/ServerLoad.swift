@@ -69,8 +69,10 @@ actor ServerLoad: LoopBound {
         self.start(self.turns.close(number, movingCallsTo: Self.closed))
         for var message in messages {
             message.session = session
-            if self.isDraining || self.turns.ask(Self.closed) {
-                Self.begin(message, in: self)
+            if self.isDraining {
+                self.begin(message)
+            } else if self.turns.ask(Self.closed) {
+                self.beginWithPlace(message)
             } else {
                 self.left.append(message)
                 self.receivedBytes += message.bytes
@@ -83,7 +85,7 @@ actor ServerLoad: LoopBound {
         self.isDraining = true
         while let message = self.takeLeftMessage() {
             self.turns.withdraw(Self.closed)
-            Self.begin(message, in: self)
+            self.begin(message)
         }
     }
 
@@ -93,11 +95,13 @@ actor ServerLoad: LoopBound {
         return message
     }
 
-    /// Begins to handle a message of a closed connection.
-    private nonisolated static func begin(_ message: WaitingCalls.Call, in load: ServerLoad) {
-        message.session?.assumeOnLoop { session in
-            session.begin(nil, ExternalWork { load.endOnAnyThread(Self.closed) }, message.start)
-        }
+    /// Begins to handle a message of a closed connection, which has a place.
+    private func beginWithPlace(_ message: WaitingCalls.Call) {
+        self.begin(message, ExternalWork { self.endOnAnyThread(Self.closed) })
+    }
+
+    private func begin(_ message: WaitingCalls.Call, _ work: ExternalWork = ExternalWork {}) {
+        message.session?.assumeOnLoop { $0.begin(nil, work, message.start) }
     }
 }
 
@@ -149,7 +153,7 @@ extension ServerLoad {
                 if let session = self.sessions[number] {
                     session.assumeOnLoop { $0.connection?.startWaiting($0) }
                 } else if number == Self.closed, let message = self.takeLeftMessage() {
-                    Self.begin(message, in: self)
+                    self.beginWithPlace(message)
                 } else {
                     // The connection was closed after its call had got a place.
                     self.end(number)
