@@ -43,7 +43,7 @@ static int load(void) {
     void *library = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && library == NULL; i += 1) library = dlopen(names[i], RTLD_NOW);
     if (library == NULL) return -1;
-    struct { void **place; const char *name; } functions[] = {
+    struct function functions[] = {
         {(void **)&create_options, "natsOptions_Create"},
         {(void **)&set_url, "natsOptions_SetURL"},
         {(void **)&set_send_asap, "natsOptions_SetSendAsap"},
@@ -62,11 +62,7 @@ static int load(void) {
         {(void **)&free_subscription, "natsSubscription_Destroy"},
         {(void **)&free_connection, "natsConnection_Destroy"},
     };
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i += 1) {
-        *functions[i].place = dlsym(library, functions[i].name);
-        if (*functions[i].place == NULL) return -1;
-    }
-    return 0;
+    return find_functions(library, functions, sizeof functions / sizeof *functions);
 }
 
 struct measure_nats {

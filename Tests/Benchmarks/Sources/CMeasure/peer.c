@@ -1,5 +1,6 @@
 #include "peer.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -23,4 +24,12 @@ pid_t start_peer(const char *const arguments[]) {
 void stop_peer(pid_t peer) {
     kill(peer, SIGTERM);
     waitpid(peer, NULL, 0);
+}
+
+int find_functions(void *library, const struct function functions[], size_t count) {
+    for (size_t i = 0; i < count; i += 1) {
+        *functions[i].place = dlsym(library, functions[i].name);
+        if (*functions[i].place == NULL) return -1;
+    }
+    return 0;
 }

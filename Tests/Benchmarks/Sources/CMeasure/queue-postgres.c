@@ -41,7 +41,7 @@ static void (*clear)(PGresult *);
 static int load(void) {
     void *library = dlopen("libpq.so.5", RTLD_NOW);
     if (library == NULL) return -1;
-    struct { void **place; const char *name; } functions[] = {
+    struct function functions[] = {
         {(void **)&connect_database, "PQconnectdb"},
         {(void **)&connection_status, "PQstatus"},
         {(void **)&finish, "PQfinish"},
@@ -56,11 +56,7 @@ static int load(void) {
         {(void **)&row_count, "PQntuples"},
         {(void **)&clear, "PQclear"},
     };
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i += 1) {
-        *functions[i].place = dlsym(library, functions[i].name);
-        if (*functions[i].place == NULL) return -1;
-    }
-    return 0;
+    return find_functions(library, functions, sizeof functions / sizeof *functions);
 }
 
 struct postgres {

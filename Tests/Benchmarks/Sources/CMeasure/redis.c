@@ -23,12 +23,14 @@ static int load(void) {
     void *library = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && library == NULL; i += 1) library = dlopen(names[i], RTLD_NOW);
     if (library == NULL) return -1;
-    *(void **)&connect_unix = dlsym(library, "redisConnectUnix");
-    *(void **)&append_command = dlsym(library, "redisAppendCommand");
-    *(void **)&write_buffer = dlsym(library, "redisBufferWrite");
-    *(void **)&get_reply = dlsym(library, "redisGetReply");
-    *(void **)&free_reply = dlsym(library, "freeReplyObject");
-    return connect_unix && append_command && write_buffer && get_reply && free_reply ? 0 : -1;
+    struct function functions[] = {
+        {(void **)&connect_unix, "redisConnectUnix"},
+        {(void **)&append_command, "redisAppendCommand"},
+        {(void **)&write_buffer, "redisBufferWrite"},
+        {(void **)&get_reply, "redisGetReply"},
+        {(void **)&free_reply, "freeReplyObject"},
+    };
+    return find_functions(library, functions, sizeof functions / sizeof *functions);
 }
 
 static void nap(void) {

@@ -61,13 +61,13 @@ extension Figures {
 private final class NATSPeer: Sendable {
     // Only one figure at a time uses the server, which is freed with this object.
     private nonisolated(unsafe) let server: OpaquePointer
-    private let folder: SocketFolder
+    private let folder: TemporaryFolder
 
     /// Starts a server.
     ///
     /// Returns nil if nats-server or libnats is missing.
     init?() throws {
-        self.folder = try SocketFolder()
+        self.folder = try TemporaryFolder()
         let path = self.folder.path("nats")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         // The C function copies the path.

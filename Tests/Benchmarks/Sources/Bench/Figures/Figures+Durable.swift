@@ -11,16 +11,17 @@ extension Figures {
     /// The cost of messages that survive the process.
     static func durable() throws -> [Figure] {
         let folder = try StoreFolder()
+        // A commit of one small message writes two pages to the log, each behind a header of 24 bytes.
+        let synchronizedWrites = Subject("fdatasync after as many bytes", iterations: 200) { count in
+            try succeeded(unsafe measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
+        }
         return [
             Figure(
                 "durable.send",
                 must: .ratio(1.5),
                 goal: .ratio(1.2),
                 subject: Self.durableSends(in: folder),
-                // A commit of one small message writes two pages to the log, each behind a header of 24 bytes.
-                peer: Subject("fdatasync after as many bytes", iterations: 200) { count in
-                    try succeeded(unsafe measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
-                }
+                peer: synchronizedWrites
             ),
             Figure(
                 "durable.send-from-task",
@@ -31,9 +32,7 @@ extension Figures {
                         try await sendOneByOne(count, by: store)
                     }
                 },
-                peer: Subject("fdatasync after as many bytes", iterations: 200) { count in
-                    try succeeded(unsafe measure_synchronize(folder.path("plain"), 2 * 4_120, CInt(count)))
-                }
+                peer: synchronizedWrites
             ),
             Figure(
                 "durable.handle-256",

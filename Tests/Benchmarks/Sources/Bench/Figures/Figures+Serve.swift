@@ -13,7 +13,7 @@ extension Figures {
     ///
     /// A client in C calls both.
     static func serving() throws -> [Figure] {
-        let folder = try SocketFolder()
+        let folder = try TemporaryFolder()
         let server = ServedOffice(in: folder)
         let peer = EchoOfLines(in: folder)
         let redis = RedisServer(at: folder.path("redis"), connections: 64)
@@ -65,7 +65,7 @@ extension Figures {
 
 /// A bus that is served.
 private actor ServedOffice {
-    private let folder: SocketFolder
+    private let folder: TemporaryFolder
     private let path: String
     private var office: Office?
     private var server: RPCServer?
@@ -73,7 +73,7 @@ private actor ServedOffice {
     private var many: [LineClient] = []
     private let stays = Stays()
 
-    init(in folder: SocketFolder) {
+    init(in folder: TemporaryFolder) {
         self.folder = folder
         self.path = folder.path("office")
     }
@@ -213,11 +213,11 @@ private final class Stays: Sendable {
 
 /// The echo server in C, which starts at its first use.
 private actor EchoOfLines {
-    private let folder: SocketFolder
+    private let folder: TemporaryFolder
     private let path: String
     private var connected: LineClient?
 
-    init(in folder: SocketFolder) {
+    init(in folder: TemporaryFolder) {
         self.folder = folder
         self.path = folder.path("echo")
     }

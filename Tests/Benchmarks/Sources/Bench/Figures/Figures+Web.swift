@@ -7,7 +7,7 @@ extension Figures {
     ///
     /// A client in C requests the same JSON from both.
     static func web() throws -> [Figure] {
-        let folder = try SocketFolder()
+        let folder = try TemporaryFolder()
         let server = try WebOffice(on: EventLoop.quiet("office"), at: folder.path("web"))
         func calls(_ target: String, inFlight: Int = 1) -> @Sendable (Int) async throws -> UInt64 {
             { count in

@@ -31,7 +31,7 @@ final class QueueServer: Sendable {
 
     private let kind: Kind
     private let folder: StoreFolder
-    private let sockets: SocketFolder
+    private let sockets: TemporaryFolder
     // Only one figure at a time uses the server, which is freed with this object.
     private nonisolated(unsafe) let queue: OpaquePointer
 
@@ -41,7 +41,7 @@ final class QueueServer: Sendable {
     init?(_ kind: Kind, in folder: StoreFolder) throws {
         self.kind = kind
         self.folder = folder
-        self.sockets = try SocketFolder()
+        self.sockets = try TemporaryFolder()
         let data = folder.path("server")
         for path in [data, self.sockets.path("postgres")] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

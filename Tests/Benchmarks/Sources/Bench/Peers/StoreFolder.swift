@@ -15,15 +15,11 @@ extension DurableStore.Configuration {
 ///
 /// The folder is beside the benchmarks, because `/tmp` may be in memory instead of on a disk.
 final class StoreFolder: Sendable {
-    private let folder = "waybill-bench-\(UUID().uuidString.prefix(8))"
+    private let folder: TemporaryFolder
 
-    init() throws {
-        try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
-    }
+    init() throws { self.folder = try TemporaryFolder(in: ".") }
 
-    deinit { try? FileManager.default.removeItem(atPath: self.folder) }
-
-    func path(_ name: String) -> String { "\(self.folder)/\(name)" }
+    func path(_ name: String) -> String { self.folder.path(name) }
 
     static func remove(_ path: String) {
         for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
