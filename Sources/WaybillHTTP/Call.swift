@@ -48,9 +48,13 @@ extension WaybillGateway {
         if request.method == .get, request.headers[.waybillReturn] != nil {
             throw Problem(.badRequest, "a return URL changes something: use POST")
         }
+        // The closure keeps the place until the handler has returned, which may be after the response.
+        let work = ExternalWork { [place = try self.calls.take(for: peer?.ipAddress)] in _ = place }
+        external = external.counted(by: work)
         if request.headers[.accept]?.hasBytes(of: "text/event-stream") == true {
-            return try self.stream(external, for: request, from: peer?.ipAddress)
+            return try self.stream(external, of: work, for: request, from: peer?.ipAddress)
         }
+        defer { work.end() }
         if target.event != nil, external.operations.isPublishedAlone {
             _ = try await self.bus.publish(external)
             return Response(status: .noContent)
@@ -108,6 +112,7 @@ extension WaybillGateway {
     /// Returns a response that is a stream of progress replies, followed by the reply or the failure.
     private func stream(
         _ external: ExternalRequest,
+        of work: ExternalWork,
         for request: Request,
         from client: String?
     ) throws(Problem) -> Response {
@@ -115,6 +120,7 @@ extension WaybillGateway {
             throw Problem(self.bus.explainExposed(external.url).error ?? .noRoute(external.url))
         }
         return try self.streams.response(to: request, from: client) { sink in
+            defer { work.end() }
             do {
                 let reply = try await self.bus.route(external) { value in
                     await sink.send(ServerSentEvent("progress", try JSONWriter.encoded(value)))

@@ -114,69 +114,9 @@ package final class EventSink: Sendable {
 /// The error closes the connection.
 private struct StalledStream: Error {}
 
-/// The number of open streams, in total and for each client.
-final class StreamCount: Sendable {
-    private struct State {
-        var count = 0
-        var clients: [String: Int] = [:]
-    }
-
-    private let limit: Int
-    private let clientLimit: Int?
-    private let state = Locked(State())
-
-    init(limit: Int, perClient clientLimit: Int?) {
-        self.limit = limit
-        self.clientLimit = clientLimit
-    }
-
-    /// An open stream that counts.
-    ///
-    /// The stream counts until this object is released.
-    final class Place: Sendable {
-        private let owner: StreamCount
-        private let client: String?
-
-        fileprivate init(_ owner: StreamCount, _ client: String?) {
-            self.owner = owner
-            self.client = client
-        }
-
-        deinit { self.owner.end(of: self.client) }
-    }
-
-    /// Counts a new stream.
-    ///
-    /// - Parameter client: The address of the client; nil if the address is unknown.
-    /// - Returns: An object for the stream. The stream counts until the object is released.
-    /// - Throws: The problem that there are too many event streams.
-    func take(for client: String?) throws(Problem) -> Place {
-        let refusal: String? = self.state.withLock { state in
-            if state.count >= self.limit { return "the server has too many event streams" }
-            if let client {
-                let count = state.clients[client, default: 0]
-                if let clientLimit, count >= clientLimit { return "this client has too many event streams" }
-                state.clients[client] = count + 1
-            }
-            state.count += 1
-            return nil
-        }
-        if let refusal { throw Problem(.tooManyRequests, refusal) }
-        return Place(self, client)
-    }
-
-    private func end(of client: String?) {
-        self.state.withLock { state in
-            state.count -= 1
-            guard let client, let count = state.clients[client] else { return }
-            state.clients[client] = count == 1 ? nil : count - 1
-        }
-    }
-}
-
 /// The responses that are streams of server-sent events.
 package struct EventStreams: Sendable {
-    private let count: StreamCount
+    private let count: ClientCount
     private let heartbeat: Duration
     private let stallTime: Duration
     private let isHTTP2: Bool
@@ -196,7 +136,7 @@ package struct EventStreams: Sendable {
         stallTime: Duration = .seconds(30),
         isHTTP2: Bool
     ) {
-        self.count = StreamCount(limit: limit, perClient: clientLimit)
+        self.count = ClientCount(of: "event streams", limit: limit, perClient: clientLimit)
         self.heartbeat = heartbeat
         self.stallTime = stallTime
         self.isHTTP2 = isHTTP2

@@ -56,6 +56,18 @@ public struct WaybillGateway: Sendable {
         /// A client may set a shorter limit in milliseconds with the header `Waybill-Timeout`.
         public var timeout = Duration.seconds(30)
 
+        /// The maximum number of calls whose handlers are running; 1,000 by default.
+        ///
+        /// A call counts until its handler has returned, even if its client has received a response before,
+        /// for example because the deadline has passed. Publications and messages to return URLs count too.
+        public var callLimit = 1000
+
+        /// The maximum number of these calls of one client address; 100 by default, nil for no limit.
+        ///
+        /// The property ``streamsPerClient`` describes which contexts provide addresses, and what to do
+        /// behind a proxy.
+        public var callsPerClient: Int? = 100
+
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
         ///
         /// In HTTP/1.1, the gateway uses this header to announce that it closes the connection after a
@@ -125,6 +137,7 @@ public struct WaybillGateway: Sendable {
     let configuration: Configuration
     let feeds: EventFeeds
     let streams: EventStreams
+    let calls: ClientCount
     let grace = GracePeriods()
     private let document: LiveDocument
     /// The first loop of the bus, on which most calls begin.
@@ -148,6 +161,11 @@ public struct WaybillGateway: Sendable {
             heartbeat: configuration.heartbeat,
             stallTime: configuration.stallTime,
             isHTTP2: configuration.isHTTP2
+        )
+        self.calls = ClientCount(
+            of: "running calls",
+            limit: configuration.callLimit,
+            perClient: configuration.callsPerClient
         )
         self.document = LiveDocument(of: bus, scope: .exposed)
         self.loop = bus.eventLoop.taskExecutor

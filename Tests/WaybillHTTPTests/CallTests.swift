@@ -426,5 +426,52 @@ struct CallTests {
             #expect(server.bus.statistics.inFlight == 0 && server.bus.statistics.replied == 400)
         }
     }
+
+    @Test
+    func `a call counts until its handler has returned, even after its response`() async throws {
+        let (gate, begun) = (Gate(), Tally())
+        try self.bus.register("app://stubborn") { _ in
+            begun.add()
+            // The gate ignores the cancellation of the task.
+            await gate.wait()
+        }
+        try self.bus.expose("app://stubborn")
+        try await GatewayServer.run(self.bus, .with(\.callLimit, 2)) { server in
+            let hasty = ["Waybill-Timeout": "5"]
+            for _ in 0..<2 {
+                #expect(try await server.send(.POST, "app/stubborn", headers: hasty).status == 504)
+            }
+            for headers in [hasty, ["Accept": "text/event-stream"]] {
+                let refused = try await server.send(.POST, "app/stubborn", headers: headers)
+                #expect(refused.status == 429 && refused.text.contains("too many running calls"))
+                #expect(refused.headers["Retry-After"] == ["1"])
+            }
+            #expect(begun.count == 2)
+            gate.open()
+            let isFree = try await eventually { try await server.send(.GET, "app/user/1").status == 200 }
+            #expect(isFree)
+        }
+    }
+
+    @Test
+    func `a message to a return URL counts as a call of its client`() async throws {
+        let (gate, begun) = (Gate(), Tally())
+        try self.bus.register("app://receipt") { _ in
+            begun.add()
+            await gate.wait()
+        }
+        try self.bus.expose("app://receipt", for: .all)
+        try await GatewayServer.run(self.bus, .with(\.callLimit, 2)) { server in
+            let headers = ["Waybill-Return": "app://receipt"]
+            for _ in 0..<2 {
+                #expect(try await server.send(.POST, "app/nothing", headers: headers).status == 204)
+            }
+            #expect(await eventually { begun.count == 2 })
+            #expect(try await server.send(.POST, "app/nothing").status == 429)
+            gate.open()
+            let isFree = try await eventually { try await server.send(.POST, "app/nothing").status == 204 }
+            #expect(isFree)
+        }
+    }
 }
 #endif

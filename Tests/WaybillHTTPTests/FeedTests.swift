@@ -201,7 +201,7 @@ struct FeedTests {
 
     @Test
     func `the streams of one address are limited, and an ended stream makes room`() throws {
-        let count = StreamCount(limit: 3, perClient: 2)
+        let count = ClientCount(of: "event streams", limit: 3, perClient: 2)
         var places = try [count.take(for: "10.0.0.1"), count.take(for: "10.0.0.1")]
         #expect(throws: Problem.self) { try count.take(for: "10.0.0.1") }
         places.removeLast()

@@ -52,6 +52,14 @@ enum Recipient: Sendable {
         }
     }
 
+    /// Whether the message was sent, so that no code waits for its outcome.
+    fileprivate var isOfSentMessage: Bool {
+        switch self {
+        case .nobody, .peer(awaits: false): true
+        case .caller, .peer(awaits: true), .publisher, .subscriber: false
+        }
+    }
+
     /// Whether the message was published.
     var isPublication: Bool {
         switch self {
@@ -144,14 +152,14 @@ extension BusCore {
             }
             handler?.counters.end(.replied, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
             self.count(.replied, on: shard)
-            if case .nobody = recipient { content.extras?.endUnawaited(with: .delivered) }
+            if recipient.isOfSentMessage { content.extras?.endUnawaited(with: .delivered) }
             return self.close(ticket)
         }
         self.report(error, of: content, ticket.id, for: recipient, at: handler)
         let kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
         handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: false)
         self.count(kind, on: shard)
-        if !recipient.isAwaited { content.extras?.endUnawaited(with: .failed(error)) }
+        if recipient.isOfSentMessage { content.extras?.endUnawaited(with: .failed(error)) }
         self.close(ticket)
     }
 

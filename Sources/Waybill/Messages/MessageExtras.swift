@@ -57,8 +57,8 @@ final class MessageExtras: Sendable {
 
     /// The work that this message causes for its peer; nil if nobody counts it.
     ///
-    /// A message to a return URL has the peer of the message that it answers, but is not that peer's work.
-    var work: ExternalWork? { self.isReturnOf == nil ? self.external?.work : nil }
+    /// A message to a return URL of a peer is work of the same peer.
+    var work: ExternalWork? { self.external?.work }
 
     /// Records the outcome of a message that no caller awaits.
     func endUnawaited(with outcome: ReturnLeg.Outcome) {

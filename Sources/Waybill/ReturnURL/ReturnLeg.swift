@@ -155,6 +155,8 @@ final class ReturnPath: Sendable {
             if external.take(value, at: url, headers) {
                 self.end(.delivered)
             } else {
+                // The bus ends this part when it settles the message.
+                external.work?.begin()
                 sender.sendReturn(request, of: external.audience)
             }
         } else {

@@ -47,9 +47,12 @@ extension ClusterCore {
         let endpoint = self.subjects.isCall(message.subject) ? message.subject : nil
         let charge = RequestBudget.Charge(bytes: size, of: senders, to: self.budget)
         let running = RunningRequest(charge, tally: self.tally, subject: endpoint)
+        // The closure keeps the charge until the handler has returned, which may be after the answer.
+        let work = ExternalWork { [running] in _ = running }
+        let request = request.counted(by: work)
         self.eventsInFlight += 1
         Task.immediate {
-            defer { withExtendedLifetime(running) {} }
+            defer { work.end() }
             if isPublication {
                 _ = try? await self.bus.publish(request)
             } else {

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillJSON
 import WaybillNATSTestSupport
 import WaybillRouting
 import WaybillTestSupport
@@ -83,6 +84,32 @@ struct ClientLimitTests {
             }
             #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 80 - 67 })
             #expect(node.node.core.budget.count(of: .clients) == 67)
+        }
+    }
+
+    @Test
+    func `an event counts until its handler has returned, even after its deadline`() async throws {
+        try await Self.withNode { cluster, node, gate, answers in
+            let subject = try Self.call("app://far/wait")
+            let headers = [
+                (name: "ce-specversion", value: "1.0"), ("ce-id", "1"), ("ce-source", "/c"), ("ce-type", "t"),
+                ("ce-expirytime", "2020-01-01T00:00:00Z"),
+            ]
+            func send(_ headers: [(name: String, value: String)], count: Int) {
+                for number in 0..<count {
+                    cluster.memory.publish(subject, "client.\(number)", [], headers: headers, from: 0)
+                }
+            }
+            send(headers, count: 10)
+            #expect(await eventually { answers.entries.count { $0.contains("deadlineExceeded") } == 10 })
+            #expect(node.node.core.budget.count(of: .clients) == 0)
+            let soon = Timestamp.text(Timestamp.now + 0.3)
+            send(headers.dropLast() + [(name: "ce-expirytime", value: soon)], count: 300)
+            #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 100 })
+            #expect(await eventually { answers.entries.count { $0.contains("deadlineExceeded") } == 210 })
+            #expect(node.node.core.budget.count(of: .clients) == 200)
+            gate.open()
+            #expect(await eventually { node.node.core.budget.count(of: .clients) == 0 })
         }
     }
 

@@ -90,6 +90,25 @@ extension LimitTests {
     }
 
     @Test
+    func `a call keeps its place until the handler of its return URL has returned`() async throws {
+        try await self.withStubbornHandler { served, gate, begun in
+            try served.bus.expose("app://stubborn", for: .all)
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now#app://stubborn?n=1"}"#)
+            #expect(try await client.line()?.contains("now") == true)
+            #expect(await eventually { begun.entries == [1] })
+            try await client.send(self.notification(2))
+            try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"$/ping"}"#)
+            #expect(try await client.line()?.contains("pong") == true)
+            #expect(begun.entries == [1])
+            gate.open()
+            #expect(await eventually { begun.entries == [1, 2] })
+            client.connection.close()
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
     func `all closed connections together have the places of one connection`() async throws {
         try await self.withStubbornHandler { served, gate, begun in
             for number in 0..<10 {
