@@ -25,6 +25,12 @@ import WaybillTestSupport
         }
     }
 
+    /// Changes a file without a store.
+    private func change(_ path: String, _ statements: String...) throws {
+        let database = try Database(path, vfs: nil)
+        for statement in statements { try database.execute(statement) }
+    }
+
     @Test func `a file that is not a database is rejected, and not changed`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
@@ -34,6 +40,49 @@ import WaybillTestSupport
         #expect(error?.code == .notADatabase)
         #expect(error?.message.contains(path) == true)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+
+    @Test(arguments: [Int.min, -1, Int.max])
+    func `a store opens a file with extreme numbers, and delivers its messages`(number: Int) async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let first = try await DurableStore(path)
+        for url in ["app://mail?n=1", "app://mail?n=2", "app://dead"] { try await first.send(url) }
+        try await first.schedule("tick", "app://tick", .every(.seconds(1)))
+        await first.close()
+        try self.change(
+            path,
+            "UPDATE waybill_messages SET sent = \(number), due = \(number), interruptions = \(number)",
+            "UPDATE waybill_messages SET attempts = \(number), state = 1 WHERE id > 1",
+            "UPDATE waybill_messages SET expires = \(number), lane = CAST(x'F8' AS TEXT) WHERE id = 3",
+            "UPDATE waybill_messages SET details = '{\"answers\":\(number)}' WHERE id = 1",
+            "UPDATE waybill_schedules SET next = \(number)",
+            "UPDATE waybill_store SET value = \(number) WHERE name IN ('next', 'clock', 'id')"
+        )
+        let handled = Tally()
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://mail") { _ in handled.add() }
+        try bus.register("app://tick") { _ in }
+        var configuration = DurableStore.Configuration()
+        configuration.logger.logLevel = .critical
+        let second = try await DurableStore(path, configuration: configuration)
+        try await bus.attach(second)
+        _ = try await second.statistics()
+        _ = try await second.schedules()
+        _ = try await second.messages()
+        // A clock that begins at the largest number cannot tell when a message is due.
+        if number < .max { #expect(await eventually { handled.count > 0 }) }
+        await second.close()
+        await bus.shutDown()
+    }
+
+    @Test func `a file whose tables are not those of a store is reported as damaged`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        try self.change(path, "CREATE TABLE waybill_store (number INTEGER)")
+        let error = await self.failure(opening: path)
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("restore a backup") == true)
     }
 
     @Test func `another program's database gets the store's tables, and keeps its own`() async throws {

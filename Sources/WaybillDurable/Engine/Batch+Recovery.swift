@@ -24,11 +24,11 @@ extension Batch {
                 lane: select.text(2) ?? "",
                 order: select.text(3),
                 details: nil,
-                attempts: select.int(4),
-                expires: select.optionalInt(5),
+                attempts: select.amount(4),
+                expires: select.optionalAmount(5),
                 sent: select.int(6)
             )
-            interrupted.append((message, select.int(7) + 1))
+            interrupted.append((message, select.amount(7) + 1))
         }
         let update = try database.prepare(
             "UPDATE waybill_messages SET state = 0, due = ?, interruptions = ?, lane = ? WHERE id = ?"
@@ -70,6 +70,8 @@ extension Batch {
                 self.updateLanes { $0.wait(in: found, until: due) }
             }
             lane = try next.first(.text(found)) { $0.text(0) } ?? nil
+            // A name that is not valid UTF-8 would be found again and again.
+            if lane == found { break }
         }
     }
 }

@@ -64,7 +64,7 @@ final class DurableAttempt: MessageSource {
             parameters: details.parameters,
             headers: headers,
             payload: details.payload,
-            correlationID: details.answers.map { CorrelationID(rawValue: UInt64($0)) },
+            correlationID: details.answers.map { CorrelationID(rawValue: UInt64(bitPattern: Int64($0))) },
             timeout: limit,
             on: bus,
             source: self

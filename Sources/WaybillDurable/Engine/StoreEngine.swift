@@ -63,7 +63,13 @@ actor StoreEngine: LoopBound {
         // database has been closed, and unlocks the file.
         let lock = configuration.vfs == nil ? try StoreLock(path) : nil
         defer { withExtendedLifetime(lock) {} }
-        try self.openDatabase(path, checkedBy: lock)
+        do throws(DurableError) {
+            try self.openDatabase(path, checkedBy: lock)
+        } catch  where error.code == .invalidStatement {
+            let message =
+                "\(path) has tables with the prefix waybill_ that are not a store's; restore a backup"
+            throw DurableError(.corrupt, message: message, cause: error)
+        }
         lock?.mark(.open)
         self.lock = lock
     }
@@ -87,7 +93,7 @@ actor StoreEngine: LoopBound {
         try lock?.check(pages: database.checkpoint())
         try database.execute("BEGIN IMMEDIATE")
         try StoreTables.prepare(database)
-        self.id = String(try StoreTables.value("id", in: database) ?? 0, radix: 16)
+        self.id = String(try StoreTables.value("id", in: database) { $0.int(0) } ?? 0, radix: 16)
         let reserved = try StoreTables.value("next", in: database) ?? 1
         self.clock = StoreClock(notBefore: try StoreTables.lastTime(in: database))
         try database.execute("COMMIT")

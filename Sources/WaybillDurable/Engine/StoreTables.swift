@@ -197,8 +197,8 @@ struct StoreTables {
                     lane: lane,
                     order: select.text(2),
                     details: select.text(3),
-                    attempts: select.int(4) + 1,
-                    expires: select.optionalInt(5),
+                    attempts: select.amount(4) + 1,
+                    expires: select.optionalAmount(5),
                     sent: select.int(6)
                 )
             )
@@ -211,7 +211,7 @@ struct StoreTables {
         let select = try self.statement(
             "SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0"
         )
-        return try select.first(.text(lane)) { $0.optionalInt(0) } ?? nil
+        return try select.first(.text(lane)) { $0.optionalAmount(0) } ?? nil
     }
 
     /// The number of bytes of the file that contain data.
@@ -246,10 +246,14 @@ extension StoreTables {
         }
     }
 
-    static func value(_ name: String, in database: Database) throws(DurableError) -> Int? {
-        try database.prepare("SELECT value FROM waybill_store WHERE name = ?").first(.text(name)) {
-            $0.int(0)
-        }
+    /// Returns a value of the store; nil if the file does not have it.
+    static func value(
+        _ name: String,
+        in database: Database,
+        read: (Statement) -> Int = { $0.amount(0) }
+    ) throws(DurableError) -> Int? {
+        let select = try database.prepare("SELECT value FROM waybill_store WHERE name = ?")
+        return try select.first(.text(name), of: read)
     }
 
     /// Returns a time that the store's clock had reached when the file was last open.
@@ -258,7 +262,7 @@ extension StoreTables {
     /// time.
     static func lastTime(in database: Database) throws(DurableError) -> Int {
         let select = try database.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
-        let sent = try select.first { $0.int(0) } ?? 0
+        let sent = try select.first { $0.amount(0) } ?? 0
         return max(sent, try self.value("clock", in: database) ?? 0)
     }
 

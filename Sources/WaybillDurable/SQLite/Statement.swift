@@ -119,9 +119,17 @@ extension Statement {
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    func optionalInt(_ column: CInt) -> Int? {
-        unsafe sqlite3_column_type(self.handle, column) == SQLITE_NULL ? nil : self.int(column)
+    /// The time or count in a column; nil for NULL.
+    ///
+    /// A file that another program has written can contain any number. The limit of 2^52 prevents an overflow
+    /// in sums of times and counts.
+    func optionalAmount(_ column: CInt) -> Int? {
+        if unsafe sqlite3_column_type(self.handle, column) == SQLITE_NULL { return nil }
+        return min(max(-1 << 52, self.int(column)), 1 << 52)
     }
+
+    /// The time or count in a column, with the same limit; 0 for NULL.
+    func amount(_ column: CInt) -> Int { self.optionalAmount(column) ?? 0 }
 
     /// The current row, with its values and the names of its columns.
     func row(_ columns: [String]) -> SQLRow {

@@ -16,7 +16,7 @@ struct ScheduleTable {
 
     private mutating func readNext(_ database: Database) throws(DurableError) {
         let minimum = try database.prepare("SELECT min(next) FROM waybill_schedules")
-        self.next = try minimum.first(of: { $0.optionalInt(0) }) ?? nil
+        self.next = try minimum.first(of: { $0.optionalAmount(0) }) ?? nil
     }
 
     private struct Entry {
@@ -47,7 +47,7 @@ struct ScheduleTable {
                     zone: select.text(4) ?? "",
                     details: select.text(2),
                     misfire: DurableMisfire(rawValue: select.text(5) ?? "") ?? .once,
-                    next: select.int(6)
+                    next: select.amount(6)
                 )
             )
         }

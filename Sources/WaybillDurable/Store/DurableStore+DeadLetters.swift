@@ -144,7 +144,7 @@ extension StoreTables {
         at now: Int
     ) throws(DurableError) -> DurableStatistics {
         func number(_ sql: String) throws(DurableError) -> Int? {
-            try self.database.prepare(sql).first { $0.optionalInt(0) } ?? nil
+            try self.database.prepare(sql).first { $0.optionalAmount(0) } ?? nil
         }
         return DurableStatistics(
             waiting: try number("SELECT count(*) FROM waybill_messages WHERE state <> 1") ?? 0,
