@@ -166,5 +166,30 @@ struct DurableReceiverTests {
             #expect(seen.entries == [42])
         }
     }
+
+    @Test func `a durable message of a peer cannot reach a URL that is not exposed by a return URL`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let wiped = Journal<MessageOrigin>()
+            try bus.register("app://echo") { _ in "echo" }
+            try bus.register("app://wipe") { wiped.add($0.origin) }
+            try bus.expose("app://echo")
+            try bus.use(DurableReceiver(store), for: "app://**")
+            try await bus.attach(store)
+            for url in ["app://echo#app://wipe?all=yes", "app://echo#wipe"] {
+                let request = ExternalRequest(
+                    url: url,
+                    headers: ["waybill-durable": "number"],
+                    origin: MessageOrigin(transport: "http")
+                )
+                let reply = try await bus.route(request)
+                #expect(reply.content as? String == "echo")
+            }
+            #expect(await eventually { bus.statistics.inFlight == 0 })
+            #expect(try await store.statistics().commits == 0)
+            #expect(wiped.entries.isEmpty)
+        }
+    }
 }
 #endif

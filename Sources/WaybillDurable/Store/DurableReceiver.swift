@@ -53,9 +53,11 @@ public struct DurableReceiver: Middleware {
         context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
-        guard message.origin != .local, let number = message.headers[Self.header] else {
-            return try await next(message)
-        }
+        // A stored message is delivered as a message of this process, whose return URL need not be exposed.
+        // Therefore, never store a URL with a fragment of a peer.
+        guard message.origin != .local, let number = message.headers[Self.header],
+            !message.parameters.url.utf8.contains(UInt8(ascii: "#"))
+        else { return try await next(message) }
         var headers = message.headers
         headers[Self.header] = nil
         let order = headers.removeValue(forKey: Self.orderHeader)
