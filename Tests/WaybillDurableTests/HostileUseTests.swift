@@ -336,5 +336,23 @@ import WaybillTestSupport
             try await store.send("app://mail")
         }
     }
+
+    @Test func `values that a store could not read again are rejected by the send`() async throws {
+        try await withStore { store, bus in
+            try bus.register("app://mail") { _ in }
+            try await bus.attach(store)
+            var nested: [String: any Sendable] = [:]
+            for _ in 0..<70 { nested = ["next": nested] }
+            let marks = "a" + String(repeating: "\u{301}", count: 31)
+            for parameters: [String: any Sendable] in [["value": nested], ["text": marks]] {
+                let error = await #expect(throws: RoutingError.self) {
+                    try await store.send("app://mail", parameters: parameters)
+                }
+                #expect(error?.code == .notTransferable)
+                #expect(error?.message.contains("limit of a store") == true)
+            }
+            #expect(try await store.statistics().waiting == 0)
+        }
+    }
 }
 #endif

@@ -89,7 +89,19 @@ struct MessageDetails: Sendable {
             try Self.write(payload, as: "the payload", of: url, to: &writer)
         }
         writer.raw("}")
+        if let excess = Self.excess(of: writer.bytes) {
+            throw RoutingError(.notTransferable, url: url, message: "\(excess), which is the limit of a store")
+        }
         return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// Returns the limit for stored details that a JSON text exceeds; nil if the details can be decoded.
+    private static func excess(of bytes: [UInt8]) -> String? {
+        if JSONText(bytes).isDeeper(than: JSONText.depthLimit) {
+            // The details are an object that contains an object of parameters.
+            return "the values are nested deeper than \(JSONText.depthLimit - 2) levels"
+        }
+        return CombiningMarks.areFew(in: bytes.span) ? nil : CombiningMarks.excess
     }
 
     private static func write(
