@@ -13,6 +13,18 @@ struct Backoff: Sendable {
         self.limit = limit
     }
 
+    /// Records the end of a connection.
+    ///
+    /// A connection that was shorter than the longest delay counts as a failed attempt. Otherwise a server
+    /// that closes each connection at once, for example because it has too many, would be asked without end.
+    mutating func ended(after lifetime: Duration, at now: ContinuousClock.Instant) {
+        if lifetime < self.limit {
+            self.failed(at: now)
+        } else {
+            (self.failures, self.nextAttempt) = (0, nil)
+        }
+    }
+
     /// Records an attempt that failed.
     ///
     /// - Parameters:
@@ -22,12 +34,6 @@ struct Backoff: Sendable {
         let longest = min(self.limit, self.first * Double(1 << min(self.failures, 20)))
         self.failures += 1
         self.nextAttempt = now + longest * share
-    }
-
-    /// Resets the delay, because the server has sent a message.
-    mutating func succeeded() {
-        self.failures = 0
-        self.nextAttempt = nil
     }
 
     /// Returns the time that the next attempt has to wait; nil if the attempt may start now.

@@ -65,12 +65,16 @@ extension RPCClient {
             )
             let channel = FrameChannel(connection, limit: self.configuration.frameSize, framing: .lines)
             self.channel = channel
+            self.connected = self.eventLoop.time.instant
             Task { await self.read(channel) }
             try await self.authenticate(on: channel)
             outcome = .success(())
         } catch {
-            self.backoff.failed(at: self.eventLoop.time.instant)
-            if let channel = self.channel { self.lose(channel, "the server rejected the token") }
+            if let channel = self.channel {
+                self.lose(channel, "the server rejected the token")
+            } else {
+                self.backoff.failed(at: self.eventLoop.time.instant)
+            }
             outcome = .failure(Self.error(of: error, at: self.address))
         }
         let waiting = self.waiting ?? [:]

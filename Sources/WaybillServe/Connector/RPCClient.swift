@@ -15,6 +15,8 @@ package actor RPCClient: RPCCaller {
 
     package var pending = PendingRequests()
     var channel: FrameChannel?
+    /// The time at which the latest connection was made.
+    var connected: ContinuousClock.Instant
     var backoff: Backoff
     /// The requests that wait for a connection; nil while no attempt to connect is in progress.
     var waiting: [Int: LoopContinuation<Result<Void, RoutingError>>]?
@@ -31,6 +33,7 @@ package actor RPCClient: RPCCaller {
         self.address = address
         self.configuration = configuration
         self.eventLoop = eventLoop ?? EventLoop(name: "rpc")
+        self.connected = self.eventLoop.time.instant
         self.backoff = Backoff(first: configuration.firstPause, limit: configuration.longestPause)
     }
 
@@ -66,7 +69,10 @@ package actor RPCClient: RPCCaller {
     }
 
     package func note(objection: String) {
-        self.configuration.logger.notice("the server reports a problem", metadata: ["reason": "\(objection)"])
+        self.configuration.logger.notice(
+            "the server reports a problem",
+            metadata: ["reason": "\(SafeText.line(objection, limit: SafeText.limit))"]
+        )
     }
 
     package func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError {
@@ -81,7 +87,6 @@ extension RPCClient {
         var reason = "the server has closed the connection"
         do {
             while let frame = try await channel.next(isFlushing: false) {
-                self.backoff.succeeded()
                 self.isPinged = false
                 switch RPCFrame(frame, depth: 256) {
                 case .message(let message):
@@ -110,6 +115,8 @@ extension RPCClient {
         channel.connection.close()
         guard self.channel === channel else { return }
         self.channel = nil
+        let now = self.eventLoop.time.instant
+        self.backoff.ended(after: now - self.connected, at: now)
         let lost = self.pending.loseAll(reason)
         if !lost.isEmpty {
             self.configuration.logger.notice(

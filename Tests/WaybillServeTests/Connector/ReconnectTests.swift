@@ -118,6 +118,31 @@ struct ReconnectTests {
     }
 
     @Test
+    func `a subscription pauses before it connects to a server that closes each connection`() async throws {
+        let connections = Tally()
+        let loop = EventLoop(name: "closing")
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
+        let server = Task {
+            try await listener.serve { connection in
+                connections.add()
+                for try await _ in connection.bytes {
+                    try await connection.write(Array(#"{"jsonrpc":"2.0","id":1,"result":1}"#.utf8) + [0x0A])
+                    break
+                }
+                connection.close()
+            }
+        }
+        let reader = Task {
+            for try await _ in RPCConnector(listener.address).subscription(to: "app://**") {}
+        }
+        #expect(await eventually { connections.count >= 3 })
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(connections.count < 10)
+        reader.cancel()
+        server.cancel()
+    }
+
+    @Test
     func `the pauses between connection attempts double, up to a limit, until one succeeds`() {
         let now = ContinuousClock.now
         var backoff = Backoff(first: .milliseconds(10), limit: .milliseconds(50))
@@ -127,7 +152,9 @@ struct ReconnectTests {
             #expect(backoff.delay(at: now) == .milliseconds(longest) / 2)
         }
         #expect(backoff.delay(at: now + .seconds(1)) == nil)
-        backoff.succeeded()
+        backoff.ended(after: .milliseconds(49), at: now)
+        #expect(backoff.delay(at: now) != nil)
+        backoff.ended(after: .milliseconds(50), at: now)
         #expect(backoff.delay(at: now) == nil)
     }
 }
