@@ -27,18 +27,21 @@ package struct RPCMessage: Sendable {
         return method == SystemMethod.answer.rawValue || method == SystemMethod.cancelRequest.rawValue
     }
 
-    /// The size of the message, in bytes.
+    /// The memory that the message uses, in bytes: its text, and 128 bytes for each parameter after the 16th.
     let size: Int
 
     fileprivate init(_ node: JSONNode) {
-        self.size = node.text.range.count
+        let length = node.text.range.count
         guard node.isObject else {
+            self.size = length
             self.content = .invalid(.null, "the message is not a JSON object")
             return
         }
         var envelope = RPCEnvelope()
         node.forEachChild { envelope.note($0) }
         self.content = envelope.content
+        // A short message has no more than 16 parameters.
+        self.size = length < 128 ? length : length + max(0, envelope.parameterCount - 16) * 128
     }
 }
 
@@ -75,6 +78,9 @@ private struct RPCEnvelope {
         defer { member = value }
         return member != nil
     }
+
+    /// The number of parameters.
+    var parameterCount: Int { self.params?.childCount ?? 0 }
 
     /// The kind and the content of the message.
     var content: RPCMessage.Content {

@@ -117,6 +117,25 @@ struct LimitTests {
     }
 
     @Test
+    func `each parameter after the 16th counts as 128 bytes more`() async throws {
+        try await self.withLimits {
+            $0.requestBytesInFlight = 10_000
+        } _: { served in
+            let client = try await served.client()
+            let members = (0..<100).map { "\"\($0)\":1" }.joined(separator: ",")
+            for id in 1...2 {
+                try await client.send(
+                    #"{"jsonrpc":"2.0","id":\#(id),"method":"app://wait","params":{\#(members)}}"#
+                )
+            }
+            let line = try await client.line()
+            #expect(code(line) == -32005 && line?.contains(#""id":2"#) == true)
+            client.connection.close()
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
     func `the server stops handling requests of a peer that does not read`() async throws {
         try await self.withLimits {
             $0.unreadBytes = 100_000
