@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import WaybillRouting
 
 /// An event of CloudEvents 1.0, which consists of text attributes and data.
 ///
@@ -223,11 +224,16 @@ extension CloudEvent {
             let name = field.lowercased()
             guard name.hasPrefix(Self.headerPrefix) else { continue }
             let attribute = String(name.dropFirst(Self.headerPrefix.utf8.count))
-            guard let text = HeaderText.decoded(value) else { throw .invalidValue(attribute) }
+            guard let text = HeaderText.decoded(value), CombiningMarks.areFew(in: text) else {
+                throw .invalidValue(attribute)
+            }
             attributes[attribute] = text
         }
         try Self.takeVersion(&attributes)
-        if let contentType { attributes["datacontenttype"] = contentType }
+        if let contentType {
+            guard CombiningMarks.areFew(in: contentType) else { throw .invalidValue("datacontenttype") }
+            attributes["datacontenttype"] = contentType
+        }
         try self.init(attributes, data: body.isEmpty ? nil : body)
     }
 

@@ -38,7 +38,7 @@ extension ClusterCore {
             return self.note { $0.unknown += 1 }
         }
         let senders: RequestBudget.Senders = self.isNode(sender?.node) ? .nodes : .clients
-        let size = message.payload.count
+        let size = message.size
         guard self.budget.hasRoom(forRequests: 1, size: size, of: senders) else {
             let error = self.budget.overflow(of: senders, request.url)
             if isPublication { return self.bus.lose(request.url, error) }
@@ -52,7 +52,7 @@ extension ClusterCore {
         let request = request.counted(by: work)
         self.eventsInFlight += 1
         Task.immediate {
-            defer { work.end() }
+            defer { work.endPart() }
             if isPublication {
                 _ = try? await self.bus.publish(request)
             } else {
@@ -124,7 +124,7 @@ extension ClusterCore {
     /// Returns the request that an event represents.
     ///
     /// The URL of the request is the event's `subject` if that is a URL, and otherwise the URL in the NATS
-    /// subject of the message. Returns nil when the event has no URL or its JSON data is invalid.
+    /// subject of the message. Returns nil when the event has no URL, or when its data is not valid.
     private func request(_ event: CloudEvent, _ message: TransportMessage) -> ExternalRequest? {
         let subject = event["subject"].flatMap { $0.hasBytes(of: "://") ? $0 : nil }
         guard let url = subject ?? self.subjects.url(in: message.subject) else { return nil }
@@ -138,7 +138,9 @@ extension ClusterCore {
                 parameters = value.parameters ?? [:]
                 payload = value
             } else {
-                payload = String(validating: data, as: UTF8.self) ?? data
+                let text = String(validating: data, as: UTF8.self)
+                if let text, !CombiningMarks.areFew(in: text) { return nil }
+                payload = text ?? data
             }
         }
         return ExternalRequest(

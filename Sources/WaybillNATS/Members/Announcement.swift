@@ -74,7 +74,8 @@ struct Announcement: Sendable, Equatable {
         }
         if let name = values["name"]?.string {
             guard name.utf8.count <= Self.nameLimit, CombiningMarks.areFew(in: name) else { return nil }
-            self.name = name
+            // The name is printed in logs and errors.
+            self.name = SafeText.line(name)
         }
         for (name, list) in [
             ("routes", \Self.routes), ("topics", \Self.topics), ("removedRoutes", \Self.removedRoutes),

@@ -224,7 +224,7 @@ extension ClusterCore {
             return self.note { $0.malformed += 1 }
         }
         let senders: RequestBudget.Senders = isNode ? .nodes : .clients
-        let (count, size) = (frame.messages.count, message.payload.count)
+        let (count, size) = (frame.messages.count, message.size)
         // Accept the answer to a progress reply and a cancellation in any case, because they help requests to
         // end.
         let isAboutRequest = frame.messages.count == 1 && frame.messages.allSatisfy(\.isAboutRequest)

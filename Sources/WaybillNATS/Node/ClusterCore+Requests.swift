@@ -263,7 +263,7 @@ extension ClusterCore {
     func note(objection: String) {
         self.configuration.logger.notice(
             "another node rejected a message",
-            metadata: ["reason": "\(objection)"]
+            metadata: ["reason": "\(SafeText.line(objection, limit: SafeText.limit))"]
         )
     }
 }

@@ -179,6 +179,9 @@ package struct TransportMessage: Sendable {
         self.headers = headers
     }
 
+    /// The number of bytes of the payload and the headers.
+    var size: Int { self.payload.count + Self.size(of: self.headers) }
+
     /// Returns the number of bytes that headers add to a message.
     ///
     /// The headers consist of a version line, one line for each header, and an empty line.

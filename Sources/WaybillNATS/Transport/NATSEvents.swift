@@ -64,7 +64,7 @@ final class NATSEvents: Sendable {
     func append(_ event: TransportEvent) {
         var (size, room, isPublication) = (0, MessageRing<Entry>.Room.any, false)
         if case .message(let message) = event {
-            size = message.payload.count
+            size = message.size
             isPublication = self.subjects.isPublication(message.subject)
             room = isPublication ? .half : .whole
         }

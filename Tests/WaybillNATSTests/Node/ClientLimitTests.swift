@@ -114,6 +114,22 @@ struct ClientLimitTests {
     }
 
     @Test
+    func `the headers of events count as bytes of their clients`() async throws {
+        try await Self.withNode { cluster, node, _, answers in
+            let headers = [
+                (name: "ce-specversion", value: "1.0"), ("ce-id", "1"), ("ce-source", "/c"), ("ce-type", "t"),
+                ("ce-big", String(repeating: "x", count: 1_000_000)),
+            ]
+            let subject = try Self.call("app://far/wait")
+            for number in 0..<80 {
+                cluster.memory.publish(subject, "client.\(number)", [], headers: headers, from: 0)
+            }
+            #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 80 - 67 })
+            #expect(node.node.core.budget.count(of: .clients) == 67)
+        }
+    }
+
+    @Test
     func `requests of nodes that a client has forged share one limit`() async throws {
         try await Self.withNode { cluster, node, gate, answers in
             let subject = try Self.call("app://far/wait")
