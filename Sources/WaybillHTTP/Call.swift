@@ -1,7 +1,7 @@
 #if HTTP
 internal import HTTPTypes
-internal import Hummingbird
-internal import NIOCore
+package import Hummingbird
+package import NIOCore
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillJSON
@@ -17,44 +17,44 @@ extension WaybillGateway {
         _ context: some RequestContext,
         from peer: SocketAddress?
     ) async throws -> Response {
-        if request.method == .get, !self.configuration.isHTTP2, request.headers[.contentLength] == nil,
+        let place = try self.calls.take(for: peer?.ipAddress)
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        if request.method == .get, !self.configuration.isHTTP2, length == nil,
             request.headers[.transferEncoding] == nil
         {
-            return try await self.call(request, body: ByteBuffer(), context, from: peer)
+            return try await self.call(request, body: ByteBuffer(), at: place, context, from: peer)
         }
-        var request = request
-        let body: ByteBuffer
-        do {
-            body = try await request.collectBody(upTo: self.configuration.bodyLimit)
-        } catch is NIOTooManyBytesError {
-            throw Problem(
-                .contentTooLarge,
-                "the body is larger than the limit of \(self.configuration.bodyLimit) bytes"
-            )
-        }
-        return try await self.call(request, body: body, context, from: peer)
+        let limit = self.configuration.bodyLimit
+        try place.setBytes(min(max(0, length ?? limit), limit))
+        let (collected, body) = try await request.collectingBody(
+            upTo: limit,
+            within: self.configuration.timeout
+        )
+        return try await self.call(collected, body: body, at: place, context, from: peer)
     }
 
     private func call(
         _ request: Request,
         body: ByteBuffer,
+        at place: ClientCount.Place,
         _ context: some RequestContext,
         from peer: SocketAddress?
     ) async throws -> Response {
         let target = try GatewayRequest(request, behind: context, body: body)
-        var external = self.external(target, request, from: peer)
+        try place.setBytes(body.readableBytes + max(0, target.parameters.count - 16) * 128)
+        var external = try self.external(target, request, from: peer)
         external.operations = self.bus.exposedOperations(of: external.url)
         try Self.checkMethod(of: request, external.operations)
         if request.method == .get, request.headers[.waybillReturn] != nil {
             throw Problem(.badRequest, "a return URL changes something: use POST")
         }
         // The closure keeps the place until the handler has returned, which may be after the response.
-        let work = ExternalWork { [place = try self.calls.take(for: peer?.ipAddress)] in _ = place }
+        let work = ExternalWork { [place] in _ = place }
         external = external.counted(by: work)
         if request.headers[.accept]?.hasBytes(of: "text/event-stream") == true {
             return try self.stream(external, of: work, for: request, from: peer?.ipAddress)
         }
-        defer { work.end() }
+        defer { work.endPart() }
         if target.event != nil, external.operations.isPublishedAlone {
             _ = try await self.bus.publish(external)
             return Response(status: .noContent)
@@ -120,7 +120,7 @@ extension WaybillGateway {
             throw Problem(self.bus.explainExposed(external.url).error ?? .noRoute(external.url))
         }
         return try self.streams.response(to: request, from: client) { sink in
-            defer { work.end() }
+            defer { work.endPart() }
             do {
                 let reply = try await self.bus.route(external) { value in
                     await sink.send(ServerSentEvent("progress", try JSONWriter.encoded(value)))
@@ -130,6 +130,40 @@ extension WaybillGateway {
             } catch {
                 await sink.send(ServerSentEvent("failure", self.problem(error, at: external.url).json))
             }
+        }
+    }
+}
+
+extension Request {
+    /// Returns the request with its whole body, and the body.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes.
+    ///   - time: The time in which the body must arrive.
+    /// - Throws: The problem that the body is too large or too late.
+    package func collectingBody(
+        upTo limit: Int,
+        within time: Duration
+    ) async throws -> (Request, ByteBuffer) {
+        try await withThrowingTaskGroup(of: (Request, ByteBuffer)?.self) { group in
+            group.addTask {
+                var request = self
+                do {
+                    let body = try await request.collectBody(upTo: limit)
+                    return (request, body)
+                } catch is NIOTooManyBytesError {
+                    throw Problem(.contentTooLarge, "the body is larger than the limit of \(limit) bytes")
+                }
+            }
+            group.addTask {
+                try await Task.sleep(for: time)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let collected = try await group.next() ?? nil else {
+                throw Problem(.requestTimeout, "the body did not arrive in time: send it faster")
+            }
+            return collected
         }
     }
 }

@@ -1,17 +1,20 @@
 #if HTTP
 internal import HTTPTypes
+internal import Synchronization
 internal import WaybillEventLoop
 
-/// The number of open streams or running calls, in total and for each client.
+/// The number of open streams or running calls, in total and for each client, and the number of their bytes.
 final class ClientCount: Sendable {
     private struct State {
         var count = 0
+        var bytes = 0
         var clients: [String: Int] = [:]
     }
 
     private let name: String
     private let limit: Int
     private let clientLimit: Int?
+    private let byteLimit: Int
     private let state = Locked(State())
 
     /// Creates a count.
@@ -20,23 +23,34 @@ final class ClientCount: Sendable {
     ///   - name: The name of the counted things in errors, for example `event streams`.
     ///   - limit: The maximum count of all clients together.
     ///   - clientLimit: The maximum count of one client; nil for no limit.
-    init(of name: String, limit: Int, perClient clientLimit: Int?) {
+    ///   - byteLimit: The maximum number of bytes of all clients together.
+    init(of name: String, limit: Int, perClient clientLimit: Int?, byteLimit: Int = .max) {
         self.name = name
         self.limit = limit
         self.clientLimit = clientLimit
+        self.byteLimit = byteLimit
     }
 
     /// A stream or a call that counts until this object is released.
     final class Place: Sendable {
         private let owner: ClientCount
         private let client: String?
+        private let bytes = Atomic(0)
 
         fileprivate init(_ owner: ClientCount, _ client: String?) {
             self.owner = owner
             self.client = client
         }
 
-        deinit { self.owner.end(of: self.client) }
+        deinit { self.owner.end(of: self.client, bytes: self.bytes.load(ordering: .relaxed)) }
+
+        /// Sets the number of bytes that the stream or call keeps in memory.
+        ///
+        /// - Throws: The problem that the bytes of all clients exceed the limit.
+        func setBytes(_ bytes: Int) throws(Problem) {
+            let before = self.bytes.exchange(bytes, ordering: .relaxed)
+            try self.owner.add(bytes: bytes - before)
+        }
     }
 
     /// Counts a new stream or call.
@@ -59,9 +73,18 @@ final class ClientCount: Sendable {
         return Place(self, client)
     }
 
-    private func end(of client: String?) {
+    private func add(bytes: Int) throws(Problem) {
+        let isOver = self.state.withLock { state in
+            state.bytes += bytes
+            return bytes > 0 && state.bytes > self.byteLimit
+        }
+        if isOver { throw Problem(.tooManyRequests, "the \(self.name) of the server use too much memory") }
+    }
+
+    private func end(of client: String?, bytes: Int) {
         self.state.withLock { state in
             state.count -= 1
+            state.bytes -= bytes
             guard let client, let count = state.clients[client] else { return }
             state.clients[client] = count == 1 ? nil : count - 1
         }

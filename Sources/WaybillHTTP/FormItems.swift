@@ -18,10 +18,6 @@ package struct FormItems {
                 omittingEmptySubsequences: false
             )
             let name = try Self.text(parts[0])
-            // Using a name with many combining marks as a key of a dictionary takes quadratic time.
-            guard CombiningMarks.areFew(in: name) else {
-                throw Problem(.badRequest, "a name has more than 30 combining marks in a row")
-            }
             self.texts[name, default: []].append(parts.count == 2 ? try Self.text(parts[1]) : "")
         }
     }
@@ -64,6 +60,7 @@ package struct FormItems {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Problem(.badRequest, "the form is not UTF-8")
         }
+        try Problem.checkMarks(in: text)
         return text
     }
 }

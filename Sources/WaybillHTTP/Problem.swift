@@ -45,6 +45,11 @@ package struct Problem: Error {
         if detail != nil, status.kind == .serverError, error.code != .shutDown { self.id = Self.newID() }
     }
 
+    /// Rejects a text of a client that has too many combining marks in a row.
+    static func checkMarks(in text: String) throws(Problem) {
+        guard CombiningMarks.areFew(in: text) else { throw Problem(.badRequest, CombiningMarks.excess) }
+    }
+
     /// Returns the text that replaces the message of an error; nil when clients may receive the message.
     private static func detail(of error: RoutingError) -> String? {
         switch error.code {

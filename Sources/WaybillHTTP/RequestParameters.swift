@@ -99,7 +99,9 @@ struct GatewayRequest: Sendable {
         } else if type == "application/x-www-form-urlencoded" {
             self.parameters = try FormItems(bytes).values
         } else if self.event != nil {
-            self.payload = String(validating: bytes, as: UTF8.self) ?? bytes
+            let text = String(validating: bytes, as: UTF8.self)
+            if let text { try Problem.checkMarks(in: text) }
+            self.payload = text ?? bytes
         } else {
             throw Problem(.unsupportedMediaType, "the Content-Type of a body must be JSON or a form")
         }
@@ -124,9 +126,10 @@ extension WaybillGateway {
         _ request: GatewayRequest,
         _ http: Request,
         from peer: SocketAddress?
-    ) -> ExternalRequest {
+    ) throws(Problem) -> ExternalRequest {
         var headers: [String: String] = [:]
         for field in http.headers where self.configuration.headers.contains(field.name.canonicalName) {
+            try Problem.checkMarks(in: field.value)
             headers[field.name.canonicalName] = field.value
         }
         if let event = request.event {

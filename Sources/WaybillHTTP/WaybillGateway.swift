@@ -51,7 +51,7 @@ public struct WaybillGateway: Sendable {
         /// The maximum number of bytes in the body of a request; 1 MiB by default.
         public var bodyLimit = 1 << 20
 
-        /// The time limit of a call; 30 seconds by default.
+        /// The time limit of a call, and of the arrival of its body; 30 seconds by default.
         ///
         /// A client may set a shorter limit in milliseconds with the header `Waybill-Timeout`.
         public var timeout = Duration.seconds(30)
@@ -67,6 +67,12 @@ public struct WaybillGateway: Sendable {
         /// The property ``streamsPerClient`` describes which contexts provide addresses, and what to do
         /// behind a proxy.
         public var callsPerClient: Int? = 100
+
+        /// The maximum number of bytes of these calls; 64 MiB by default.
+        ///
+        /// A call counts the bytes of its body, also while the body arrives, and 128 bytes for each parameter
+        /// after the 16th.
+        public var callBytes = 64 << 20
 
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
         ///
@@ -165,7 +171,8 @@ public struct WaybillGateway: Sendable {
         self.calls = ClientCount(
             of: "running calls",
             limit: configuration.callLimit,
-            perClient: configuration.callsPerClient
+            perClient: configuration.callsPerClient,
+            byteLimit: configuration.callBytes
         )
         self.document = LiveDocument(of: bus, scope: .exposed)
         self.loop = bus.eventLoop.taskExecutor

@@ -1,4 +1,5 @@
 #if HTTP
+import Foundation
 import Hummingbird
 import Logging
 import NIOHTTP1
@@ -437,8 +438,9 @@ struct CallTests {
         }
         try self.bus.expose("app://stubborn")
         try await GatewayServer.run(self.bus, .with(\.callLimit, 2)) { server in
-            let hasty = ["Waybill-Timeout": "5"]
-            for _ in 0..<2 {
+            let hasty = ["Waybill-Timeout": "20"]
+            // On a busy machine, the time of a call can pass before its handler begins.
+            while begun.count < 2 {
                 #expect(try await server.send(.POST, "app/stubborn", headers: hasty).status == 504)
             }
             for headers in [hasty, ["Accept": "text/event-stream"]] {
@@ -471,6 +473,72 @@ struct CallTests {
             gate.open()
             let isFree = try await eventually { try await server.send(.POST, "app/nothing").status == 204 }
             #expect(isFree)
+        }
+    }
+
+    @Test
+    func `text with many combining marks in a row is rejected in a form, an event and a header`()
+        async throws
+    {
+        let marks = String(repeating: "%CC%81", count: 31)
+        var configuration = WaybillGateway.Configuration.quiet
+        configuration.headers = ["baggage"]
+        try await GatewayServer.run(self.bus, configuration) { server in
+            let form = "application/x-www-form-urlencoded"
+            let event = ["ce-specversion": "1.0", "ce-id": "1", "ce-source": "/c", "ce-type": "t"]
+            for answer in [
+                try await server.send(.POST, "app/nothing", body: "name=a\(marks)", type: form),
+                try await server.send(.POST, "app/nothing", body: "a\(marks)=name", type: form),
+                try await server.send(.POST, "app/nothing", headers: event.merging(["ce-x": marks]) { $1 }),
+                try await server.send(
+                    .POST,
+                    "app/nothing",
+                    headers: event,
+                    body: marks.removingPercentEncoding ?? "",
+                    type: "text/plain"
+                ),
+            ] { #expect(answer.status == 400, "\(answer.text)") }
+        }
+    }
+
+    @Test
+    func `a body that does not arrive in time ends, and gives its place back`() async throws {
+        var configuration = WaybillGateway.Configuration.quiet
+        (configuration.timeout, configuration.callLimit) = (.milliseconds(100), 1)
+        try await GatewayServer.run(self.bus, configuration) { server in
+            let connection = try await StreamConnection.connect(
+                to: .tcp("127.0.0.1", port: server.port),
+                on: self.bus.eventLoop
+            )
+            let head = "POST /bus/app/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+            try await connection.write(Array(head.utf8))
+            let isTaken = try await eventually {
+                try await server.send(.POST, "app/nothing").status == 429
+            }
+            #expect(isTaken)
+            // The gateway closes the connection.
+            for try await _ in connection.bytes {}
+            let isFree = try await eventually { try await server.send(.POST, "app/nothing").status == 204 }
+            #expect(isFree)
+        }
+    }
+
+    @Test
+    func `the bodies of running calls have a limit in bytes, and many parameters count more`() async throws {
+        let gate = Gate()
+        try self.bus.register("app://wait") { _ in await gate.wait() }
+        try self.bus.expose("app://wait")
+        try await GatewayServer.run(self.bus, .with(\.callBytes, 10_000)) { server in
+            let members = (0..<200).map { "\"\($0)\":1" }.joined(separator: ",")
+            let refused = try await server.send(.POST, "app/wait", body: "{\(members)}")
+            #expect(refused.status == 429 && refused.text.contains("too much memory"))
+            let text = String(repeating: "x", count: 8_000)
+            async let first = server.send(.POST, "app/wait", body: "{\"text\":\"\(text)\"}")
+            #expect(await eventually { self.bus.statistics.inFlight == 1 })
+            #expect(try await server.send(.POST, "app/wait", body: "{\"text\":\"\(text)\"}").status == 429)
+            gate.open()
+            #expect(try await first.status == 204)
+            #expect(try await server.send(.POST, "app/wait", body: "{\"text\":\"\(text)\"}").status == 204)
         }
     }
 }

@@ -195,12 +195,7 @@ extension ConsoleServer {
     }
 
     private static func body(of request: Request) async throws -> ByteBuffer {
-        var request = request
-        do {
-            return try await request.collectBody(upTo: self.bodyLimit)
-        } catch is NIOTooManyBytesError {
-            throw Problem(.contentTooLarge, "the body is larger than the limit of \(self.bodyLimit) bytes")
-        }
+        try await request.collectingBody(upTo: self.bodyLimit, within: .seconds(10)).1
     }
 
     private static func json(of request: Request) async throws -> JSONText {
