@@ -130,7 +130,7 @@ extension ArgumentReader {
     func readText<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
         if let compound = type as? any CompoundArgument.Type { return try self.readCompound(compound, type) }
         guard let text = self.text ?? self.parameters[self.name] else { return nil }
-        guard let value = Self.value(of: text, type) ?? ScalarDecoder.value(text, as: type) else {
+        guard let value = Self.parsed(text, as: type) ?? ScalarDecoder.value(text, as: type) else {
             throw self.mismatch(type, text, isText: ArgumentText.exists(for: type))
         }
         return value
@@ -145,7 +145,7 @@ extension ArgumentReader {
     }
 
     /// Returns the value that a text represents, or nil when the text does not represent a value of the type.
-    private static func value<Value>(of text: String, _ type: Value.Type) -> Value? {
+    private static func parsed<Value>(_ text: String, as type: Value.Type) -> Value? {
         if let type = type as? any URLParameter.Type { return type.init(urlParameter: text) as? Value }
         if let type = type as? any LosslessStringConvertible.Type {
             if Value.self == Bool.self { return Parameters.bool(text) as? Value }
@@ -182,7 +182,7 @@ extension ArgumentReader {
         }
         if Parameters.isNil(passed) { return nil }
         if let text = Parameters.givenText(passed) {
-            guard let value = Self.value(of: text, type) ?? ScalarDecoder.value(text, as: type) else {
+            guard let value = Self.parsed(text, as: type) ?? ScalarDecoder.value(text, as: type) else {
                 throw self.mismatch(type, text)
             }
             return value

@@ -131,11 +131,11 @@ extension Exchange {
     ///     suspends.
     /// - Returns: The task.
     private func makeTask(for work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
-        work.peerWork?.begin()
+        work.peerWork?.addPart()
         if let queued {
             return queued.startTask { queued in
                 guard queued.begin(self) else {
-                    work.peerWork?.end()
+                    work.peerWork?.endPart()
                     return
                 }
                 await self.perform(work, isolation: queued.handler.isolation)
@@ -182,7 +182,7 @@ extension Exchange {
 
     /// Handles the message in the calling task, which is isolated to an actor, and then ends the exchange.
     private func perform(_ work: TaskWork, isolation: isolated any Actor) async {
-        defer { work.peerWork?.end() }
+        defer { work.peerWork?.endPart() }
         // The caller of an intercepted message may have been cancelled before the task began.
         if work.interception != nil, self.isOver {
             if work.endsTurn { work.handler?.mailbox.endTurn() }
@@ -203,7 +203,7 @@ extension Exchange {
         if work.endsTurn, attempts == nil { work.handler?.mailbox.endTurn() }
         self.finish(outcome, of: work.message, by: work.handler)
         guard let attempts else { return }
-        await attempts.end()
+        await attempts.waitForEnd()
         work.handler?.mailbox.endTurn()
     }
 }

@@ -206,7 +206,8 @@ extension Interception {
 
         fileprivate func append(_ task: HandlerTask) { self.tasks.withLock { $0.append(task) } }
 
-        nonisolated(nonsending) func end() async {
+        /// Waits until all attempts have ended.
+        nonisolated(nonsending) func waitForEnd() async {
             while let task = self.tasks.withLock({ $0.popLast() }) { _ = await task.result }
         }
     }

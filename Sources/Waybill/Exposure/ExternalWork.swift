@@ -26,10 +26,10 @@ package final class ExternalWork: Sendable {
     /// Adds a part.
     ///
     /// Call this method only while another part has not ended, for example in the task of that part.
-    package func begin() { self.parts.add(1, ordering: .relaxed) }
+    package func addPart() { self.parts.add(1, ordering: .relaxed) }
 
     /// Ends a part.
-    package func end() {
+    package func endPart() {
         guard self.parts.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
         self.onEnd.withLock { $0.take() }?()
     }

@@ -63,7 +63,7 @@ final class MessageExtras: Sendable {
     /// Records the outcome of a message that no caller awaits.
     func endUnawaited(with outcome: ReturnLeg.Outcome) {
         self.isReturnOf?.end(outcome)
-        self.work?.end()
+        self.work?.endPart()
     }
 
     /// Returns a copy with the given properties replaced.

@@ -53,13 +53,13 @@ public struct ReturnLeg: Sendable {
         get async {
             await EventLoop.yieldIfDue()
             guard case .underway = self.current else { return self.current }
-            return await self.path.end()
+            return await self.path.finalOutcome()
         }
     }
 }
 
 extension ReturnPath {
-    fileprivate nonisolated(nonsending) func end() async -> ReturnLeg.Outcome {
+    fileprivate nonisolated(nonsending) func finalOutcome() async -> ReturnLeg.Outcome {
         let number = self.state.withLock { $0.waiting.nextNumber() }
         let waiter = Waiter(on: .current)
         return await waiter.wait(isolation: #isolation) {
@@ -156,7 +156,7 @@ final class ReturnPath: Sendable {
                 self.end(.delivered)
             } else {
                 // The bus ends this part when it settles the message.
-                external.work?.begin()
+                external.work?.addPart()
                 sender.sendReturn(request, of: external.audience)
             }
         } else {

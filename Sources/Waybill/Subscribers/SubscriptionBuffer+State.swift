@@ -64,7 +64,7 @@ struct SubscriptionBufferState {
         case none
     }
 
-    mutating func read() -> Reading {
+    mutating func takeFirst() -> Reading {
         guard let message = self.buffer.popFirst() else { return self.reason == nil ? .none : .end }
         let queued = self.publishers.popFirst()
         if let queued { self.buffer.append(queued.unread) }
@@ -75,7 +75,7 @@ struct SubscriptionBufferState {
     ///
     /// When the buffer is empty and has not ended, the reader joins the readers that wait for a message.
     mutating func read(_ reader: SubscriptionBuffer.Reader) -> Reading {
-        let reading = self.read()
+        let reading = self.takeFirst()
         if case .none = reading { self.readers.append(reader) }
         return reading
     }

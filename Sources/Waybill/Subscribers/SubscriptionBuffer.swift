@@ -45,7 +45,7 @@ final class SubscriptionBuffer: Sendable {
     ///
     /// Returns nil when the buffer is empty. `isOver` is true when the buffer has ended.
     func take() -> (message: UnreadMessage?, isOver: Bool) {
-        switch self.state.withLock({ $0.read() }) {
+        switch self.state.withLock({ $0.takeFirst() }) {
         case .message(let message, let queued):
             queued?.end(.placed)
             return (message, false)

@@ -168,7 +168,7 @@ extension RPCSession {
 
     /// Begins to handle a call or message.
     func begin(_ number: ServedRequests.Number?, _ work: ExternalWork, _ start: Start) {
-        if let number { self.works[number] = work }
+        if let number { self.openWork[number] = work }
         start(self, work)
     }
 
@@ -208,15 +208,15 @@ extension RPCSession {
         to number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
     ) {
-        let work = self.works[number]
-        work?.begin()
+        let work = self.openWork[number]
+        work?.addPart()
         let task = Task.immediate {
             do {
                 self.reply(to: number, with: try await body(self))
             } catch {
                 self.fail(number, with: self.failure(error))
             }
-            work?.end()
+            work?.endPart()
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
         // If `requests` no longer contains the request, the session has answered it: either `body` has
@@ -284,7 +284,7 @@ extension RPCSession {
         self.connection?.ledger.note { $0.answers += 1 }
         let text = self.requests.add(answer, to: request.batch, retaining: request.record)
         if let text { self.send(text, to: request.id) }
-        self.works.removeValue(forKey: number)?.end()
+        self.openWork.removeValue(forKey: number)?.endPart()
         guard let connection = self.connection else { return }
         // An answer that waits for the other answers of its batch also counts as unread.
         if text == nil { connection.noteUnread(of: self) }

@@ -93,7 +93,7 @@ extension RPCSession {
                 let bytes = max(size, self.connection?.frameBytes ?? 0)
                 try self.inTurn(nil, bytes: bytes) { session, work in
                     session.publish(publications)
-                    work.end()
+                    work.endPart()
                 }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
@@ -112,7 +112,7 @@ extension RPCSession {
         do {
             try self.bus.send(request)
         } catch {
-            work.end()
+            work.endPart()
             self.logger.info("a notification failed", metadata: self.metadata("\(error)"))
         }
     }

@@ -35,7 +35,7 @@ package actor RPCSession: LoopBound {
     var subscriptions: [Int: Task<Void, Never>] = [:]
     var lastSubscription = 0
     /// The work of the requests that have begun and have not been answered.
-    var works: [ServedRequests.Number: ExternalWork] = [:]
+    var openWork: [ServedRequests.Number: ExternalWork] = [:]
     /// The peer of all messages without a response.
     ///
     /// The peer is stored because each message of a stream of publications needs it.
@@ -109,9 +109,9 @@ package actor RPCSession: LoopBound {
         let count = self.requests.abandonAll()
         for task in self.tasks.values { task.cancel() }
         for task in self.subscriptions.values { task.cancel() }
-        for work in self.works.values { work.end() }
+        for work in self.openWork.values { work.endPart() }
         self.connection?.leave(abandoning: count, in: self)
-        self.works = [:]
+        self.openWork = [:]
         self.tasks = [:]
         self.subscriptions = [:]
     }

@@ -102,7 +102,7 @@ extension ServedConnection {
         self.waitingCalls.append(WaitingCalls.Call(number: number, bytes: bytes, timer: timer, start: start))
         self.countReceivedBytes(of: session)
         // The earlier calls also have places but have not started yet. Start this call after them.
-        if hasPlace { self.load.assumeOnLoop { $0.begin(connection) } }
+        if hasPlace { self.load.assumeOnLoop { $0.startWaitingCall(of: connection) } }
     }
 
     /// Returns the failure for a message without a response when too many messages wait; nil otherwise.
@@ -140,20 +140,20 @@ extension ServedConnection {
     /// More calls would only produce more unread answers.
     private func pause(_ session: isolated RPCSession) {
         self.givePlaceBack()
-        self.pausedCalls += 1
-        guard self.pausedCalls == 1 else { return }
+        self.callsWithoutPlace += 1
+        guard self.callsWithoutPlace == 1 else { return }
         Task {
             await session.channel.flush()
-            session.connection?.askForPausedCalls(session)
+            session.connection?.askForPlaces(session)
         }
     }
 
-    private func askForPausedCalls(_ session: isolated RPCSession) {
-        let (count, connection) = (self.pausedCalls, self.number)
-        self.pausedCalls = 0
+    private func askForPlaces(_ session: isolated RPCSession) {
+        let (count, connection) = (self.callsWithoutPlace, self.number)
+        self.callsWithoutPlace = 0
         guard session.phase != .closed else { return }
         self.load.assumeOnLoop { load in
-            for _ in 0..<count where load.ask(connection) { load.begin(connection) }
+            for _ in 0..<count where load.ask(connection) { load.startWaitingCall(of: connection) }
         }
     }
 
@@ -179,8 +179,8 @@ extension ServedConnection {
     ) -> Bool {
         guard let call = self.waitingCalls.remove(number) else { return false }
         call.timer?.cancel()
-        if self.pausedCalls > 0 {
-            self.pausedCalls -= 1
+        if self.callsWithoutPlace > 0 {
+            self.callsWithoutPlace -= 1
         } else {
             self.load.assumeOnLoop { [connection = self.number] in $0.withdraw(connection) }
         }

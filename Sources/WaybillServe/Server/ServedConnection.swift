@@ -31,7 +31,7 @@ final class ServedConnection {
     /// The calls and messages that wait for permission to run.
     var waitingCalls = WaitingCalls()
     /// The number of waiting calls that have given their places back until the peer has read its answers.
-    var pausedCalls = 0
+    var callsWithoutPlace = 0
     /// The size of the frame that is being received or handled, in bytes; 0 for a small frame.
     var frameBytes = 0
     /// The number of bytes that this connection has reported to the counter of the whole server.

@@ -70,9 +70,9 @@ actor ServerLoad: LoopBound {
         for var message in messages {
             message.session = session
             if self.isDraining {
-                self.begin(message)
+                self.handle(message)
             } else if self.turns.ask(Self.closed) {
-                self.beginWithPlace(message)
+                self.handleWithPlace(message)
             } else {
                 self.left.append(message)
                 self.receivedBytes += message.bytes
@@ -85,7 +85,7 @@ actor ServerLoad: LoopBound {
         self.isDraining = true
         while let message = self.takeLeftMessage() {
             self.turns.withdraw(Self.closed)
-            self.begin(message)
+            self.handle(message)
         }
     }
 
@@ -96,11 +96,11 @@ actor ServerLoad: LoopBound {
     }
 
     /// Begins to handle a message of a closed connection, which has a place.
-    private func beginWithPlace(_ message: WaitingCalls.Call) {
-        self.begin(message, ExternalWork { self.endOnAnyThread(Self.closed) })
+    private func handleWithPlace(_ message: WaitingCalls.Call) {
+        self.handle(message, ExternalWork { self.endOnAnyThread(Self.closed) })
     }
 
-    private func begin(_ message: WaitingCalls.Call, _ work: ExternalWork = ExternalWork {}) {
+    private func handle(_ message: WaitingCalls.Call, _ work: ExternalWork = ExternalWork {}) {
         message.session?.assumeOnLoop { $0.begin(nil, work, message.start) }
     }
 }
@@ -114,7 +114,7 @@ extension ServerLoad {
     func ask(_ number: Int) -> Bool { self.turns.ask(number) }
 
     /// Makes the session of a connection begin a waiting call that has a place.
-    func begin(_ number: Int) { self.start([number]) }
+    func startWaitingCall(of number: Int) { self.start([number]) }
 
     /// Ends a running call.
     func end(_ number: Int) {
@@ -153,7 +153,7 @@ extension ServerLoad {
                 if let session = self.sessions[number] {
                     session.assumeOnLoop { $0.connection?.startWaiting($0) }
                 } else if number == Self.closed, let message = self.takeLeftMessage() {
-                    self.beginWithPlace(message)
+                    self.handleWithPlace(message)
                 } else {
                     // The connection was closed after its call had got a place.
                     self.end(number)

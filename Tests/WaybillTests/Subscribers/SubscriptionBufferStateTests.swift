@@ -34,7 +34,7 @@ struct SubscriptionBufferStateTests {
         }
         let withdrawn = [state.withdraw(second), state.withdraw(second)]
         #expect(withdrawn == [true, false])
-        guard case .message(let first, let placed) = state.read() else {
+        guard case .message(let first, let placed) = state.takeFirst() else {
             Issue.record("there is no message")
             return
         }
@@ -111,7 +111,7 @@ private struct BufferRun {
             let offer = self.state.offer(self.parts.message(self.lastID), to: self.buffer)
             if case .queued(let message) = offer { self.queued.append((self.lastID, message)) }
             return (self.text(of: offer), self.model.offer(self.lastID))
-        case .read: return (self.text(of: self.state.read()), self.model.read())
+        case .read: return (self.text(of: self.state.takeFirst()), self.model.read())
         case .wait:
             let reader = SubscriptionBuffer.Reader(on: nil)
             self.readers.append(reader)
