@@ -122,6 +122,49 @@ extension MessageBus {
     }
 }
 
+/// The progress replies of a handler, with the types of the replies and of the caller's answers.
+///
+/// A method with `@Route` declares both types by a parameter of this type. Documents contain the types, and
+/// generated clients check them:
+///
+/// ```swift
+/// @Route func prepare(drink: String, progress: ProgressReplies<String, Bool>) async throws -> String {
+///     guard try await progress.ask("boil water") else { throw RoutingError.refused("the guest has left") }
+///     return drink
+/// }
+/// ```
+///
+/// If `Answer` is `Void`, the handler expects no answers. Then it sends progress replies with ``send(_:)``.
+public struct ProgressReplies<Update: Sendable, Answer: Sendable>: Sendable {
+    private let message: Message
+
+    /// Creates the progress replies to a message.
+    ///
+    /// `@Route` generates a call of this initializer. A route that is written by hand calls it, and declares
+    /// the types with ``ModuleRoute/reporting(_:)``.
+    public init(to message: Message) { self.message = message }
+
+    /// Sends a progress reply to the caller, and waits for the caller's answer.
+    ///
+    /// - Parameter update: The value of the progress reply, which the caller's closure receives.
+    /// - Returns: The answer.
+    /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if the caller's closure takes or
+    ///   returns another type, or `refused` with the closure's error as its cause if the closure throws.
+    public func ask(_ update: Update) async throws(RoutingError) -> Answer {
+        try await self.message.reply(with: update, expecting: Answer.self)
+    }
+}
+
+extension ProgressReplies where Answer == Void {
+    /// Sends a progress reply to the caller, and waits until the caller has handled it.
+    ///
+    /// - Parameter update: The value of the progress reply, which the caller's closure receives.
+    /// - Returns: Whether the caller has handled the progress reply; false if the caller does not listen or
+    ///   no longer listens.
+    @discardableResult
+    public func send(_ update: Update) async -> Bool { await self.message.reply(with: update) }
+}
+
 extension Message {
     /// Sends a progress reply to the caller, and waits until the caller has handled it.
     ///

@@ -147,6 +147,15 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         return route
     }
 
+    /// Returns a copy with the types of the progress replies and of their answers, for documents.
+    ///
+    /// `@Route` generates a call of this method for a method with a parameter of type ``ProgressReplies``.
+    public func reporting<Update, Answer>(_ type: ProgressReplies<Update, Answer>.Type) -> Self {
+        var route = self
+        route.description.progress = RouteDescription.Progress(update: Update.self, answer: Answer.self)
+        return route
+    }
+
     /// Returns the route with code that is called in place, if the given methods include the route's method.
     func calling(_ methods: [ModuleMethod<Module>]) -> Self { self.immediate?(methods) ?? self }
 

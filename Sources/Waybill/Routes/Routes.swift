@@ -173,6 +173,9 @@ public struct RouteDescription: Sendable, Hashable {
     /// The errors that the route declares for its callers.
     public private(set) var failures: [Failure] = []
 
+    /// The types of the progress replies and of their answers; nil if the route does not declare them.
+    public internal(set) var progress: Progress?
+
     /// Whether the method takes the whole message, and can therefore read any value in the message.
     var takesMessage = false
 
@@ -248,6 +251,27 @@ extension RouteDescription {
                 message: error.message,
                 status: error.status
             )
+        }
+    }
+
+    /// The types of a route's progress replies and of the caller's answers.
+    public struct Progress: Sendable, Hashable {
+        /// The type of the progress replies, as Swift source text.
+        public let update: String
+        /// The type of the answers, as Swift source text; `Void` if the handler expects no answers.
+        public let answer: String
+
+        private let knownUpdate: DescribedType
+        private let knownAnswer: DescribedType
+
+        package var updateType: (any Any.Type)? { self.knownUpdate.type }
+        package var answerType: (any Any.Type)? { self.knownAnswer.type }
+
+        init(update: any Any.Type, answer: any Any.Type) {
+            self.update = TypeName.of(update)
+            self.answer = TypeName.of(answer)
+            self.knownUpdate = DescribedType(update)
+            self.knownAnswer = DescribedType(answer)
         }
     }
 

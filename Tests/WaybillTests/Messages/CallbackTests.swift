@@ -299,6 +299,29 @@ struct CallbackTests {
         #expect(bus.statistics.replied == 1)
     }
 
+    @Test func `typed progress replies reach the caller's closure, and their answers the handler`()
+        async throws
+    {
+        try self.bus.register("app://upload") { message -> [Bool] in
+            let progress = ProgressReplies<Int, Bool>(to: message)
+            return [try await progress.ask(1), try await progress.ask(2)]
+        }
+        let answers: [Bool] = try await self.caller.route("app://upload") { (update: Int) in update == 2 }
+        #expect(answers == [false, true])
+        let unheard = await failure { try await self.caller.route("app://upload") }
+        #expect(unheard?.code == .noHandler)
+        let wrong = await failure { try await self.caller.route("app://upload") { (_: Int) in "yes" } }
+        #expect(wrong?.code == .typeMismatch)
+    }
+
+    @Test func `a handler without answers knows whether the caller listens`() async throws {
+        try self.bus.register("app://upload") { message -> Bool in
+            await ProgressReplies<Int, Void>(to: message).send(7)
+        }
+        #expect(try await self.caller.route("app://upload", as: Bool.self) { (_: Int) in })
+        #expect(try await self.caller.route("app://upload", as: Bool.self) == false)
+    }
+
     @Test func `a handler can catch the failure of a caller's closure`() async throws {
         struct Refusal: Error {}
         try self.bus.register("app://upload") { message -> String in
