@@ -54,8 +54,9 @@ public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMac
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
 /// parameter is read from the message by its name and type. If a parameter has two names, as in `of uid:
-/// Int`, the second name is used. A parameter of type ``Message`` receives the whole message. The method
-/// cannot be private, because any code can reach its URL.
+/// Int`, the second name is used. A parameter of type ``Message`` receives the whole message. A parameter of
+/// type ``ProgressReplies`` sends progress replies. The method cannot be private, because any code can reach
+/// its URL.
 ///
 /// The return value of the method is the reply, and an error that the method throws is the failure. The bus
 /// calls a method that is not `async` in place, without a task.

@@ -45,7 +45,9 @@ struct RouteMethod {
         else { return nil }
         self.pattern = pattern
         self.place = place
-        guard isPlain, self.parameters.count == list.count, self.checkPath(reporter) else { return nil }
+        guard isPlain, self.parameters.count == list.count, self.checkPath(reporter),
+            self.checkProgress(reporter)
+        else { return nil }
     }
 
     /// The error types in a `throws` clause that do not count as errors that a module declares.
@@ -65,9 +67,12 @@ struct RouteMethod {
 
     var takesMessage: Bool { self.parameters.contains { $0.isMessage } }
 
+    /// The parameter that sends progress replies; nil if the method does not declare their types.
+    var progress: RouteParameter? { self.parameters.first(where: \.isProgress) }
+
     /// The parameters of the path whose values the method does not receive as arguments.
     var unread: [RoutePattern.Parameter] {
-        let names = Set(self.parameters.lazy.filter { !$0.isMessage }.map(\.name))
+        let names = Set(self.parameters.lazy.filter(\.isValue).map(\.name))
         // The value of `**` has no name, so no parameter of a method can have the same name.
         return self.pattern.parameters.filter { $0.name != "**" && !names.contains($0.name) }
     }
@@ -106,6 +111,36 @@ struct RouteMethod {
             "the path has the parameter `\(unread.name)`, but the method `\(self.name)` has no parameter of that name",
             at: self.place,
             fix: self.adding(unread)
+        )
+        return false
+    }
+
+    /// Checks that the method can send the progress replies that it declares.
+    private func checkProgress(_ reporter: Reporter) -> Bool {
+        let list = Array(zip(self.parameters, self.function.signature.parameterClause.parameters))
+        if let (_, value) = list.first(where: { $0.0.isValue && $0.0.mentionsProgress }) {
+            reporter.report(
+                "a message contains no progress replies: write the type `ProgressReplies<Update, Answer>` alone",
+                at: value.type
+            )
+            return false
+        }
+        let declared = list.filter(\.0.isProgress).map(\.1)
+        if declared.count > 1 {
+            reporter.report(
+                "a route has one type of progress replies: use one parameter, with an enumeration as `Update`",
+                at: declared[1].type
+            )
+            return false
+        }
+        guard let type = declared.first?.type, !self.function.isAsync else { return true }
+        let effects = self.function.signature.effectSpecifiers ?? FunctionEffectSpecifiersSyntax()
+        let new = effects.with(\.asyncSpecifier, .keyword(.async, trailingTrivia: .space))
+        let signature = self.function.signature.with(\.effectSpecifiers, new)
+        reporter.report(
+            "each progress reply waits for the caller, so the method must be `async`",
+            at: type,
+            fix: .replace(self.function.signature, with: signature, "add `async`")
         )
         return false
     }

@@ -29,6 +29,24 @@ struct RouteParameter {
     /// Whether the parameter is the message itself, and not a value in the message.
     var isMessage: Bool { ["Message", "Waybill.Message"].contains(self.type.trimmedDescription) }
 
+    /// Whether the parameter sends progress replies, and is not a value in the message.
+    var isProgress: Bool {
+        let name =
+            self.type.as(IdentifierTypeSyntax.self)?.name
+            ?? self.type.as(MemberTypeSyntax.self).flatMap {
+                $0.baseType.trimmedDescription == "Waybill" ? $0.name : nil
+            }
+        return name?.text == "ProgressReplies"
+    }
+
+    /// Whether the type contains the name of the type that sends progress replies.
+    var mentionsProgress: Bool {
+        self.type.tokens(viewMode: .sourceAccurate).contains { $0.text == "ProgressReplies" }
+    }
+
+    /// Whether the parameter is a value in the message.
+    var isValue: Bool { !self.isMessage && !self.isProgress }
+
     /// Whether the parameter is an Optional or an array with a default value other than nil or an empty
     /// array.
     ///

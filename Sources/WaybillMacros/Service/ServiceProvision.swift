@@ -53,7 +53,7 @@ struct ServiceProvision {
         let parameters = list.compactMap {
             RouteParameter($0.with(\.defaultValue, nil), of: self.module.name, .silent)
         }
-        guard parameters.count == list.count, !parameters.contains(where: \.isMessage) else { return nil }
+        guard parameters.count == list.count, parameters.allSatisfy(\.isValue) else { return nil }
         let output = function.signature.returnClause.map { ValueType.plain($0.type, in: self.module.name) }
         let call = MethodCall(function: function, parameters: parameters)
         let words = [function.fullName.asLiteral, call.descriptions].compactMap(\.self)

@@ -25,12 +25,11 @@ struct ServiceRequirement {
         self.output = function.signature.returnClause.map { ValueType.plain($0.type, in: owner) } ?? "Void"
         self.outputLine = (function.signature.returnClause?.type).flatMap(reporter.line(ofCrossing:))
         guard hasEffects, self.parameters.count == list.count else { return nil }
-        if let message = list.first(where: {
-            ["Message", "Waybill.Message"].contains($0.type.trimmedDescription)
-        }) {
+        if let (parameter, syntax) = zip(self.parameters, list).first(where: { !$0.0.isValue }) {
+            let type = parameter.isMessage ? "Message" : "ProgressReplies"
             reporter.report(
-                "a service's method cannot have a `Message` parameter, because callers do not have one: use other parameters",
-                at: message.type
+                "a service's method cannot have a `\(type)` parameter, because callers do not have one: use other parameters",
+                at: syntax.type
             )
             return nil
         }

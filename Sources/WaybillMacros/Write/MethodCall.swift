@@ -15,7 +15,7 @@ struct MethodCall {
     /// The descriptions of the parameters, as an argument of an initializer; nil if the method has no
     /// parameters to describe.
     var descriptions: String? {
-        let parameters = self.parameters.filter { !$0.isMessage }
+        let parameters = self.parameters.filter(\.isValue)
             .map { parameter in
                 var words = [parameter.name.asLiteral, parameter.type.trimmedDescription.asLiteral]
                 words.append("of: \(ValueType.metatype(parameter.type))")
@@ -29,7 +29,7 @@ struct MethodCall {
 
     /// The code of the call.
     var code: String {
-        let isThrowing = self.function.mayThrow || self.parameters.contains { !$0.isMessage }
+        let isThrowing = self.function.mayThrow || self.parameters.contains(where: \.isValue)
         let isAsync = self.function.isAsync || self.isElsewhere
         let arguments = self.parameters.map { parameter in
             (parameter.label.map { "\($0): " } ?? "") + self.value(of: parameter)
@@ -44,6 +44,7 @@ struct MethodCall {
     /// The code contains the type, so that the compiler selects the correct overload of the method.
     private func value(of parameter: RouteParameter) -> String {
         if parameter.isMessage { return "message" }
+        if parameter.isProgress { return "\(parameter.type.trimmedDescription)(to: message)" }
         let name = parameter.name.asLiteral
         let read = "message.argument(\(name))"
         guard let value = parameter.defaultValue, !value.is(NilLiteralExprSyntax.self) else {

@@ -23,7 +23,7 @@ struct RouteEntry {
                     \(self.description.joined(separator: ",\n    "))
                 ) { module, \(self.call.message) -> \(self.method.reply) in
                     \(self.call.code)
-                }\(self.failures)
+                }\(self.declarations)
                 """
             return "routes.append(\n    \(code.indented(by: 4))\n)"
         }
@@ -32,13 +32,18 @@ struct RouteEntry {
             let body = { @Sendable (\(parameters)) -> \(self.method.reply) in
                 \(self.call.code)
             }
-            \(line.mapping("routes.append(\(type)(\n    \((self.description + ["body"]).joined(separator: ",\n    "))\n)\(self.failures))"))
+            \(line.mapping("routes.append(\(type)(\n    \((self.description + ["body"]).joined(separator: ",\n    "))\n)\(self.declarations))"))
             """
         return "do {\n    \(code.indented(by: 4))\n}"
     }
 
-    /// The call that adds the error type of the method's `throws` clause.
-    private var failures: String { self.method.failure.map { "\n.throwing(\($0).self)" } ?? "" }
+    /// The calls that add the error type of the method's `throws` clause, and the types of the progress
+    /// replies.
+    private var declarations: String {
+        let failure = self.method.failure.map { "\n.throwing(\($0).self)" } ?? ""
+        let progress = self.method.progress.map { "\n.reporting(\(ValueType.metatype($0.type)))" } ?? ""
+        return failure + progress
+    }
 
     private var call: MethodCall {
         MethodCall(

@@ -36,7 +36,7 @@ struct URLBuilder {
     /// If the method reads the whole message, the builder also has the other values of the path.
     init(_ method: RouteMethod) {
         self.method = method
-        let read = method.parameters.filter { !$0.isMessage }
+        let read = method.parameters.filter(\.isValue)
             .map {
                 Parameter(
                     label: $0.label,

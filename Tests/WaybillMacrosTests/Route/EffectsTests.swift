@@ -106,6 +106,77 @@ struct EffectsTests {
     }
 
     @Test
+    func `a route declares the types of its progress replies, which no URL contains`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://a")
+                actor A {
+                    @Route func ask(_ n: Int, progress: ProgressReplies<String, Bool>) async throws(OrderError) {}
+                    @Route func tell(progress: Waybill.ProgressReplies<[Self.Step], Void>) async {}
+                }
+                """#,
+            is: #"""
+                actor A {
+                    func ask(_ n: Int, progress: ProgressReplies<String, Bool>) async throws(OrderError) {}
+                    func tell(progress: Waybill.ProgressReplies<[Self.Step], Void>) async {}
+
+                    nonisolated let context = Waybill.ModuleContext.current
+
+                    static var url: String {
+                        "app://a"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<A>] {
+                        var routes: [Waybill.ModuleRoute<A>] = []
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/ask",
+                                action: "ask",
+                                parameters: [
+                                    .init("n", "Int", of: Int.self),
+                                ]
+                            ) { module, message -> Void in
+                                try await module.ask(
+                                    message.argument("n") as Int,
+                                    progress: ProgressReplies<String, Bool>(to: message)
+                                )
+                            }
+                            .throwing(OrderError.self)
+                            .reporting(ProgressReplies<String, Bool>.self)
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/tell",
+                                action: "tell"
+                            ) { module, message -> Void in
+                                await module.tell(
+                                    progress: Waybill.ProgressReplies<[A.Step], Void>(to: message)
+                                )
+                            }
+                            .reporting(Waybill.ProgressReplies<[A.Step], Void>.self)
+                        )
+                        return routes
+                    }
+
+                    enum urls {
+                        static func ask(_ n: Int) -> Waybill.TypedURL<Void> {
+                            Waybill.TypedURL<Void>(url: "app://a/ask")
+                                .with("n", n)
+                        }
+
+                        static func tell() -> Waybill.TypedURL<Void> {
+                            Waybill.TypedURL<Void>(url: "app://a/tell")
+                        }
+                    }
+                }
+
+                extension A: Waybill.Module {
+                }
+                """#
+        )
+    }
+
+    @Test
     func `a route declares the type of its typed errors, unless it is any Error`() {
         expectExpansion(
             of: #"""

@@ -97,6 +97,14 @@ struct RouteMisuseTests {
             "a route runs on the loop of its module, so a parameter cannot be `isolated`"
         ),
         (
+            "@Route func x(y: ProgressReplies<Int, Void>, z: ProgressReplies<Int, Bool>) async {}", 49,
+            "a route has one type of progress replies: use one parameter, with an enumeration as `Update`"
+        ),
+        (
+            "@Route func x(y: ProgressReplies<Int, Void>?) async {}", 18,
+            "a message contains no progress replies: write the type `ProgressReplies<Update, Answer>` alone"
+        ),
+        (
             "@available(*, unavailable) @Route func x() {}", 1,
             "a route cannot be unavailable, since messages call it"
         ),
@@ -174,6 +182,20 @@ struct RouteMisuseTests {
             8,
             "the path has the parameter `n`, but the method `x` has no parameter of that name",
             "add a parameter `n`"
+        ),
+        Fixed(
+            "@Route func x(y: ProgressReplies<Int, Void>) {}",
+            "@Route func x(y: ProgressReplies<Int, Void>) async {}",
+            18,
+            "each progress reply waits for the caller, so the method must be `async`",
+            "add `async`"
+        ),
+        Fixed(
+            "@Route func x(y: Waybill.ProgressReplies<Int, Void>) throws -> Int { 1 }",
+            "@Route func x(y: Waybill.ProgressReplies<Int, Void>) async throws -> Int { 1 }",
+            18,
+            "each progress reply waits for the caller, so the method must be `async`",
+            "add `async`"
         ),
     ])
     func `each mistake in a route's method has a fix`(_ mistake: Fixed) {

@@ -170,6 +170,11 @@ struct ServiceMisuseTests {
             "a service's method cannot have a `Message` parameter, because callers do not have one: use other parameters",
             13
         ),
+        (
+            "func a(b: ProgressReplies<Int, Void>) async throws",
+            "a service's method cannot have a `ProgressReplies` parameter, because callers do not have one: use other parameters",
+            11
+        ),
     ])
     func `a service's method that no message can call is an error`(
         member: String,
