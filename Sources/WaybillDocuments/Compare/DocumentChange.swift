@@ -27,6 +27,8 @@ extension BusDocument {
     /// value, another type, or another case of an enumeration. If a type is opaque in both documents, which
     /// means that its values are not known, the type counts as unchanged.
     ///
+    /// A progress reply is compared like a reply, and the answer to a progress reply like a parameter.
+    ///
     /// - Parameter old: the older document.
     /// - Returns: the breaking and the compatible changes.
     public func changes(since old: BusDocument) -> [DocumentChange] {
@@ -88,12 +90,38 @@ private struct RouteComparison {
         for difference in replies.differences(old.reply, new.reply, at: "the reply") {
             self.note(difference.isBreaking, difference.message)
         }
+        self.compare(old.progress, new: new.progress, updates: replies, answers: requests)
         for name in old.exposure.names where !new.exposure.names.contains(name) {
             self.note(true, "the route is no longer exposed for \(name)")
         }
         for name in new.exposure.names where !old.exposure.names.contains(name) {
             self.note(false, "the route is now exposed for \(name)")
         }
+    }
+
+    /// Compares the types of progress replies as types of replies, and the types of answers as types of
+    /// parameters.
+    private mutating func compare(
+        _ old: BusDocument.Progress?,
+        new: BusDocument.Progress?,
+        updates: SchemaComparison,
+        answers: SchemaComparison
+    ) {
+        guard let old else {
+            if new != nil { self.note(false, "the route declares the types of its progress replies now") }
+            return
+        }
+        guard let new else {
+            return self.note(true, "the route no longer declares the types of its progress replies")
+        }
+        var differences = updates.differences(old.update, new.update, at: "the progress reply")
+        switch (old.answer == .null, new.answer == .null) {
+        case (true, false): self.note(true, "the progress reply needs an answer now")
+        case (false, true): self.note(false, "the progress reply needs no answer any more")
+        default:
+            differences += answers.differences(old.answer, new.answer, at: "the answer to a progress reply")
+        }
+        for difference in differences { self.note(difference.isBreaking, difference.message) }
     }
 
     private mutating func note(_ isBreaking: Bool, _ message: String) {

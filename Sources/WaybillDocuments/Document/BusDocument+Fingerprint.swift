@@ -7,7 +7,10 @@ extension BusDocument {
     package var fingerprint: String {
         let routes = self.routes.filter { !$0.exposure.isEmpty }.map { $0.withoutDocumentation }
         var used: [String: ValueSchema] = [:]
-        var open = routes.flatMap { [$0.reply.tree] + $0.parameters.map(\.schema.tree) }
+        var open = routes.flatMap { route in
+            [route.reply, route.progress?.update, route.progress?.answer].compactMap { $0?.tree }
+                + route.parameters.map(\.schema.tree)
+        }
         while let tree = open.popLast() {
             for name in tree.references where used[name] == nil {
                 guard let schema = self.schemas[name] else { continue }
@@ -36,6 +39,7 @@ extension BusDocument.Route {
             replyType: self.replyType,
             reply: self.reply,
             failures: self.failures,
+            progress: self.progress,
             exposure: self.exposure,
             templates: self.templates
         )

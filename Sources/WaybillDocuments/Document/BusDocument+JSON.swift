@@ -75,6 +75,7 @@ extension BusDocument.Route {
         tree["module"] = self.module.map { .string($0) }
         tree["action"] = self.action.map { .string($0) }
         tree["failures"] = self.failures.isEmpty ? nil : .array(self.failures.map(\.tree))
+        tree["progress"] = self.progress?.tree
         tree["documentation"] = self.documentation.isEmpty ? nil : .string(self.documentation)
         return tree
     }
@@ -89,8 +90,27 @@ extension BusDocument.Route {
             replyType: try tree.text("reply"),
             reply: ValueSchema(tree["replySchema"] ?? [:]),
             failures: try (tree["failures"]?.elements ?? []).map { try RouteDescription.Failure($0) },
+            progress: try tree["progress"].map { try BusDocument.Progress($0) },
             exposure: ExposedOperations(names: tree["exposed"]?.elements?.compactMap(\.text) ?? []),
             templates: try (tree["addresses"]?.elements ?? []).map { try BusDocument.AddressTemplate($0) }
+        )
+    }
+}
+
+extension BusDocument.Progress {
+    fileprivate var tree: JSONTree {
+        [
+            "update": .string(self.updateType), "updateSchema": self.update.tree,
+            "answer": .string(self.answerType), "answerSchema": self.answer.tree,
+        ]
+    }
+
+    fileprivate init(_ tree: JSONTree) throws {
+        self.init(
+            updateType: try tree.text("update"),
+            update: ValueSchema(tree["updateSchema"] ?? [:]),
+            answerType: try tree.text("answer"),
+            answer: ValueSchema(tree["answerSchema"] ?? [:])
         )
     }
 }

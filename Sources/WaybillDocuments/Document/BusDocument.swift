@@ -35,6 +35,9 @@ public struct BusDocument: Sendable, Hashable {
         /// The errors that the route declares for its callers.
         public let failures: [RouteDescription.Failure]
 
+        /// The types of the progress replies and of their answers; nil if the route does not declare them.
+        public let progress: Progress?
+
         /// The operations that other processes may use with every URL of the pattern.
         public let exposure: ExposedOperations
 
@@ -60,6 +63,21 @@ public struct BusDocument: Sendable, Hashable {
 
         /// The schema of the value.
         public let schema: ValueSchema
+    }
+
+    /// The types of a route's progress replies and of the caller's answers.
+    public struct Progress: Sendable, Hashable {
+        /// The type of the progress replies, in Swift syntax.
+        public let updateType: String
+
+        /// The schema of the progress replies.
+        public let update: ValueSchema
+
+        /// The type of the answers, in Swift syntax; `Void` if the handler expects no answers.
+        public let answerType: String
+
+        /// The schema of the answers, which allows only null if the handler expects no answers.
+        public let answer: ValueSchema
     }
 
     /// A possible URL of a pattern, with names for values: `app://user/{uid}`.
@@ -203,8 +221,16 @@ extension BusDocument.Route {
             documentation: route.documentation,
             parameters: parameters,
             replyType: route.reply.isEmpty ? route.replyType.map { TypeName.of($0) } ?? "" : route.reply,
-            reply: route.replyType.map { registry.schema(of: $0) } ?? .opaque(route.reply, "not known"),
+            reply: registry.schema(of: route.replyType, named: route.reply),
             failures: route.failures,
+            progress: route.progress.map { progress in
+                BusDocument.Progress(
+                    updateType: progress.update,
+                    update: registry.schema(of: progress.updateType, named: progress.update),
+                    answerType: progress.answer,
+                    answer: registry.schema(of: progress.answerType, named: progress.answer)
+                )
+            },
             exposure: exposure,
             templates: templates
         )

@@ -29,7 +29,7 @@ struct AsyncAPIWriter {
             "channels": .object(channels), "operations": .object(operations),
             "components": [
                 "schemas": self.document.schemaTree,
-                "messages": ["Progress": Self.progress, "Failure": Self.failure],
+                "messages": ["Progress": Self.progress(nil), "Failure": Self.failure],
             ],
         ]
     }
@@ -99,7 +99,8 @@ struct AsyncAPIWriter {
             "address": .null,
             "messages": [
                 "Value": ["name": "Value", "payload": self.payload("value", ["value": route.reply.tree])],
-                "Progress": ["$ref": "#/components/messages/Progress"],
+                "Progress": route.progress.map { Self.progress($0) }
+                    ?? ["$ref": "#/components/messages/Progress"],
                 "Failure": self.failure(of: route),
             ],
         ]
@@ -125,19 +126,18 @@ struct AsyncAPIWriter {
         return tree
     }
 
-    private static var progress: JSONTree {
-        [
+    /// Returns the message of the progress replies; without declared types, a message for any value.
+    private static func progress(_ declared: BusDocument.Progress?) -> JSONTree {
+        let value: JSONTree =
+            declared?.update.tree
+            ?? ["description": "The value that the handler sends", "x-waybill-opaque": "progress"]
+        var tree: JSONTree = [
             "name": "Progress",
             "summary": "A progress reply, which a handler may send before the last reply.",
-            "payload": self.payload(
-                "progress",
-                [
-                    "value": [
-                        "description": "The value that the handler sends", "x-waybill-opaque": "progress",
-                    ]
-                ]
-            ),
+            "payload": self.payload("progress", ["value": value]),
         ]
+        tree["x-waybill-answer"] = declared?.answer.tree
+        return tree
     }
 
     private static var failure: JSONTree {

@@ -34,6 +34,10 @@ extension BusDocument {
             )
         }
         var reply = route.replyType.isEmpty ? [] : ["Replies with `\(route.replyType.onOneLine)`."]
+        if let progress = route.progress {
+            let answer = progress.answer == .null ? "" : ", answered with `\(progress.answerType.onOneLine)`"
+            reply.append("Progress replies are `\(progress.updateType.onOneLine)`\(answer).")
+        }
         if !route.exposure.isEmpty {
             reply.append("Exposed for \(route.exposure.names.joined(separator: ", ")).")
         }

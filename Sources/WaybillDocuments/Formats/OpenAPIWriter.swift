@@ -172,7 +172,7 @@ struct OpenAPIWriter {
         return [
             "itemSchema": [
                 "oneOf": [
-                    event("progress", [:]), event("reply", route.reply.tree),
+                    event("progress", route.progress?.update.tree ?? [:]), event("reply", route.reply.tree),
                     event("failure", ["$ref": "#/components/schemas/WaybillProblem"]),
                 ]
             ]

@@ -30,6 +30,11 @@ struct SchemaRegistry {
     /// Returns the schema of values of a type as JSON.
     mutating func schema(of type: any Any.Type) -> ValueSchema { self.look(into: type).schema }
 
+    /// Returns the schema of a type; an opaque schema with the name of the type if only the name is known.
+    mutating func schema(of type: (any Any.Type)?, named name: String) -> ValueSchema {
+        type.map { self.schema(of: $0) } ?? .opaque(name, "not known")
+    }
+
     /// Returns the schema of a type, and a value; the value is nil if it could not be created.
     mutating func sample<Value>(of type: Value.Type) -> (schema: ValueSchema, value: Value?) {
         let known = self.look(into: type)

@@ -65,6 +65,12 @@ extension BusDocument {
         if !route.replyType.isEmpty {
             html += "<p class=\"reply\">Replies with \(self.type(route.replyType, route.reply)).</p>\n"
         }
+        if let progress = route.progress {
+            let update = self.type(progress.updateType, progress.update)
+            let answer = self.type(progress.answerType, progress.answer)
+            html += "<p class=\"reply\">Progress replies are \(update)"
+            html += progress.answer == .null ? ".</p>\n" : ", answered with \(answer).</p>\n"
+        }
         let examples = RouteExamples(route, values)
         for text in [examples.swift, route.exposure.isEmpty ? nil : examples.command, examples.curl] {
             if let text { html += self.example(text) }

@@ -28,6 +28,9 @@ struct DocumentChangeTests {
         @Route func add(item: Item, size: Size) {}
         @Route("/<int:a>/sum(/<int:b>)") func sum(a: Int, b: Int?) -> Int { a }
         @Route func tree() -> Node { Node(label: "", children: []) }
+        @Route func pack(progress: ProgressReplies<Part, Size>) async {}
+        @Route func list(progress: ProgressReplies<String?, Void>) async {}
+        @Route func ship(progress: ProgressReplies<Part, Void>) async {}
         @Route("/code/:code([a-z]{2})") func code(code: String) -> [String: Double] { [:] }
     }
 
@@ -226,6 +229,53 @@ struct DocumentChangeTests {
             "a value of the reply is string now, and was number",
             "routes code replySchema additionalProperties type",
             "string"
+        ),
+        // Progress replies, and their answers.
+        Seed(
+            false,
+            "the progress reply is never null now",
+            "routes list progress updateSchema",
+            ["type": "string"]
+        ),
+        Seed(
+            true,
+            "the progress reply may be null now",
+            "routes pack progress updateSchema",
+            ["anyOf": [["$ref": "#/components/schemas/Part"], ["type": "null"]]]
+        ),
+        Seed(
+            true,
+            "the answer to a progress reply is no longer \"large\"",
+            "routes pack progress answerSchema",
+            ["type": "string", "enum": ["small"]]
+        ),
+        Seed(
+            false,
+            "the answer to a progress reply may be \"tiny\" now",
+            "routes pack progress answerSchema",
+            ["type": "string", "enum": ["small", "large", "tiny"]]
+        ),
+        Seed(
+            true,
+            "the progress reply needs an answer now",
+            "routes ship progress answerSchema",
+            ["type": "string"]
+        ),
+        Seed(
+            false,
+            "the progress reply needs no answer any more",
+            "routes pack progress answerSchema",
+            ["type": "null"]
+        ),
+        Seed(true, "the route no longer declares the types of its", "routes pack progress", nil),
+        Seed(
+            false,
+            "the route declares the types of its progress replies now",
+            "routes tree progress",
+            [
+                "update": "Int", "updateSchema": ["type": "integer"], "answer": "Void",
+                "answerSchema": ["type": "null"],
+            ]
         ),
         Seed(true, "`label` of the reply is gone", "components schemas Node properties label", nil),
         Seed(true, "`label` of the reply is gone", "components schemas Node properties", nil),

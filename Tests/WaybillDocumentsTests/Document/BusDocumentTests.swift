@@ -19,6 +19,11 @@ struct BusDocumentTests {
             User(uid: uid, name: name)
         }
 
+        /// Asks about users, and reports them.
+        @Route func review(progress: ProgressReplies<User, Bool>) async throws {
+            _ = try await progress.ask(User(uid: 1))
+        }
+
         @Route func watch(_ then: @Sendable () -> Void) async {}
 
         @Route("/files/**path") func files(_ message: Message) -> [String: User] { [:] }
@@ -46,6 +51,37 @@ struct BusDocumentTests {
         #expect(watch.parameters[0].schema.json.contains("only callers in the same process"))
         #expect(watch.reply.json == #"{"type":"null"}"#)
         await bus.shutDown()
+    }
+
+    @Test func `a document describes the progress replies that a route declares, and reads older documents`()
+        async throws
+    {
+        let bus = MessageBus()
+        try await bus.install { UserModule() }
+        try bus.expose("app://user/**")
+        let document = bus.document()
+        await bus.shutDown()
+        let review = try #require(document.routes.first { $0.action == "review" })
+        let progress = try #require(review.progress)
+        #expect(review.parameters.isEmpty && progress.updateType == "User" && progress.answerType == "Bool")
+        #expect(progress.update.json == ##"{"$ref":"#/components/schemas/User"}"##)
+        #expect(progress.answer.json == #"{"type":"boolean"}"#)
+        #expect(document.routes.count { $0.progress != nil } == 1)
+        #expect(try BusDocument(json: document.json) == document)
+
+        // A document from before progress replies had types.
+        var tree = document.tree
+        tree["routes"] = .array(
+            (tree["routes"]?.elements ?? []).map { route in
+                var route = route
+                route["progress"] = nil
+                return route
+            }
+        )
+        let older = try BusDocument(json: tree.written())
+        #expect(older.routes.allSatisfy { $0.progress == nil } && older.routes.count == document.routes.count)
+        #expect(document.changes(since: older).allSatisfy { !$0.isBreaking })
+        #expect(older.fingerprint != document.fingerprint)
     }
 
     @Test func `a document knows a closure's pattern and the type of its reply`() async throws {

@@ -17,6 +17,7 @@ struct FormatTests {
         @Route("/item/:id") func item(id: Int, page: Int = 1) -> Item { Item(id: id) }
         @Route("/list(/:page)") func list(page: Int?) -> [Item] { [] }
         @Route func add(item: Item) {}
+        @Route func pack(progress: ProgressReplies<Item, Bool>) async {}
         @Route("/order/:id") func order(id: Int) throws(OrderError) -> Item { throw .unknown(id: id) }
         @Route("/files/**path") func file(path: String) -> String { path }
     }
@@ -37,7 +38,7 @@ struct FormatTests {
             #expect(
                 operations.keys.sorted() == [
                     "app.shop.add", "app.shop.files.path", "app.shop.item.id", "app.shop.list",
-                    "app.shop.list.page", "app.shop.order.id",
+                    "app.shop.list.page", "app.shop.order.id", "app.shop.pack",
                 ]
             )
             #expect(operations.values.allSatisfy { $0["action"] == "receive" })
@@ -73,6 +74,26 @@ struct FormatTests {
             let asyncAPI = try JSONTree(json: document.text(as: .asyncAPI))
             let failure = asyncAPI["channels"]?["app.shop.order.id.reply"]?["messages"]?["Failure"]
             #expect(failure?["examples"]?.elements?.first?["name"] == "OrderError.unknown")
+        }
+    }
+
+    @Test func `each format has the types of the progress replies that a route declares`() async throws {
+        try await self.withDocument { document, bus in
+            try bus.expose("app://shop/pack")
+            let document = bus.document(title: "shop")
+            let asyncAPI = try JSONTree(json: document.text(as: .asyncAPI))
+            let progress = asyncAPI["channels"]?["app.shop.pack.reply"]?["messages"]?["Progress"]
+            #expect(progress?["payload"]?["properties"]?["value"] == ["$ref": "#/components/schemas/Item"])
+            #expect(progress?["x-waybill-answer"] == ["type": "boolean"])
+            let openAPI = try JSONTree(json: document.text(as: .openAPIWithStreams()))
+            let responses = openAPI["paths"]?["/app/shop/pack"]?["post"]?["responses"]
+            let events = responses?["200"]?["content"]?["text/event-stream"]?["itemSchema"]?["oneOf"]
+            let data = events?.elements?.first?["properties"]?["data"]
+            #expect(data?["contentSchema"] == ["$ref": "#/components/schemas/Item"])
+            #expect(
+                document.text(as: .markdown).contains("Progress replies are `Item`, answered with `Bool`.")
+            )
+            #expect(document.text(as: .site).contains("answered with <code>Bool</code>.</p>"))
         }
     }
 
