@@ -9,7 +9,7 @@ from typing import cast
 from uuid import UUID
 
 import probe
-from probe import DeclaredError, Everything, Options, OrderError, ProbeClient, Side, WaybillError
+from probe import Bid, DeclaredError, Everything, Options, OrderError, ProbeClient, Side, WaybillError
 
 
 async def values(client: ProbeClient) -> None:
@@ -17,6 +17,21 @@ async def values(client: ProbeClient) -> None:
         value = probe.from_json(Everything, probe._loads(line.encode()))
         assert await client.probe.echo(value=value) == value
         assert probe.from_json(Everything, probe.to_json(value)) == value
+
+
+async def bargain(client: ProbeClient, moment: datetime, is_web: bool) -> None:
+    call = client.probe.bargain(prices=[Decimal("1.10"), Decimal("2.5")])
+    bids = iter([Bid(price=Decimal("0.9"), until=moment), Bid(price=Decimal(2))])
+    offers = []
+    try:
+        async for step in call.progress():
+            offers.append((step.value.price, step.value.side))
+            step.answer(next(bids))
+        assert not is_web and await call == [f"0.9 {moment.timestamp()}", "2 -"], await call
+        assert offers == [(Decimal("1.1"), Side.RIGHT), (Decimal("2.5"), Side.RIGHT)], offers
+    except probe.TypeMismatchError:
+        # The gateway itself answers the first offer with null, which is no bid.
+        assert is_web and len(offers) == 1
 
 
 async def calls(client: ProbeClient, is_web: bool) -> None:
@@ -36,7 +51,7 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         assert (error.case, error.status, str(error)) == ("unknown", 404, "there is no order 9")
         assert error.value == {"unknown": {"id": 9}} and isinstance(error, DeclaredError)
     try:
-        await client._call("app://probe/ecko", {}, probe._plain, None)
+        await probe.Call(client, probe._Request("app://probe/ecko", {}, None), probe._plain)
         raise AssertionError("no error")
     except probe.NoRouteError as error:
         assert is_web or error.suggestions == ["app://probe/echo"], error.suggestions
@@ -48,6 +63,10 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         step.answer(step.value * 10)
     assert seen == [1, 2, 3] and await call == (0 if is_web else 60)
     assert await client.probe.steps(count=2, is_answered=False) == 0
+    count = client.probe.count(end=3)
+    assert [number.value async for number in count.progress()] == [1, 2, 3] and await count == 3
+    assert await client.probe.count(end=3) == 0
+    await bargain(client, moment, is_web)
     # The server sends the value to the return URL as well, possibly after the reply.
     options = Options(return_url="app://probe/keep")
     assert await client.probe.place(text="r", number=2, options=options) == "r 2 left []"

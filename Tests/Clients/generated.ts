@@ -1,5 +1,5 @@
 // A generated client against the server of the tests: node generated.js values|calls|growth|subscribe|resume ADDRESS.
-import { Everything, OrderError, ProbeClient, WaybillError, parseJSON } from "./probe.js";
+import { type Bid, Everything, OrderError, ProbeClient, WaybillError, parseJSON } from "./probe.js";
 
 declare const process: { argv: string[]; exitCode?: number; memoryUsage(): { heapUsed: number } };
 
@@ -39,6 +39,24 @@ async function values(client: ProbeClient): Promise<void> {
   }
 }
 
+async function bargain(client: ProbeClient, until: Date): Promise<void> {
+  const call = client.probe.bargain({ prices: ["1.10", "2.5"] });
+  const bids: Bid[] = [{ price: "0.9", until }, { price: "2" }];
+  const offers: string[] = [];
+  try {
+    for await (const step of call.progress()) {
+      offers.push(`${step.value.price} ${step.value.side}`);
+      step.answer(bids[offers.length - 1] as Bid);
+    }
+    check(!isWeb && same(await call, [`0.9 ${until.getTime() / 1000}`, "2 -"]), String(await call));
+    check(same(offers, ["1.1 right", "2.5 right"]), String(offers));
+  } catch (error) {
+    // The gateway itself answers the first offer with null, which is no bid.
+    check(isWeb && error instanceof WaybillError && error.code === "typeMismatch", String(error));
+    check(offers.length === 1, String(offers));
+  }
+}
+
 async function calls(client: ProbeClient): Promise<void> {
   check((await client.probe.place({ text: "a/b c", number: -7 })) === "a/b c -7 left []", "place");
   const place = client.probe.place({ text: "é", number: 1n, side: "right", sizes: [0.5] });
@@ -60,6 +78,11 @@ async function calls(client: ProbeClient): Promise<void> {
     step.answer(Number(step.value) * 10);
   }
   check(same(seen, [1, 2, 3]) && (await call) === (isWeb ? 0n : 60n), `steps: ${String(seen)}`);
+  const count = client.probe.count({ end: 3 });
+  const numbers: bigint[] = [];
+  for await (const step of count.progress()) numbers.push(step.value);
+  check(same(numbers.map(Number), [1, 2, 3]) && (await count) === 3n, `count: ${String(numbers)}`);
+  await bargain(client, date);
   // The server sends the value to the return URL as well, possibly after the reply.
   const returned = client.probe.place({ text: "r", number: 2 }, { returnURL: "app://probe/keep" });
   check((await returned) === "r 2 left []", "place with a return URL");

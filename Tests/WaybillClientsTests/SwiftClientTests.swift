@@ -109,6 +109,13 @@ struct SwiftClientTests {
             }
             #expect(seen == [1, 2, 3] && sum == (isAnswered ? 60 : 0))
 
+            // A `GatewayConnector` reads each progress reply, even if its caller does not listen.
+            #expect(try await probe.count(end: 3) == (isAnswered ? 0 : 3))
+            var numbers: [Int] = []
+            #expect(try await probe.count(end: 3) { numbers.append($0) } == 3)
+            #expect(numbers == [1, 2, 3])
+            try await self.bargain(with: probe, isAnswered: isAnswered)
+
             let failed = await #expect(throws: RoutingError.self) { try await probe.fail(id: 9) }
             #expect(failed?.declared(as: OrderError.self) == .unknown(id: 9))
             let late = await #expect(throws: RoutingError.self) {
@@ -121,6 +128,25 @@ struct SwiftClientTests {
             task.cancel()
             await #expect(throws: (any Error).self) { try await task.value }
             #expect(await eventually { server.notes.entries.count { $0 == "cancelled" } == begun + 1 })
+        }
+    }
+
+    private func bargain(with probe: ProbeClient.ProbeRoutes, isAnswered: Bool) async throws {
+        var offers: [ProbeClient.Offer] = []
+        func bargain() async throws(RoutingError) -> [String] {
+            try await probe.bargain(prices: [Decimal(11) / 10, Decimal(5) / 2]) { offer in
+                offers.append(offer)
+                return ProbeClient.Bid(price: offer.price - 1, until: offers.count == 1 ? nil : .distantPast)
+            }
+        }
+        if isAnswered {
+            let past = Date.distantPast.timeIntervalSince1970
+            #expect(try await bargain() == ["0.1 -", "1.5 \(past)"])
+            #expect(offers.map(\.side) == [.right, .right])
+        } else {
+            // The gateway itself answers the first offer with null, which is no bid.
+            let error = await #expect(throws: RoutingError.self) { try await bargain() }
+            #expect(error?.code == .typeMismatch && offers.count == 1)
         }
     }
 

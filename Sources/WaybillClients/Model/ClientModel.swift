@@ -19,6 +19,8 @@ struct ClientModel {
         ///
         /// If the server does not reply, the route only accepts messages.
         let isCall: Bool
+        /// The types of the progress replies; nil if the route does not declare them.
+        let progress: Progress?
         let failures: [String]
 
         /// The arguments that are sent in addition to the URL.
@@ -28,6 +30,13 @@ struct ClientModel {
         var sortedArguments: [Argument] {
             self.arguments.filter(\.isRequired) + self.arguments.filter { !$0.isRequired }
         }
+    }
+
+    /// The types of progress replies and of their answers.
+    struct Progress {
+        let update: ClientType
+        /// The type of the answers, which is `nothing` if the handler expects no answers.
+        let answer: ClientType
     }
 
     struct Argument {
@@ -92,7 +101,10 @@ struct ClientModel {
     /// Collections and optionals are replaced by the types of their values.
     var usedTypes: Set<ClientType> {
         let functions = self.namespaces.flatMap(\.functions)
-        let types = functions.flatMap { [$0.reply] + $0.arguments.map(\.type) }
+        let types = functions.flatMap { function in
+            [function.reply, function.progress?.update, function.progress?.answer].compactMap(\.self)
+                + function.arguments.map(\.type)
+        }
         let properties = self.declarations.flatMap { declaration -> [ClientType] in
             if case .object(let properties) = declaration.kind { properties.map(\.type) } else { [] }
         }
@@ -147,6 +159,14 @@ extension ClientModel.Function {
         self.reply =
             self.isCall
             ? reader.type(of: route.reply.tree, named: "\(route.action ?? "")_Reply") : .nothing
+        self.progress =
+            self.isCall
+            ? route.progress.map { progress in
+                ClientModel.Progress(
+                    update: reader.type(of: progress.update.tree, named: "\(route.action ?? "")_Progress"),
+                    answer: reader.type(of: progress.answer.tree, named: "\(route.action ?? "")_Answer")
+                )
+            } : nil
         self.failures = route.failures.map { "`\($0.name).\($0.code)`: \($0.message)" }
     }
 

@@ -18,7 +18,11 @@ extension PythonClient {
             return argument.isRequired ? name : "\(name)\(argument.type == .json ? "" : " | None") = None"
         }
         self.code.line()
-        let result = function.isCall ? "Call[\(self.name(of: function.reply))]" : "None"
+        let reply = self.name(of: function.reply)
+        let call = function.progress.map { progress in
+            "ProgressCall[\(reply), \(self.name(of: progress.update)), \(self.name(of: progress.answer))]"
+        }
+        let result = function.isCall ? call ?? "Call[\(reply)]" : "None"
         self.code.list(
             ["self", "*"] + arguments + ["options: Options | None = None"],
             opening: "\(function.isCall ? "" : "async ")def \(name)(",
@@ -83,9 +87,10 @@ extension PythonClient {
         let decoder = function.isCall ? self.decoder(of: function.reply) : ""
         self.writeMembers(required, others: others, opening: "_values: dict[str, JSON] = ", closing: "")
         if function.isCall {
+            let progress = function.progress.map { [self.decoder(of: $0.update)] }
             self.code.list(
-                ["_url", "_values", decoder, "options"],
-                opening: "return self._client._call(",
+                ["self._client", "_Request(_url, _values, options)", decoder] + (progress ?? []),
+                opening: "return \(progress == nil ? "Call" : "ProgressCall")(",
                 closing: ")"
             )
         } else {

@@ -12,11 +12,12 @@ extension PythonClient {
 
     /// The names of the other classes and type variables in the generated file.
     static let ownTypes: Set<String> = Set([
-        "Array", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
+        "A", "Array", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
         "DecodingError", "Enum",
         "Exception", "Generator", "Generic", "JSON", "Literal", "Mapping", "None", "Object", "Options",
         "Protocol", "Self",
-        "Publication", "S", "Sequence", "SplitResult", "Step", "T", "True", "False", "TypeAlias", "TypeVar",
+        "ProgressCall", "Publication", "S", "Sequence", "SplitResult", "Step", "T", "True", "False",
+        "TypeAlias", "TypeVar",
         "UUID",
         "Unknown", "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError",
         "TypeError",

@@ -1,5 +1,6 @@
 # The rest of the file is the same for every document, apart from the tables at its end.
 
+A = TypeVar("A", contravariant=True)
 S = TypeVar("S", covariant=True)
 T = TypeVar("T")
 V = TypeVar("V")
@@ -74,30 +75,28 @@ class Publication:
     """Whether messages before this message may be missing."""
 
 
-class Step(Generic[S]):
+class Step(Generic[S, A]):
     """A progress reply of a call."""
 
     def __init__(self, value: S, send: Callable[[JSON], None]) -> None:
         self.value = value
         self._send: Callable[[JSON], None] | None = send
 
-    def answer(self, value: object = None) -> None:
+    def answer(self, value: A) -> None:
         """Answers the progress reply, for which its handler may wait.
 
         A progress reply without an answer is answered with None when the next one
         is read. Over HTTP, the server itself answers each progress reply.
         """
+        self._answer(to_json(value))
+
+    def _answer(self, value: JSON) -> None:
         if self._send is not None:
-            self._send(to_json(value))
+            self._send(value)
         self._send = None
 
 
-class Call(Generic[T]):
-    """A call that begins when it is awaited or when its progress replies are read.
-
-    Await it for the reply. Cancelling the awaiting task cancels the handler.
-    """
-
+class _Call(Generic[T]):
     def __init__(
         self,
         client: _Client,
@@ -126,13 +125,32 @@ class Call(Generic[T]):
             raise RuntimeError("the call has begun already and has no reply")
         self._has_begun = True
 
-    @overload
-    def progress(self) -> AsyncIterator[Step[JSON]]: ...
+    async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V, A]]:
+        self._begin()
+        async for event in self._client._transport.stream(self._request):
+            if isinstance(event, _Reply):
+                self._reply, self._has_reply = event.value, True
+                return
+            step: Step[V, A] = Step(decode(event.value), event.answer)
+            yield step
+            step._answer(None)
+
+
+class Call(_Call[T]):
+    """A call that begins when it is awaited or when its progress replies are read.
+
+    Await it for the reply. Cancelling the awaiting task cancels the handler.
+    """
 
     @overload
-    def progress(self, of: type[V]) -> AsyncIterator[Step[V]]: ...
+    def progress(self) -> AsyncIterator[Step[JSON, object]]: ...
 
-    def progress(self, of: type[object] | None = None) -> AsyncIterator[Step[object]]:
+    @overload
+    def progress(self, of: type[V]) -> AsyncIterator[Step[V, object]]: ...
+
+    def progress(
+        self, of: type[object] | None = None
+    ) -> AsyncIterator[Step[object, object]]:
         """Calls the URL and iterates over its progress replies.
 
         The iterator ends when the reply has arrived, which `await` then returns.
@@ -145,15 +163,29 @@ class Call(Generic[T]):
             return self._steps(_plain)
         return self._steps(_decoder(of))
 
-    async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V]]:
-        self._begin()
-        async for event in self._client._transport.stream(self._request):
-            if isinstance(event, _Reply):
-                self._reply, self._has_reply = event.value, True
-                return
-            step = Step(decode(event.value), event.answer)
-            yield step
-            step.answer()
+
+class ProgressCall(_Call[T], Generic[T, S, A]):
+    """A call like `Call`, whose progress replies and answers have types.
+
+    The types are the reply, the progress replies, and the answers to them.
+    """
+
+    def __init__(
+        self,
+        client: _Client,
+        request: _Request,
+        decode: Callable[[JSON], T],
+        decode_step: Callable[[JSON], S],
+    ) -> None:
+        super().__init__(client, request, decode)
+        self._decode_step = decode_step
+
+    def progress(self) -> AsyncIterator[Step[S, A]]:
+        """Calls the URL and iterates over its progress replies.
+
+        The iterator ends when the reply has arrived, which `await` then returns.
+        """
+        return self._steps(self._decode_step)
 
 
 def to_json(value: object) -> JSON:
@@ -162,6 +194,8 @@ def to_json(value: object) -> JSON:
         return [to_json(item) for item in value]
     if isinstance(value, dict):
         return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, Unknown):
+        return value.value
     encode = _ENCODERS.get(type(value))
     if encode is not None:
         return encode(value)
@@ -931,15 +965,6 @@ class _Client:
         that breaks callers.
         """
         return await self._transport.ask("$/fingerprint", {}) == _FINGERPRINT
-
-    def _call(
-        self,
-        url: str,
-        values: dict[str, JSON],
-        decode: Callable[[JSON], V],
-        options: Options | None,
-    ) -> Call[V]:
-        return Call(self, _Request(url, values, options), decode)
 
     def _context(
         self, options: Options | None

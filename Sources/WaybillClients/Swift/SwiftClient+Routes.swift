@@ -56,9 +56,18 @@ extension SwiftClient {
                 "", "- Parameter progress: Receives each progress reply, and returns the answer.",
             ]
         )
+        // The compiler warns of a function type with the parameter `Void`, but not of one with `()`.
+        let types = function.progress.map { progress in
+            (
+                progress.update == .nothing ? "()" : self.name(of: progress.update),
+                self.name(of: progress.answer)
+            )
+        }
+        let (update, answer) = types ?? ("Update", "Answer")
         self.code.list(
-            arguments + ["options: Options = Options()", "progress: (Update) async throws -> Answer"],
-            opening: "public nonisolated(nonsending) func \(name)<Update: Sendable, Answer: Sendable>(",
+            arguments + ["options: Options = Options()", "progress: (\(update)) async throws -> \(answer)"],
+            opening: "public nonisolated(nonsending) func \(name)"
+                + (types == nil ? "<Update: Sendable, Answer: Sendable>(" : "("),
             closing: ") async throws(RoutingError)\(result) {",
             hasLastComma: false
         )

@@ -14,8 +14,12 @@ extension TypeScriptClient {
         self.code.line()
         self.writeDocumentation(function.documentation, more: self.details(of: function))
         let arguments = function.sortedArguments
-        let result =
-            function.isCall ? "Call<\(self.name(of: function.reply, isReply: true))>" : "Promise<void>"
+        let reply = self.name(of: function.reply, isReply: true)
+        let call = function.progress.map { progress in
+            "ProgressCall<\(reply), \(self.name(of: progress.update, isReply: true)), "
+                + "\(self.name(of: progress.answer, isInput: true))>"
+        }
+        let result = function.isCall ? call ?? "Call<\(reply)>" : "Promise<void>"
         let parameters = arguments.map { argument in
             let mark = argument.isRequired ? "" : "?"
             return
@@ -44,9 +48,13 @@ extension TypeScriptClient {
             client.writeValues(function)
             let request = "{ url, values, options }"
             if function.isCall {
+                let progress = function.progress.map { progress in
+                    let answer = client.encoded("value", progress.answer, isInput: true)
+                    return [client.decoder(of: progress.update), "(value) => \(answer)"]
+                }
                 client.code.list(
-                    ["this.transport", request, client.decoder(of: function.reply)],
-                    opening: "return new Call(",
+                    ["this.transport", request, client.decoder(of: function.reply)] + (progress ?? []),
+                    opening: "return new \(progress == nil ? "Call" : "ProgressCall")(",
                     closing: ");"
                 )
             } else {

@@ -107,12 +107,12 @@ extension TypeScriptClient {
 extension TypeScriptClient {
     /// The names of the other types and classes in the generated file.
     private static let ownTypes: Set<String> = [
-        "AbortController", "AbortSignal", "Array", "AsyncGenerator", "BigInt", "Call", "Client",
+        "AbortController", "AbortSignal", "AnyCall", "Array", "AsyncGenerator", "BigInt", "Call", "Client",
         "Configuration",
         "Connection", "Date", "DeclaredError", "Digits", "Error", "ErrorCode", "Event", "Function",
         "Infinity",
         "JSON", "JSONValue", "Map", "Math", "Members", "Net", "Number", "Object", "Options", "Pending",
-        "Promise",
+        "ProgressCall", "Promise",
         "PromiseLike", "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit",
         "Response", "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String", "Symbol",
         "TextDecoder",

@@ -103,26 +103,20 @@ export interface Publication {
 }
 
 /** A progress reply of a call. */
-export class Step<T> {
+export class Step<T, A> {
   constructor(
     readonly value: T,
-    private send?: (value: Wire) => void,
+    /**
+     * Answers the progress reply, for which its handler may wait.
+     *
+     * A progress reply without an answer is answered with null when the next one is
+     * read. Over HTTP, the server itself answers each progress reply.
+     */
+    readonly answer: (value: A) => void,
   ) {}
-
-  /**
-   * Answers the progress reply, for which its handler may wait.
-   *
-   * A progress reply without an answer is answered with null when the next one is
-   * read. Over HTTP, the server itself answers each progress reply.
-   */
-  answer(value: Wire = null): void {
-    this.send?.(value);
-    delete this.send;
-  }
 }
 
-/** A call that begins when it is awaited or when its progress replies are read. */
-export class Call<T> implements PromiseLike<T> {
+abstract class AnyCall<T> implements PromiseLike<T> {
   private reply?: Promise<T>;
 
   constructor(
@@ -139,18 +133,10 @@ export class Call<T> implements PromiseLike<T> {
     return this.reply.then(fulfilled, rejected);
   }
 
-  /**
-   * Calls the URL and iterates over its progress replies.
-   *
-   * The iteration ends when the reply has arrived, which `await` then returns.
-   */
-  progress(): AsyncGenerator<Step<JSONValue>, void>;
-  progress<P>(type: Type<P>): AsyncGenerator<Step<P>, void>;
-  progress(type?: Type<unknown>): AsyncGenerator<Step<unknown>, void> {
-    return this.steps(type ? (value) => type.decode(value) : plain);
-  }
-
-  private async *steps<P>(decode: (value: Wire) => P): AsyncGenerator<Step<P>, void> {
+  protected async *steps<P, A>(
+    decode: (value: Wire) => P,
+    encode: (value: A) => Wire,
+  ): AsyncGenerator<Step<P, A>, void> {
     if (this.reply) throw new TypeError("the call has begun already");
     const { options } = this.request;
     const stop = new AbortController();
@@ -164,9 +150,13 @@ export class Call<T> implements PromiseLike<T> {
     try {
       for await (const event of this.transport.stream(request)) {
         if ("reply" in event) return resolve(this.decode(event.reply));
-        const step = new Step(decode(event.progress), event.answer);
-        yield step;
-        step.answer();
+        let send = event.answer;
+        const answer = (value: Wire): void => {
+          send?.(value);
+          send = undefined;
+        };
+        yield new Step(decode(event.progress), (value: A) => answer(encode(value)));
+        answer(null);
       }
     } catch (error) {
       reject(error);
@@ -177,6 +167,42 @@ export class Call<T> implements PromiseLike<T> {
       reject(cancelled());
       abort();
     }
+  }
+}
+
+/** A call that begins when it is awaited or when its progress replies are read. */
+export class Call<T> extends AnyCall<T> {
+  /**
+   * Calls the URL and iterates over its progress replies.
+   *
+   * The iteration ends when the reply has arrived, which `await` then returns.
+   */
+  progress(): AsyncGenerator<Step<JSONValue, Wire>, void>;
+  progress<P>(type: Type<P>): AsyncGenerator<Step<P, Wire>, void>;
+  progress(type?: Type<unknown>): AsyncGenerator<Step<unknown, Wire>, void> {
+    return this.steps(type ? (value) => type.decode(value) : plain, (value) => value);
+  }
+}
+
+/** A call like `Call`, whose progress replies `P` and answers `A` have types. */
+export class ProgressCall<T, P, A> extends AnyCall<T> {
+  constructor(
+    transport: Transport,
+    request: Request,
+    decode: (value: Wire) => T,
+    private readonly decodeStep: (value: Wire) => P,
+    private readonly encodeAnswer: (value: A) => Wire,
+  ) {
+    super(transport, request, decode);
+  }
+
+  /**
+   * Calls the URL and iterates over its progress replies.
+   *
+   * The iteration ends when the reply has arrived, which `await` then returns.
+   */
+  progress(): AsyncGenerator<Step<P, A>, void> {
+    return this.steps(this.decodeStep, this.encodeAnswer);
   }
 }
 

@@ -131,6 +131,18 @@ struct Everything: Codable, Equatable, Sendable {
     }
 }
 
+/// An offer of the module, which is a progress reply.
+struct Offer: Codable, Sendable {
+    let price: Decimal
+    let side: Everything.Side
+}
+
+/// The answer to an offer.
+struct Bid: Codable, Sendable {
+    let price: Decimal
+    let until: Date?
+}
+
 /// A module that clients of the tests call.
 @Module("app://probe")
 actor ProbeModule {
@@ -179,6 +191,23 @@ actor ProbeModule {
             }
         }
         return sum
+    }
+
+    /// Offers prices, and returns the bids as text.
+    @Route func bargain(prices: [Decimal], progress: ProgressReplies<Offer, Bid>) async throws -> [String] {
+        var bids: [String] = []
+        for price in prices {
+            let bid = try await progress.ask(Offer(price: price, side: .right))
+            bids.append("\(bid.price) \(bid.until.map { "\($0.timeIntervalSince1970)" } ?? "-")")
+        }
+        return bids
+    }
+
+    /// Sends numbers without answers, and returns how many the caller has handled.
+    @Route func count(to end: Int, progress: ProgressReplies<Int, Void>) async -> Int {
+        var handled = 0
+        for number in 1...end where await progress.send(number) { handled += 1 }
+        return handled
     }
 
     /// Waits until it is cancelled.

@@ -153,6 +153,14 @@ struct RandomDocument {
                 ]
             ],
         ]
+        if self.generator.isOne(in: 3) {
+            tree["progress"] = [
+                "update": "T",
+                "updateSchema": self.generator.isOne(in: 9) ? ["type": "null"] : self.schema(3),
+                "answer": "T",
+                "answerSchema": self.generator.isOne(in: 3) ? ["type": "null"] : self.schema(3),
+            ]
+        }
         if let module = modules.randomElement(using: &self.generator), !self.generator.isOne(in: 4) {
             tree["module"] = .string(module)
             tree["action"] = .string(self.word())
