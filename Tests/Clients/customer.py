@@ -2,7 +2,7 @@
 import asyncio
 import sys
 
-from shop import Publication, ShopClient, WaybillError
+from shop import PaymentAnswer, Publication, ShopClient, WaybillError
 
 
 async def main(address: str) -> None:
@@ -18,7 +18,8 @@ async def main(address: str) -> None:
         # The shop asks for a confirmation, which is the answer to its progress reply.
         payment = shop.payments.pay(order=order.id, session=token)
         async for request in payment.progress():
-            request.answer("confirm")
+            assert request.value.order == order.id, request.value
+            request.answer(PaymentAnswer.CONFIRM)
         assert (await payment).order == order.id
 
         async def review() -> Publication:

@@ -3,10 +3,9 @@ import Waybill
 @Module("app://kitchen")
 actor Kitchen {
     /// Prepares a drink, and reports each step to the caller.
-    @Route func prepare(drink: String, message: Message) async throws -> String {
+    @Route func prepare(drink: String, progress: ProgressReplies<String, Bool>) async throws -> String {
         for step in ["boil water", "fill the cup"] {
-            let goesOn = try await message.reply(with: step, expecting: Bool.self)
-            if !goesOn { throw RoutingError.refused("the guest has left") }
+            guard try await progress.ask(step) else { throw RoutingError.refused("the guest has left") }
         }
         return drink
     }

@@ -29,11 +29,11 @@ package actor PaymentsModule {
         order: Order.ID,
         confirm: Bool?,
         session: SessionToken?,
-        message: Message
+        progress: ProgressReplies<PaymentRequest, PaymentAnswer>
     ) async throws -> Receipt {
         let placed = try await self.order(order, session)
         guard placed.status == .placed else { throw ShopError.orderIsClosed(order, placed.status) }
-        guard try await self.isConfirmed(confirm, placed, message) else {
+        guard try await self.isConfirmed(confirm, placed, by: progress) else {
             throw ShopError.paymentCancelled(order: order)
         }
         let receipt = try await self.savedReceipt(for: placed)
@@ -99,11 +99,15 @@ package actor PaymentsModule {
         try await self.bus.route("app://orders/detail/\(id)", parameters: ["session": session])
     }
 
-    private func isConfirmed(_ confirm: Bool?, _ order: Order, _ message: Message) async throws -> Bool {
+    private func isConfirmed(
+        _ confirm: Bool?,
+        _ order: Order,
+        by progress: ProgressReplies<PaymentRequest, PaymentAnswer>
+    ) async throws -> Bool {
         if let confirm { return confirm }
         let request = PaymentRequest(order: order.id, total: order.total)
         do throws(RoutingError) {
-            return try await message.reply(with: request, expecting: PaymentAnswer.self) == .confirm
+            return try await progress.ask(request) == .confirm
         } catch {
             guard error.code == .noHandler else { throw error }
             throw ShopError.nobodyToAsk(order: order.id)

@@ -20,12 +20,10 @@ check(order.lines.map(\.quantity) == [2], "the order is \(order)")
 
 // The shop asks for a confirmation, which is the answer to its progress reply.
 var requests = 0
-let receipt = try await shop.payments.pay(
-    order: order.id,
-    session: session
-) { (request: ShopClient.JSONValue) in
+let receipt = try await shop.payments.pay(order: order.id, session: session) { request in
+    check(request.order == order.id, "the request is \(request)")
     requests += 1
-    return "confirm"
+    return .confirm
 }
 check(receipt.order == order.id && requests == 1, "the receipt is \(receipt), after \(requests) requests")
 
