@@ -24,6 +24,13 @@ actor CartModule {
         -> [Item]
     { [] }
 
+    @Route func wash(progress: ProgressReplies<Int, Void>) {}  // error: the method must be `async`
+
+    @Route func wrap(
+        progress: ProgressReplies<Int, Bool>,
+        other: ProgressReplies<String, Void>  // error: a route has one type of progress replies
+    ) async {}
+
     #if os(Linux)
     @Route("/shapes")
     func shapes()

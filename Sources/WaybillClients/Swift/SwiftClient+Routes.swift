@@ -56,7 +56,7 @@ extension SwiftClient {
                 "", "- Parameter progress: Receives each progress reply, and returns the answer.",
             ]
         )
-        // The compiler warns of a function type with the parameter `Void`, but not of one with `()`.
+        // The compiler warns of the parameter list `(Void)`, and accepts `(())`.
         let types = function.progress.map { progress in
             (
                 progress.update == .nothing ? "()" : self.name(of: progress.update),
