@@ -159,14 +159,13 @@ extension ClientModel.Function {
         self.reply =
             self.isCall
             ? reader.type(of: route.reply.tree, named: "\(route.action ?? "")_Reply") : .nothing
-        self.progress =
-            self.isCall
-            ? route.progress.map { progress in
-                ClientModel.Progress(
-                    update: reader.type(of: progress.update.tree, named: "\(route.action ?? "")_Progress"),
-                    answer: reader.type(of: progress.answer.tree, named: "\(route.action ?? "")_Answer")
-                )
-            } : nil
+        let progress = self.isCall ? route.progress : nil
+        self.progress = progress.map { progress in
+            ClientModel.Progress(
+                update: reader.type(of: progress.update.tree, named: "\(route.action ?? "")_Progress"),
+                answer: reader.type(of: progress.answer.tree, named: "\(route.action ?? "")_Answer")
+            )
+        }
         self.failures = route.failures.map { "`\($0.name).\($0.code)`: \($0.message)" }
     }
 

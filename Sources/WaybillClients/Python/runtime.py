@@ -97,6 +97,8 @@ class Step(Generic[S, A]):
 
 
 class _Call(Generic[T]):
+    """The parts that `Call` and `ProgressCall` have in common."""
+
     def __init__(
         self,
         client: _Client,

@@ -116,6 +116,7 @@ export class Step<T, A> {
   ) {}
 }
 
+/** The parts that `Call` and `ProgressCall` have in common. */
 abstract class AnyCall<T> implements PromiseLike<T> {
   private reply?: Promise<T>;
 
