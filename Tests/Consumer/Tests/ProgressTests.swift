@@ -36,7 +36,7 @@ struct ProgressTests {
             return steps.count < 2
         }
         #expect(drink == "no tea" && steps == ["boil water", "fill the cup"])
-        let url = KitchenModule.urls.prepare(drink: "tea").url
+        let url = try KitchenModule.urls.prepare(drink: "tea").text()
         #expect(try await bus.route(url, as: String.self) { (_: String) in true } == "tea")
         #expect(try await bus.route("app://kitchen/clean", as: Int.self) { (_: Int) in } == 2)
         #expect(try await bus.route("app://kitchen/clean", as: Int.self) == 0)
