@@ -159,9 +159,11 @@ package struct EventStreams: Sendable {
         _ produce: @escaping @Sendable (EventSink) async -> Void
     ) throws(Problem) -> Response {
         let place = try self.count.take(for: client)
-        let (heartbeat, stallTime) = (self.heartbeat, self.stallTime)
+        let stallTime = self.stallTime
+        let interval = min(self.heartbeat, stallTime)
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no",
+            .waybillHeartbeat: "\(max(1, Int(interval / .milliseconds(1))))",
         ]
         if !self.isHTTP2 { headers[.connection] = "close" }
         return Response(
@@ -197,7 +199,7 @@ package struct EventStreams: Sendable {
                                 return false
                             }
                             group.addTask {
-                                while (try? await Task.sleep(for: min(heartbeat, stallTime))) != nil {
+                                while (try? await Task.sleep(for: interval)) != nil {
                                     try sink.sendComment(orStallAfter: stallTime)
                                 }
                                 return false

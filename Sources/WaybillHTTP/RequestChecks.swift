@@ -107,6 +107,7 @@ extension WaybillGateway.Configuration {
         response.headers.append(HTTPField(name: .vary, value: "Origin"))
         guard let origin = request.headers[.origin], self.allows(origin) else { return }
         response.headers[.accessControlAllowOrigin] = origin
+        response.headers[.accessControlExposeHeaders] = "Waybill-Heartbeat"
     }
 }
 

@@ -157,6 +157,8 @@ extension HTTPField.Name {
     /// The return URL, to which the bus sends the value of the reply.
     static let waybillReturn = Self.known("Waybill-Return")
     static let lastEventID = Self.known("Last-Event-ID")
+    /// The milliseconds after which a stream without events has a comment.
+    static let waybillHeartbeat = Self.known("Waybill-Heartbeat")
     /// Prevents nginx from buffering a response.
     static let xAccelBuffering = Self.known("X-Accel-Buffering")
 
