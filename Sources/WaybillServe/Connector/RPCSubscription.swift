@@ -128,6 +128,9 @@ public struct RPCSubscription: AsyncSequence, Sendable {
                 _ = count.next()
             } catch let error as RPCRequestError where error.code == .unreachable && wasConnected {
                 continue
+            } catch let error as RPCRequestError where error.code == .shutDown && wasConnected {
+                // The server closes this connection after the last of its calls.
+                try? await ContinuousClock().sleep(for: .milliseconds(100))
             } catch let error as RPCRequestError {
                 return messages.finish(throwing: RoutingError(error.code, message: error.message))
             } catch {
