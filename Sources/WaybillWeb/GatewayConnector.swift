@@ -122,7 +122,8 @@ public struct GatewayConnector: Connector {
         url: String
     ) async throws -> any Sendable {
         var events = EventParser(limit: Self.limit)
-        for try await buffer in response.body {
+        let body = EventBody(response, of: self.client)
+        while let buffer = try await body.next() {
             for event in try events.parse(buffer.readableBytesView) {
                 switch event.name {
                 case "progress":

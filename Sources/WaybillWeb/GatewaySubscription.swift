@@ -16,8 +16,9 @@ public import WaybillRouting
 /// }
 /// ```
 ///
-/// Each iteration uses one connection, and opens a new connection when the connection is lost. The gateway
-/// then sends the messages that were published in between, if it still has them. The server must expose the
+/// Each iteration uses one connection, and opens a new connection when the connection is lost, or when three
+/// heartbeats of the gateway are missing. The gateway then sends the messages that were published in between,
+/// if it still has them. A gateway that was started again no longer has them. The server must expose the
 /// pattern for subscribing. When the reader is slow, the oldest messages are dropped.
 public struct GatewaySubscription: AsyncSequence, Sendable {
     /// A message that was published.
@@ -146,7 +147,8 @@ private struct Reader {
             } catch {
                 let error = RoutingError.web(error, url: self.pattern)
                 let code = (error as? RoutingError)?.code
-                guard self.hasBegun, code == .unreachable || code == .shutDown else {
+                let isPassing = code == .unreachable || code == .shutDown || code == .deadlineExceeded
+                guard self.hasBegun, isPassing else {
                     return self.messages.finish(throwing: Task.isCancelled ? nil : error)
                 }
             }
@@ -160,14 +162,15 @@ private struct Reader {
     private mutating func readConnection() async throws {
         var request = self.request
         if !self.lastID.isEmpty { request.headers.add(name: "Last-Event-ID", value: self.lastID) }
-        let response = try await self.client.execute(request, deadline: .distantFuture)
+        let response = try await self.client.execute(request, timeout: TimeAmount(EventBody.silence))
         try await GatewayConnector.check(response, url: self.pattern)
         // Messages before the first event cannot be requested again.
         if self.hasBegun, self.lastID.isEmpty { self.count += 1 }
         self.hasBegun = true
         self.pause = Self.firstPause
         var events = EventParser(limit: GatewayConnector.limit)
-        for try await buffer in response.body {
+        let body = EventBody(response, of: self.client)
+        while let buffer = try await body.next() {
             for event in try events.parse(buffer.readableBytesView) {
                 if !event.id.isEmpty { self.lastID = event.id }
                 switch event.name {

@@ -1,4 +1,7 @@
-"""Runs a command with the address of a proxy that cuts the first stream of events: cutting_proxy.py PORT COMMAND..."""
+"""Runs a command with the address of a proxy for an HTTP server: cutting_proxy.py cut|silence PORT COMMAND...
+
+After the second event of the first stream of events, the proxy closes the connection, or forwards nothing more.
+"""
 import asyncio
 import sys
 
@@ -6,8 +9,8 @@ cut = False
 
 
 async def forward(client_reader, client_writer):
-    """Forwards one connection, and ends the first one after its second message."""
-    server_reader, server_writer = await asyncio.open_connection("127.0.0.1", int(sys.argv[1]))
+    """Forwards one connection, and ends the first one after its second event."""
+    server_reader, server_writer = await asyncio.open_connection("127.0.0.1", int(sys.argv[2]))
 
     async def send():
         while data := await client_reader.read(1 << 16):
@@ -18,10 +21,12 @@ async def forward(client_reader, client_writer):
         count = 0
         while data := await server_reader.read(1 << 16):
             client_writer.write(data)
-            count += data.count(b"event: message")
+            count += data.count(b"event: message") + data.count(b"event: progress")
             if count >= 2 and not cut:
                 cut = True
                 await client_writer.drain()
+                if sys.argv[1] == "silence":
+                    await asyncio.Event().wait()
                 return
 
     tasks = [asyncio.ensure_future(send()), asyncio.ensure_future(receive())]
@@ -35,7 +40,7 @@ async def forward(client_reader, client_writer):
 async def main():
     server = await asyncio.start_server(forward, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    command = await asyncio.create_subprocess_exec(*sys.argv[2:], f"http://127.0.0.1:{port}/bus", sys.argv[1])
+    command = await asyncio.create_subprocess_exec(*sys.argv[3:], f"http://127.0.0.1:{port}/bus", sys.argv[2])
     status = await asyncio.wait_for(command.wait(), 60)
     return status or (0 if cut else 3)
 

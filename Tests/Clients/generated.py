@@ -162,6 +162,8 @@ async def resume(address: str, port: str) -> None:
 
 
 async def main(mode: str, address: str) -> None:
+    # The development mode would print calls that are slow on a busy machine.
+    asyncio.get_running_loop().slow_callback_duration = 30
     if mode == "subscribe":
         return await subscribe(address)
     if mode == "resume":

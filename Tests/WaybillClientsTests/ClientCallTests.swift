@@ -157,14 +157,17 @@ struct ClientCallTests {
         }
     }
 
-    @Test(arguments: Language.available)
+    @Test(arguments: Language.available, Break.allCases)
     func `a subscription over HTTP misses no message when its connection breaks`(
-        language: Language
+        language: Language,
+        breaking: Break
     ) async throws {
         try await ProbeServer.run { server in
             let command = try await language.command("generated", in: server.folder)
-            try await server.withGateway { port in
-                let proxy = ["python3", "\(Script.root)/Tests/Clients/cutting_proxy.py", "\(port)"]
+            // A client waits for three heartbeats.
+            try await server.withGateway(heartbeat: .milliseconds(200)) { port in
+                let script = "\(Script.root)/Tests/Clients/cutting_proxy.py"
+                let proxy = ["python3", script, breaking.rawValue, "\(port)"]
                 let run = try await Script.run(proxy + command + ["resume"], in: server.folder)
                 #expect(run.status == 0 && run.output == "ok\n", "\(run.output.suffix(2000))")
             }

@@ -125,39 +125,68 @@ struct GatewayConnectorTests {
         }
     }
 
-    @Test func `a subscription misses no message when its connection breaks`() async throws {
+    /// Runs a closure with a connector to the server of the tests, behind a proxy that breaks one connection.
+    private func withProxy(
+        that breaking: Break,
+        _ body: (GatewayConnector, ProbeServer) async throws -> Void
+    ) async throws {
         try await ProbeServer.run { server in
-            try await server.withGateway { port in
+            // A client waits for three heartbeats.
+            try await server.withGateway(heartbeat: .milliseconds(200)) { port in
                 // The proxy ends when the file `end` exists, and writes its address before.
                 let wait = "echo $0 >address; while [ ! -e end ]; do sleep 0.05; done"
-                let proxy = ["python3", "\(Script.root)/Tests/Clients/cutting_proxy.py", "\(port)"]
+                let script = "\(Script.root)/Tests/Clients/cutting_proxy.py"
+                let proxy = ["python3", script, breaking.rawValue, "\(port)"]
                 async let run = Script.run(proxy + ["sh", "-c", wait], in: server.folder)
                 #expect(await eventually { server.text(of: "address") != nil })
-                let connector = GatewayConnector(try #require(server.text(of: "address")))
-                let reading = Task {
-                    var seen: [Int] = []
-                    for try await message in connector.subscription(to: "app://news/:topic") {
-                        #expect(!message.isAfterGap && message.headers.isEmpty)
-                        #expect(try message.payload(as: Int.self) == nil)
-                        guard message.url == "app://news/x" else { continue }
-                        seen.append(try message.parameter("n", as: Int.self) ?? -1)
-                        if seen.count == 6 { break }
-                    }
-                    return seen
-                }
-                // Publish to another topic until the subscription exists.
-                while try await server.bus.publish("app://news/y") == 0 {
-                    try await Task.sleep(for: .milliseconds(10))
-                }
-                for number in 0..<6 {
-                    try await server.bus.publish("app://news/x", parameters: ["n": number])
-                }
-                #expect(try await reading.value == [0, 1, 2, 3, 4, 5])
+                try await body(GatewayConnector(try #require(server.text(of: "address"))), server)
                 try "".write(toFile: "\(server.folder)/end", atomically: true, encoding: .utf8)
-                // The proxy fails unless it has cut a connection.
+                // The proxy fails unless it has broken a connection.
                 let ended = try await run
                 #expect(ended.status == 0, "\(ended.output)")
             }
+        }
+    }
+
+    @Test(arguments: Break.allCases)
+    func `a subscription misses no message when its connection breaks`(breaking: Break) async throws {
+        try await self.withProxy(that: breaking) { connector, server in
+            let reading = Task {
+                var seen: [Int] = []
+                for try await message in connector.subscription(to: "app://news/:topic") {
+                    #expect(!message.isAfterGap && message.headers.isEmpty)
+                    #expect(try message.payload(as: Int.self) == nil)
+                    guard message.url == "app://news/x" else { continue }
+                    seen.append(try message.parameter("n", as: Int.self) ?? -1)
+                    if seen.count == 6 { break }
+                }
+                return seen
+            }
+            // Publish to another topic until the subscription exists.
+            while try await server.bus.publish("app://news/y") == 0 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            for number in 0..<6 {
+                try await server.bus.publish("app://news/x", parameters: ["n": number])
+            }
+            #expect(try await reading.value == [0, 1, 2, 3, 4, 5])
+        }
+    }
+
+    @Test(arguments: Break.allCases)
+    func `a call whose connection breaks fails with unreachable`(breaking: Break) async throws {
+        try await self.withProxy(that: breaking) { connector, _ in
+            let bus = MessageBus(configuration: .quiet)
+            try bus.connect("app", to: connector)
+            let error = await #expect(throws: RoutingError.self) {
+                try await bus.route(
+                    "app://probe/steps",
+                    parameters: ["count": 3, "isAnswered": false],
+                    as: Int.self
+                ) { (_: Int) in try await Task.sleep(for: .milliseconds(50)) }
+            }
+            #expect(error?.code == .unreachable, "\(error as Any)")
+            await bus.shutDown()
         }
     }
 

@@ -608,6 +608,8 @@ class _SocketTransport:
     def _begin(
         self, connection: _Connection, method: str, params: JSON
     ) -> tuple[int, _Pending]:
+        if not connection.is_open:
+            raise _failure("unreachable", "the connection is lost", {})
         connection.last += 1
         number = connection.last
         pending = connection.pending[number] = _Pending(connection.loop)
@@ -650,11 +652,13 @@ class _SocketTransport:
         return f"{request.url}#{options.return_url}"
 
     async def call(self, request: _Request) -> JSON:
+        return await self._client._in_time(request.options, self._call(request))
+
+    async def _call(self, request: _Request) -> JSON:
         connection = self._connection
         if connection is None or not connection.is_open:
             connection = await self._open()
-        asked = self._ask(connection, self._url(request), self._params(request))
-        return await self._client._in_time(request.options, asked)
+        return await self._ask(connection, self._url(request), self._params(request))
 
     async def ask(self, method: str, params: JSON) -> JSON:
         return await self._ask(await self._open(), method, params)
@@ -663,7 +667,7 @@ class _SocketTransport:
         (await self._open()).write(self._url(request), self._params(request))
 
     async def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]:
-        connection = await self._open()
+        connection = await self._client._in_time(request.options, self._open())
         params = self._params(request, progress=True)
         number, pending = self._begin(connection, self._url(request), params)
         steps: asyncio.Queue[_Reply | _Progress] = asyncio.Queue()
@@ -688,7 +692,7 @@ class _SocketTransport:
                 wanted: dict[str, JSON] = {"pattern": pattern}
                 number = _integer(await self._ask(connection, "$/subscribe", wanted))
             except WaybillError as error:
-                if not has_begun or error.code != "unreachable":
+                if not has_begun or error.code not in ("unreachable", "shutDown"):
                     raise
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 2)
@@ -722,6 +726,11 @@ class _SocketTransport:
             self._connection.close()
 
 
+_SILENCE: float = 45
+"""The seconds that a stream of events may be silent, if the server does not send an
+interval."""
+
+
 class _Response:
     """A response of HTTP, whose body is read in parts."""
 
@@ -729,27 +738,45 @@ class _Response:
         self._reader = reader
         self.status = 0
         self.headers: dict[str, str] = {}
+        self.silence: float | None = None
+        """The seconds without a byte after which the connection counts as lost."""
 
     async def read_head(self) -> None:
-        line = (await self._reader.readline()).split(b" ", 2)
+        line = (await self._line()).split(b" ", 2)
         if len(line) < 2:
-            raise ConnectionError("the server has closed the connection")
+            raise ConnectionError("the response has no status")
         self.status = int(line[1])
-        while header := (await self._reader.readline()).strip():
+        while header := (await self._line()).strip():
             name, _, text = header.partition(b":")
             self.headers[name.decode("latin-1").lower()] = text.strip().decode(
                 "latin-1"
             )
 
+    async def _line(self) -> bytes:
+        async with asyncio.timeout(self.silence):
+            line = await self._reader.readline()
+        if not line.endswith(b"\n"):
+            raise ConnectionError("the server has closed the connection")
+        return line
+
+    async def _bytes(self, count: int) -> AsyncIterator[bytes]:
+        while count > 0:
+            async with asyncio.timeout(self.silence):
+                part = await self._reader.read(count)
+            if not part:
+                raise ConnectionError("the server has closed the connection")
+            count -= len(part)
+            yield part
+
     async def parts(self) -> AsyncIterator[bytes]:
         if self.headers.get("transfer-encoding", "").lower() == "chunked":
-            while size := int(
-                (await self._reader.readline()).split(b";")[0] or b"0", 16
-            ):
-                yield await self._reader.readexactly(size)
-                await self._reader.readline()
+            while size := int((await self._line()).split(b";")[0], 16):
+                async for part in self._bytes(size):
+                    yield part
+                await self._line()
         elif "content-length" in self.headers:
-            yield await self._reader.readexactly(int(self.headers["content-length"]))
+            async for part in self._bytes(int(self.headers["content-length"])):
+                yield part
         elif self.status != 204:
             while part := await self._reader.read(1 << 16):
                 yield part
@@ -758,7 +785,14 @@ class _Response:
         return b"".join([part async for part in self.parts()])
 
     async def events(self) -> AsyncIterator[tuple[str, str, bytes]]:
-        """Iterates over the names, the IDs and the data of server-sent events."""
+        """Iterates over the names, the IDs and the data of server-sent events.
+
+        A stream in which three heartbeats are missing has ended.
+        """
+        heartbeat = self.headers.get("waybill-heartbeat", "")
+        self.silence = _SILENCE
+        if heartbeat.isascii() and heartbeat.isdigit():
+            self.silence = 3 * int(heartbeat) / 1000
         data: list[bytes] = []
         name, number, rest = "message", "", b""
         async for part in self.parts():
@@ -786,7 +820,13 @@ class _WebTransport:
 
     @asynccontextmanager
     async def _open(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes = b""
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        *,
+        body: bytes = b"",
+        silence: float | None = None,
     ) -> AsyncIterator[_Response]:
         address = self._address
         is_secure = address.scheme == "https"
@@ -802,15 +842,17 @@ class _WebTransport:
             lines.append(f"{name}: {text}")
         writer: asyncio.StreamWriter | None = None
         try:
-            reader, writer = await asyncio.open_connection(
-                address.hostname, port, ssl=is_secure or None, limit=1 << 24
-            )
+            async with asyncio.timeout(silence):
+                reader, writer = await asyncio.open_connection(
+                    address.hostname, port, ssl=is_secure or None, limit=1 << 24
+                )
             writer.write("\r\n".join([*lines, "", ""]).encode() + body)
             response = _Response(reader)
+            response.silence = silence
             await response.read_head()
             yield response
         except (OSError, asyncio.IncompleteReadError) as error:
-            reason = f"{address.netloc}: {error}"
+            reason = f"{address.netloc}: {str(error) or 'the server is silent'}"
             raise _failure("unreachable", reason, {}) from None
         finally:
             if writer is not None:
@@ -827,7 +869,7 @@ class _WebTransport:
             fields["Waybill-Return"] = options.return_url
         path = "/" + request.url.replace("://", "/", 1)
         body = _dumps(request.values).encode()
-        async with self._open("POST", path, fields, body) as response:
+        async with self._open("POST", path, fields, body=body) as response:
             if response.status >= 400:
                 raise await self._problem(response)
             yield response
@@ -884,7 +926,8 @@ class _WebTransport:
             if last:
                 headers["Last-Event-ID"] = last
             try:
-                async with self._open("GET", path, headers) as response:
+                opened = self._open("GET", path, headers, silence=_SILENCE)
+                async with opened as response:
                     if response.status >= 400:
                         raise await self._problem(response)
                     # Messages before the first event cannot be requested again.

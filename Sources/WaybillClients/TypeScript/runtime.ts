@@ -309,7 +309,14 @@ function date(value: Wire | undefined): Date {
 }
 
 function bytes(value: Wire | undefined): Uint8Array {
-  return Uint8Array.from(atob(text(value)), (character) => character.charCodeAt(0));
+  const base64 = text(value);
+  let characters: string;
+  try {
+    characters = atob(base64);
+  } catch {
+    throw mismatch("Base64", value);
+  }
+  return Uint8Array.from(characters, (character) => character.charCodeAt(0));
 }
 
 function fromBytes(value: Uint8Array): string {
@@ -440,21 +447,36 @@ function pause(milliseconds: number): Promise<void> {
 
 const cancelled = (): WaybillError => failure("cancelled", "the caller has cancelled the call");
 
-/** Runs `body` with a function that it calls to learn of the end of the call. */
-async function inTime<T>(
-  options: Options,
-  body: (onEnd: (end: (error: WaybillError) => void) => void) => Promise<T>,
-): Promise<T> {
+/** Registers what the deadline or the cancellation of a call does. */
+type OnEnd = (stop: (error: WaybillError) => void) => void;
+
+/**
+ * Runs `body` until the deadline or the cancellation of a call.
+ *
+ * The function that `body` receives throws if the call has ended already.
+ */
+async function inTime<T>(options: Options, body: (onEnd: OnEnd) => Promise<T>): Promise<T> {
   const { signal, timeout } = options;
   if (signal?.aborted) throw cancelled();
-  let end: (error: WaybillError) => void = () => {};
+  let reason: WaybillError | undefined;
+  let [stop, fail] = [(_: WaybillError) => {}, (_: WaybillError) => {}];
+  const ended = new Promise<never>((_, reject) => (fail = reject));
+  const end = (error: WaybillError) => {
+    reason = error;
+    stop(error);
+    fail(error);
+  };
+  const onEnd: OnEnd = (body) => {
+    if (reason) throw reason;
+    stop = body;
+  };
   const abort = () => end(cancelled());
   signal?.addEventListener("abort", abort);
   // The extra time lets the server's own error arrive.
   const expire = () => end(failure("deadlineExceeded", "the server did not answer in time"));
   const timer = timeout === undefined ? undefined : setTimeout(expire, timeout + 250);
   try {
-    return await body((body) => (end = body));
+    return await Promise.race([body(onEnd), ended]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
@@ -479,11 +501,10 @@ class WebTransport implements Transport {
     try {
       response = await fetch(this.base + path, { ...init, headers: fields });
     } catch (error) {
-      if (init.signal?.aborted) throw error;
       throw failure("unreachable", `${this.base}: ${String(error)}`);
     }
     if (response.ok) return response;
-    const body = await response.text();
+    const body = await received(response.text());
     try {
       throw this.error(object(parseJSON(body)));
     } catch (error) {
@@ -531,7 +552,7 @@ class WebTransport implements Transport {
   }
 
   async call(request: Request): Promise<Wire> {
-    const body = await this.post(request, "application/json", (response) => response.text());
+    const body = await this.post(request, "application/json", (response) => received(response.text()));
     return body === "" ? null : parseJSON(body);
   }
 
@@ -541,7 +562,8 @@ class WebTransport implements Transport {
 
   async ask(method: string): Promise<Wire> {
     if (method !== "$/fingerprint") throw failure("refused", `HTTP has no method ${method}`);
-    return parseJSON(await (await this.fetch("/fingerprint", { headers: {} })).text());
+    const response = await this.fetch("/fingerprint", { headers: {} });
+    return parseJSON(await received(response.text()));
   }
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
@@ -564,8 +586,13 @@ class WebTransport implements Transport {
     while (!signal?.aborted) {
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (last !== "") headers["Last-Event-ID"] = last;
+      const stop = new AbortController();
+      const abort = (): void => stop.abort();
+      signal?.addEventListener("abort", abort);
+      const timer = setTimeout(abort, silence);
       try {
-        const response = await this.fetch(path, { headers, signal });
+        const response = await this.fetch(path, { headers, signal: stop.signal });
+        clearTimeout(timer);
         // Messages before the first event cannot be requested again.
         if (hasBegun && last === "") isAfterGap = true;
         [hasBegun, wait] = [true, 50];
@@ -582,6 +609,9 @@ class WebTransport implements Transport {
         if (signal?.aborted) return;
         const isFinal = error instanceof WaybillError && error.code !== "unreachable";
         if (!hasBegun || (isFinal && error.code !== "shutDown")) throw error;
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
       }
       await pause(wait);
       wait = Math.min(wait * 2, 2000);
@@ -597,15 +627,46 @@ interface ServerEvent {
   readonly data: string;
 }
 
-/** Iterates over the server-sent events of a response. */
+/** The milliseconds that a stream of events may be silent, if the server does not send an interval. */
+const silence = 45000;
+
+/** Awaits a part of a response, and reports a lost connection as `unreachable`. */
+async function received<T>(part: Promise<T>): Promise<T> {
+  try {
+    return await part;
+  } catch (error) {
+    throw failure("unreachable", `the connection is lost: ${String(error)}`);
+  }
+}
+
+/** Awaits the next part of a stream of events, which the server sends within a time. */
+async function inSilence<T>(part: Promise<T>, limit: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const expiry = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the server is silent")), limit);
+  });
+  try {
+    return await received(Promise.race([part, expiry]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Iterates over the server-sent events of a response.
+ *
+ * A stream in which three heartbeats are missing has ended.
+ */
 async function* events(response: Response): AsyncGenerator<ServerEvent, void> {
+  const heartbeat = Number(response.headers.get("Waybill-Heartbeat") ?? NaN);
+  const limit = heartbeat > 0 ? 3 * heartbeat : silence;
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let [name, id, rest] = ["message", "", ""];
   let data: string[] = [];
   try {
     while (reader) {
-      const { value, done } = await reader.read();
+      const { value, done } = await inSilence(reader.read(), limit);
       if (done) return;
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
@@ -708,20 +769,19 @@ class Connection {
     return id;
   }
 
-  ask(method: string, params: Members, options: Options = {}): Promise<Wire> {
-    return inTime(
-      options,
-      (onEnd) =>
-        new Promise<Wire>((resolve, reject) => {
-          const finish = (frame: Members) =>
-            isObject(frame.error) ? reject(this.error(frame.error)) : resolve(frame.result ?? null);
-          const id = this.begin(method, params, { finish, lose: reject });
-          onEnd((error) => {
-            if (this.pending.delete(id)) this.notify("$/cancelRequest", { id });
-            reject(error);
-          });
-        }),
-    );
+  ask(method: string, params: Members, onEnd: OnEnd = () => {}): Promise<Wire> {
+    return new Promise((resolve, reject) => {
+      let id = 0;
+      onEnd(() => this.cancel(id));
+      const finish = (frame: Members) =>
+        isObject(frame.error) ? reject(this.error(frame.error)) : resolve(frame.result ?? null);
+      id = this.begin(method, params, { finish, lose: reject });
+    });
+  }
+
+  /** Cancels a request on the server if its response has not arrived. */
+  cancel(id: number): void {
+    if (this.pending.delete(id)) this.notify("$/cancelRequest", { id });
   }
 
   notify(method: string, params: Members): void {
@@ -798,10 +858,15 @@ class SocketTransport implements Transport {
   ) {}
 
   private async open(): Promise<Connection> {
-    const current = await this.connection?.catch(() => undefined);
-    if (current?.isOpen) return current;
-    const opening = (this.connection = this.connect());
-    return opening;
+    const opening = (this.connection ??= this.connect());
+    const connection = await opening.catch((error) => {
+      if (this.connection === opening) delete this.connection;
+      throw error;
+    });
+    if (connection.isOpen) return connection;
+    // Of several callers, the first one connects again.
+    if (this.connection === opening) delete this.connection;
+    return this.open();
   }
 
   private async connect(): Promise<Connection> {
@@ -836,10 +901,11 @@ class SocketTransport implements Transport {
   }
 
   async call(request: Request): Promise<Wire> {
-    const connection = await this.open();
     const timeout = request.options.timeout ?? this.configuration.timeout;
-    const options = { ...request.options, timeout };
-    return connection.ask(this.url(request), this.params(request, false), options);
+    return inTime({ ...request.options, timeout }, async (onEnd) => {
+      const connection = await this.open();
+      return connection.ask(this.url(request), this.params(request, false), onEnd);
+    });
   }
 
   async send(request: Request): Promise<void> {
@@ -851,12 +917,14 @@ class SocketTransport implements Transport {
   }
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
-    const connection = await this.open();
     const timeout = request.options.timeout ?? this.configuration.timeout;
     const queue = new Queue<Event>();
     const done = inTime({ ...request.options, timeout }, async (onEnd) => {
+      const connection = await this.open();
       await new Promise<void>((resolve) => {
-        const id = connection.begin(this.url(request), this.params(request, true), {
+        let id = 0;
+        onEnd(() => connection.cancel(id));
+        id = connection.begin(this.url(request), this.params(request, true), {
           finish(frame) {
             if (isObject(frame.error)) queue.fail(connection.error(frame.error));
             else queue.add({ reply: frame.result ?? null });
@@ -870,11 +938,6 @@ class SocketTransport implements Transport {
             const answer = (value: Wire) => connection.notify("$/answer", { id, value });
             queue.add({ progress, answer });
           },
-        });
-        onEnd((error) => {
-          if (connection.pending.delete(id)) connection.notify("$/cancelRequest", { id });
-          queue.fail(error);
-          resolve();
         });
       });
     });
@@ -906,8 +969,8 @@ class SocketTransport implements Transport {
         if (connection.isOpen) return;
         isAfterGap = true;
       } catch (error) {
-        const isLost = error instanceof WaybillError && error.code === "unreachable";
-        if (!hasBegun || !isLost) throw error;
+        const code = error instanceof WaybillError ? error.code : "";
+        if (!hasBegun || (code !== "unreachable" && code !== "shutDown")) throw error;
         await pause(wait);
         wait = Math.min(wait * 2, 2000);
       }

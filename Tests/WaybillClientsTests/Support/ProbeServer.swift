@@ -10,6 +10,11 @@ import WaybillHTTP
 import WaybillServe
 import WaybillTestSupport
 
+/// How a proxy breaks a connection: it closes the connection, or it forwards nothing more.
+enum Break: String, CaseIterable {
+    case cut, silence
+}
+
 /// A bus with the module of the tests, behind a Unix socket, TCP and HTTP.
 struct ProbeServer {
     let bus: MessageBus
@@ -92,10 +97,17 @@ struct ProbeServer {
     }
 
     /// Serves the bus with HTTP while a closure runs.
-    func withGateway(_ body: (_ port: Int) async throws -> Void) async throws {
+    ///
+    /// `heartbeat` is the interval after which an idle stream sends a comment; nil for the default.
+    func withGateway(
+        heartbeat: Duration? = nil,
+        _ body: (_ port: Int) async throws -> Void
+    ) async throws {
         let logger = Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }
         let router = Router()
-        let gateway = WaybillGateway(self.bus, configuration: WaybillGateway.Configuration(logger: logger))
+        var configuration = WaybillGateway.Configuration(logger: logger)
+        if let heartbeat { configuration.heartbeat = heartbeat }
+        let gateway = WaybillGateway(self.bus, configuration: configuration)
         router.addRoutes(gateway.routes, atPath: "/bus")
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
