@@ -47,25 +47,65 @@ struct SchemaComparison {
     private mutating func compare(_ old: JSONTree, new: JSONTree, place: String) {
         let before = PlainSchema(old, self.old)
         let now = PlainSchema(new, self.new)
-        if let first = before.name, let second = now.name, !self.seen.insert([first, second]).inserted {
-            return
-        }
         // An opaque value may be null as well.
         if before.isNullable, !now.isNullable, now.type != nil {
             self.narrowed("\(place) \(self.isRequest ? "may not be null any more" : "is never null now")")
         }
         if !before.isNullable, now.isNullable, before.type != nil { self.widened("\(place) may be null now") }
+        // Whether a reference may be null differs from place to place, so the check above is never omitted.
+        if let first = before.name, let second = now.name, !self.seen.insert([first, second]).inserted {
+            return
+        }
         if before.type != now.type {
             self.compareTypes(before, now: now, place: place)
+            return
+        }
+        if let first = before.options, let second = now.options {
+            self.compareOptions(
+                UnionOptions(first, self.old),
+                now: UnionOptions(second, self.new),
+                place: place
+            )
             return
         }
         self.compareValues(before.tree, now: now.tree, place: place)
         self.compareBounds(before.tree, now: now.tree, place: place)
         self.compareMembers(before.tree, now: now.tree, place: place)
-        for (name, words) in [("items", "an element"), ("additionalProperties", "a value")] {
-            if let first = before.tree[name], let second = now.tree[name] {
-                self.compare(first, new: second, place: "\(words) of \(place)")
+        self.compareElements(before.tree, now: now.tree, place: place)
+    }
+
+    /// Compares the elements of arrays, and the values of objects whose keys are not known.
+    private mutating func compareElements(_ before: JSONTree, now: JSONTree, place: String) {
+        if before["items"] != nil || now["items"] != nil {
+            self.compare(before["items"] ?? [:], new: now["items"] ?? [:], place: "an element of \(place)")
+        }
+        let name = "additionalProperties"
+        guard let value = before[name] else {
+            guard let other = now[name], before["properties"] == nil else { return }
+            return self.compare([:], new: other, place: "a value of \(place)")
+        }
+        guard let members = now["properties"]?.members, now[name] == nil else {
+            return self.compare(value, new: now[name] ?? [:], place: "a value of \(place)")
+        }
+        self.narrowed("\(place) has only known members now")
+        for (key, member) in members.sorted(by: { $0.key < $1.key }) {
+            self.compare(value, new: member, place: "`\(key)` of \(place)")
+        }
+    }
+
+    private mutating func compareOptions(_ before: UnionOptions, now: UnionOptions, place: String) {
+        if before.tag != now.tag {
+            return self.breaking("another property distinguishes the options of \(place) now")
+        }
+        for (name, option) in before.options.sorted(by: { $0.key < $1.key }) {
+            if let other = now.options[name] {
+                self.compare(option, new: other, place: "the option `\(name)` of \(place)")
+            } else {
+                self.narrowed("\(place) is no longer the option `\(name)`")
             }
+        }
+        for name in now.options.keys.sorted() where before.options[name] == nil {
+            self.widened("\(place) may be the option `\(name)` now")
         }
     }
 
@@ -84,8 +124,8 @@ struct SchemaComparison {
 
     /// Compares the values of enumerations, and the formats and patterns of strings.
     private mutating func compareValues(_ before: JSONTree, now: JSONTree, place: String) {
-        let first = before["enum"]?.elements?.filter { $0 != .null }
-        let second = now["enum"]?.elements?.filter { $0 != .null }
+        let first = Self.values(of: before)
+        let second = Self.values(of: now)
         switch (first, second) {
         case (let first?, let second?):
             for value in first where !second.contains(value) {
@@ -112,6 +152,11 @@ struct SchemaComparison {
                 self.breaking("\(place) has another \(words): \(now[name]?.text ?? "")")
             }
         }
+    }
+
+    /// Returns the values of an enumeration or a constant; nil for other schemas.
+    private static func values(of schema: JSONTree) -> [JSONTree]? {
+        schema["enum"]?.elements?.filter { $0 != .null } ?? schema["const"].map { [$0] }
     }
 
     private mutating func compareBounds(_ before: JSONTree, now: JSONTree, place: String) {
@@ -166,6 +211,8 @@ private struct PlainSchema {
     private(set) var isNullable = false
     /// The name of the type to which the schema refers; nil if the schema is not a reference.
     private(set) var name: String?
+    /// The options of a union, without null; nil if the schema is not a union.
+    private(set) var options: [JSONTree]?
 
     init(_ tree: JSONTree, _ schemas: [String: ValueSchema]) {
         self.tree = tree
@@ -177,11 +224,12 @@ private struct PlainSchema {
                 self.tree = schemas[name]?.tree ?? [:]
             } else if let only = self.tree["allOf"]?.elements?.first {
                 self.tree = only
-            } else if let options = self.tree["anyOf"]?.elements, options.count <= 2,
-                let first = options.first(where: { $0 != ["type": "null"] })
-            {
-                self.isNullable = self.isNullable || options.count == 2
-                self.tree = first
+            } else if let all = (self.tree["anyOf"] ?? self.tree["oneOf"])?.elements {
+                let others = all.filter { $0 != ["type": "null"] }
+                self.isNullable = self.isNullable || others.count < all.count
+                self.options = others.count == 1 ? nil : others
+                if others.count != 1 { break }
+                self.tree = others[0]
             }
         }
         if self.tree["type"]?.elements?.contains("null") == true {
@@ -191,5 +239,21 @@ private struct PlainSchema {
     }
 
     /// The JSON type; nil if the type is not known.
-    var type: String? { self.tree["type"]?.text }
+    var type: String? { self.options == nil ? self.tree["type"]?.text : "one of several types" }
+}
+
+/// The options of a union, by their names.
+private struct UnionOptions {
+    /// The property whose constant distinguishes the options; nil if there is no such property.
+    let tag: String?
+    /// The options by the constants of the tag; by their positions if there is no tag.
+    let options: [String: JSONTree]
+
+    init(_ options: [JSONTree], _ schemas: [String: ValueSchema]) {
+        let members = options.map { PlainSchema($0, schemas).tree["properties"]?.members ?? [:] }
+        let texts = { (name: String) in members.compactMap { $0[name]?["const"]?.text } }
+        self.tag = members.first?.keys.sorted().first { Set(texts($0)).count == options.count }
+        let names = self.tag.map(texts) ?? options.indices.map { "\($0 + 1)" }
+        self.options = Dictionary(zip(names, options)) { first, _ in first }
+    }
 }
