@@ -44,6 +44,11 @@ struct Script {
         "\(Self.pythonTools)/bin/python"
     }
 
+    /// A Python that can import jsonschema, or nil if jsonschema cannot be installed.
+    static let pythonWithJSONSchema = Self.pythonTool("jsonschema", "jsonschema==4.26.0").map { _ in
+        "\(Self.pythonTools)/bin/python"
+    }
+
     /// The folder of a virtual environment.
     private static let pythonTools = "\(Self.root)/.build/python-tools"
 
