@@ -530,8 +530,8 @@ let package = Package(
         .testTarget(
             name: "WaybillClientsTests",
             dependencies: [
-                "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop", "WaybillHTTP",
-                "WaybillJSON",
+                "ProbeProgram", "WaybillClients", "WaybillDocuments", "Waybill", "WaybillEventLoop",
+                "WaybillHTTP", "WaybillJSON",
                 "WaybillRouting", "WaybillServe", "WaybillTestSupport", "WaybillWeb",
                 .product(name: "Logging", package: "swift-log"),
             ] + gateway,
@@ -635,6 +635,14 @@ let package = Package(
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillNATS", "WaybillServe"]
                 + gateway,
             path: "Tests/AttackedProgram",
+            swiftSettings: settings
+        ),
+        // Tests kill this program while generated clients use it, and measure its own client.
+        .executableTarget(
+            name: "ProbeProgram",
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillServe", "WaybillWeb"]
+                + gateway,
+            path: "Tests/ProbeProgram",
             swiftSettings: settings
         ),
         // Tests kill this program, and then read the messages in the file of its store.

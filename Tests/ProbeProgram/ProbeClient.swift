@@ -1,0 +1,1 @@
+../WaybillClientsTests/Support/ProbeClient.swift
