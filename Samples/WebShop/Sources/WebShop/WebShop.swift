@@ -47,9 +47,10 @@ struct WebShop {
         try self.bus.expose(Self.reviews, for: [.publishing, .subscribing])
     }
 
-    /// The web site: a page, the gateway below `/bus`, and the console below `/console` if it is enabled.
-    func router(with console: WaybillConsole? = nil) -> Router<BasicRequestContext> {
+    /// The web site: pages, the gateway below `/bus`, and the console below `/console` if it is enabled.
+    func router(with console: WaybillConsole? = nil, page: ShopPage? = nil) -> Router<BasicRequestContext> {
         let router = Router()
+        page?.addRoutes(to: router)
         if let console { router.addRoutes(console.routes, atPath: "/console") }
         router.addRoutes(WaybillGateway(self.bus).routes, atPath: "/bus")
         // A handler of Hummingbird calls a module by its URL.

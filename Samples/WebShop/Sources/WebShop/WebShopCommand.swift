@@ -26,6 +26,11 @@ struct WebShopCommand: AsyncParsableCommand {
               curl 'localhost:8080/bus/app/catalog/product?id=copper-kettle'
               curl localhost:8080/bus/app/accounts/sign-in -d name=Lili
               web-shop --console        # and open the link that it prints
+
+            The shop's page at / needs a generated client. From the root of the repository:
+              swift run waybill client --typescript --connect shop.sock --output shop.ts
+              tsc --target es2021 --module es2022 --lib es2021,dom shop.ts
+              web-shop --client shop.js
             """
     )
 
@@ -39,6 +44,9 @@ struct WebShopCommand: AsyncParsableCommand {
         help: "A file with more URLs for the shop's routes, in YAML, in JSON or as a property list."
     )
     var routes: String?
+
+    @Option(help: "A generated client in JavaScript, to serve the shop's page at /.")
+    var client: String?
 
     @Flag(help: "Serve the console, a web page that shows the shop's messages, and print its link.")
     var console = false
@@ -70,6 +78,7 @@ struct WebShopCommand: AsyncParsableCommand {
         let routes = self.routes.map { RouteFile($0, for: shop.bus) }
         try await routes?.load()
         let console = self.showsConsole ? self.console(of: shop) : nil
+        let page = try self.client.map { try ShopPage(clientAt: $0) }
         var services: [any Service] = [MessageBusService(shop.bus, drainingFor: .seconds(2))]
         #if Cluster
         if let nats { services.append(try shop.join(at: nats)) }
@@ -77,7 +86,7 @@ struct WebShopCommand: AsyncParsableCommand {
         if let socket { services.append(RPCServer(shop.bus, listening: .unix(socket))) }
         services.append(
             Application(
-                router: shop.router(with: console),
+                router: shop.router(with: console, page: page),
                 configuration: .init(
                     address: Int(self.http).map { .hostname("127.0.0.1", port: $0) }
                         ?? .unixDomainSocket(path: self.http)
