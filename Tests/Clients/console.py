@@ -4,13 +4,15 @@ a cluster.
 
     console.py WEB-SHOP [--picture FILE]
 
+`shop` is a generated client, whose folder is in PYTHONPATH.
 WAYBILL_SOAK=1 keeps the page open for an hour. `--picture` writes the picture of the README, with Pillow, and proves
 nothing.
 """
-import importlib.util, io, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, threading, time
+import asyncio, importlib.util, io, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, threading, time
 import urllib.error, urllib.request
 
 from chromium import Page
+from shop import Options, ShopClient
 
 VIEWS = ["routes", "live", "deadletters", "statistics", "nodes"]
 SECRET = "s3cr3t-8f2b61"
@@ -69,8 +71,28 @@ class Shop:
         assert self.process.wait(timeout=10) == 0, self.process.returncode
 
 
+async def pay(shop):
+    """Signs in, orders a kettle and pays for it: with a progress reply, its answer, and a return leg."""
+    async with ShopClient(shop.socket, timeout=20) as client:
+        session = (await client.accounts.sign_in(name="Lili")).token
+        await client.cart.add(product="copper-kettle", session=session)
+        order = await client.orders.place(session=session)
+        options = Options(return_url="app://activity/receipt")
+        payment = client.payments.pay(order=order.id, session=session, options=options)
+        async for request in payment.progress():
+            request.answer("confirm")
+        await payment
+
+
+async def look_around(shop):
+    async with ShopClient(shop.socket, timeout=20) as client:
+        await client.catalog.categories()
+        await client.catalog.search(text="kettle")
+        await client.catalog.product(id="copper-kettle")
+
+
 class Customer:
-    """A connection of JSON-RPC to the shop."""
+    """A connection of JSON-RPC to the shop, for load, for wrong URLs, and for values in URLs."""
 
     def __init__(self, shop):
         self.connection = socket.socket(socket.AF_UNIX)
@@ -86,26 +108,6 @@ class Customer:
 
     def take(self):
         return json.loads(self.lines.readline())
-
-    def ask(self, method, params=None, answer=None):
-        """The result of a call; `answer` is what each progress reply is answered with."""
-        self.send(method, params)
-        self.lines.flush()
-        while "method" in (line := self.take()):
-            if line["method"] == "$/progress":
-                reply = {"jsonrpc": "2.0", "method": "$/answer", "params": {"id": self.last, "value": answer}}
-                self.lines.write(json.dumps(reply) + "\n")
-                self.lines.flush()
-        assert "result" in line, line
-        return line["result"]
-
-    def pay(self, session):
-        """Orders a kettle and pays for it: with a progress reply, its answer, and a return leg."""
-        self.ask("app://cart/add", {"product": "copper-kettle", "session": session})
-        order = self.ask("app://orders/place", {"session": session})["id"]
-        self.ask(f"app://payments/pay?order={order}#activity/receipt",
-                 {"session": session, "$waybill": {"progress": True, "answers": True}}, answer="confirm")
-        return order
 
 
 class Load(threading.Thread):
@@ -288,12 +290,12 @@ def soon(page, customer):
     print(f"console: a message is on the screen within {delays[95]:.0f} ms (p95)")
 
 
-def payment(page, shop, customer, session, folder):
+def payment(page, shop, folder):
     """The diagram of a payment, and its three files."""
     view(page, "live")
     page.run("document.activeElement.blur()")
-    order = customer.pay(session)
-    open_row(page, f"payments/pay?order={order}")
+    asyncio.run(pay(shop))
+    open_row(page, "payments/pay")
     kinds = ["request", "progress", "answer", "return", "reply"]
     for kind in kinds:
         page.until(f"document.querySelector('#diagram .event.{kind} .line')")
@@ -545,13 +547,10 @@ def ending(page, shop):
 
 def picture(page, shop, file):
     """A payment, with what went before it."""
-    customer = Customer(shop)
-    session = customer.ask("app://accounts/sign-in", {"name": "Lili"})["token"]
-    for url in "app://catalog/categories", "app://catalog/search?text=kettle", "app://catalog/product?id=copper-kettle":
-        customer.ask(url)
-    order = customer.pay(session)
+    asyncio.run(look_around(shop))
+    asyncio.run(pay(shop))
     view(page, "live")
-    open_row(page, f"payments/pay?order={order}")
+    open_row(page, "payments/pay")
     page.until("document.querySelectorAll('#diagram .event').length > 5")
     time.sleep(0.5)
     # With a palette of its commonest colours it is a third as large.
@@ -585,11 +584,10 @@ def main(program, file=None):
                 return picture(page, shop, file)
             signing_in(page, shop)
             customer = Customer(shop)
-            session = customer.ask("app://accounts/sign-in", {"name": "Lili"})["token"]
             load = Load(shop, 100)
             every_view(page, shop, customer)
             soon(page, customer)
-            payment(page, shop, customer, session, folder / "files")
+            payment(page, shop, folder / "files")
             refusals(page, shop)
             load.stop()
             secrecy(page, shop, customer)
