@@ -1,4 +1,7 @@
-"""A generated client in a page of Chromium, over HTTP: browser_client.py PORT SHOP_JS."""
+"""A generated client in Chromium, over HTTP, in a script and in the shop's page: browser_client.py PORT SHOP_JS.
+
+The shop serves its page with the same client.
+"""
 import base64, json, sys, tempfile, urllib.request
 
 from chromium import Page
@@ -62,6 +65,15 @@ with tempfile.TemporaryDirectory() as folder:
         for number in (1, 2):
             publish(number)
         assert page.run(SEEN) == [1, 2]
+
+        page.open(f"{origin}/")
+        page.until("document.querySelector('#products li')?.textContent.startsWith('Copper Kettle')")
+        page.run("document.querySelector('#products button').click()")
+        page.until("/^Order \\d+: Copper Kettle.* is paid/.test(document.getElementById('order').textContent)")
+        number = 2
+        while not page.run("document.querySelector('#reviews li') !== null"):
+            publish(number := number + 1)
+        page.until("/^kettle: \\d+ stars$/.test(document.querySelector('#reviews li').textContent)")
     finally:
         page.close()
 print("Chromium: a typed client of the shop")
