@@ -164,14 +164,24 @@ private struct Reader {
         if !self.lastID.isEmpty { request.headers.add(name: "Last-Event-ID", value: self.lastID) }
         let response = try await self.client.execute(request, timeout: TimeAmount(EventBody.silence))
         try await GatewayConnector.check(response, url: self.pattern)
+        let type = response.headers.first(name: "Content-Type") ?? "no content type"
+        guard response.status == .ok, type.hasPrefix("text/event-stream") else {
+            throw RoutingError(
+                .refused,
+                url: self.pattern,
+                message:
+                    "the server answers with status \(response.status.code) and \(SafeText.line(type, limit: 80)) "
+                    + "instead of a stream of events: check the address of the gateway"
+            )
+        }
         // Messages before the first event cannot be requested again.
         if self.hasBegun, self.lastID.isEmpty { self.count += 1 }
         self.hasBegun = true
-        self.pause = Self.firstPause
         var events = EventParser(limit: GatewayConnector.limit)
         let body = EventBody(response, of: self.client)
         while let buffer = try await body.next() {
             for event in try events.parse(buffer.readableBytesView) {
+                self.pause = Self.firstPause
                 if !event.id.isEmpty { self.lastID = event.id }
                 switch event.name {
                 case "message":

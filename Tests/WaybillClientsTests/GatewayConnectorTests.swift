@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillDocuments
+import WaybillEventLoop
 import WaybillTestSupport
 import WaybillWeb
 
@@ -123,6 +124,34 @@ struct GatewayConnectorTests {
                 #expect(error?.code == .noRoute || error?.code == .refused, "\(pattern): \(error as Any)")
             }
         }
+    }
+
+    @Test(arguments: [
+        "302 Found\r\nLocation: /sign-in", "200 OK\r\nContent-Type: text/html", "204 No Content",
+    ])
+    func `a subscription fails when the server answers with something other than events`(
+        head: String
+    )
+        async throws
+    {
+        let loop = EventLoop(name: "pages")
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
+        let server = Task {
+            try await listener.serve { connection in
+                for try await _ in connection.bytes {
+                    let answer = "HTTP/1.1 \(head)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                    try await connection.write(Array(answer.utf8))
+                    break
+                }
+                connection.close()
+            }
+        }
+        let connector = GatewayConnector("http://\(listener.address)/bus")
+        let error = await #expect(throws: RoutingError.self) {
+            for try await _ in connector.subscription(to: "app://news/:topic") {}
+        }
+        #expect(error?.code == .refused && error?.message.contains(head.prefix(3)) == true, "\(error as Any)")
+        server.cancel()
     }
 
     /// Runs a closure with a connector to the server of the tests, behind a proxy that breaks one connection.
