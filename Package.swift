@@ -278,6 +278,7 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",

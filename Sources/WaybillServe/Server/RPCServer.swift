@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Logging
 public import Waybill
 internal import WaybillDocuments
@@ -99,6 +100,10 @@ actor RPCServerCore: LoopBound {
 
     private var listener: StreamListener?
     private var sessions: [ObjectIdentifier: RPCSession] = [:]
+    /// The sessions whose peers must send a token, in the order of their connections.
+    ///
+    /// The first session still waits for the token, and the others possibly do.
+    private var newcomers: Deque<ObjectIdentifier> = []
     private var isDraining = false
     private var watch: ScheduledTimer?
 
@@ -177,6 +182,10 @@ actor RPCServerCore: LoopBound {
         }
         let session = RPCSession(connection, of: self)
         self.sessions[ObjectIdentifier(session)] = session
+        if self.configuration.token != nil {
+            self.dropNewcomers()
+            self.newcomers.append(ObjectIdentifier(session))
+        }
         self.ledger.note {
             $0.connections += 1
             $0.openConnections += 1
@@ -189,7 +198,7 @@ actor RPCServerCore: LoopBound {
         if self.isDraining {
             return RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
         }
-        if self.sessions.count >= self.configuration.limits.connections {
+        if !self.hasRoom {
             return .limit("\(self.configuration.limits.connections) connections are open, which is the limit")
         }
         if let user = connection.peerUserID, !self.configuration.allowedUserIDs.contains(user) {
@@ -197,6 +206,29 @@ actor RPCServerCore: LoopBound {
             return RPCFailure(refused, reference: nil)
         }
         return nil
+    }
+
+    /// Whether the limit allows another connection.
+    ///
+    /// If all connections are taken, the server ends the oldest connection without the required token. Peers
+    /// without the token can therefore not keep other peers out.
+    private var hasRoom: Bool {
+        if self.sessions.count < self.configuration.limits.connections { return true }
+        self.dropNewcomers()
+        guard let newcomer = self.newcomers.popFirst().flatMap({ self.sessions[$0] }) else { return false }
+        newcomer.assumeOnLoop {
+            $0.connection?.end("the server needs the connection, and the peer has not sent the token", in: $0)
+        }
+        return true
+    }
+
+    /// Removes the first newcomers as long as they do not wait for the required token.
+    private func dropNewcomers() {
+        while let first = self.newcomers.first,
+            self.sessions[first]?.assumeOnLoop({ $0.connection?.awaitsToken ?? false }) != true
+        {
+            self.newcomers.removeFirst()
+        }
     }
 
     private func remove(_ session: RPCSession) {

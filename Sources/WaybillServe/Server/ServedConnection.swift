@@ -168,7 +168,7 @@ extension ServedConnection {
 // The token.
 extension ServedConnection {
     /// Whether the peer has not sent the token that the server requires.
-    private var awaitsToken: Bool { self.token != nil && self.awaitsFirstMessage }
+    var awaitsToken: Bool { self.token != nil && self.awaitsFirstMessage && !self.channel.isClosed }
 
     /// Checks that a request does not arrive before the token.
     func checkToken(before method: String) throws(RPCFailure) {

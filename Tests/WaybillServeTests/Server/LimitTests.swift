@@ -387,6 +387,28 @@ struct LimitTests {
     }
 
     @Test
+    func `connections without the required token do not keep others out`() async throws {
+        var configuration = RPCServer.Configuration.quiet
+        (configuration.token, configuration.limits.connections) = ("secret", 3)
+        try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { served in
+            let token = #"{"jsonrpc":"2.0","id":1,"method":"$/authenticate","params":{"token":"secret"}}"#
+            var silent: [RawClient] = []
+            for _ in 0..<3 { silent.append(try await served.client()) }
+            #expect(await eventually { served.server.statistics.openConnections == 3 })
+            var known: [RawClient] = []
+            for _ in 0..<3 {
+                known.append(try await served.client())
+                try await known.last?.send(token)
+                #expect(try await known.last?.line()?.contains("result") == true)
+            }
+            for client in silent { #expect(await client.isClosed()) }
+            // All connections have the token, so there is no room for another one.
+            #expect(code(try await served.client().line()) == -32005)
+            withExtendedLifetime(known) {}
+        }
+    }
+
+    @Test
     func `the size of a message and the depth of its nesting have a limit`() async throws {
         try await self.withLimits {
             $0.frameSize = 1000
