@@ -116,6 +116,63 @@ struct ClientCallTests {
         }
     }
 
+    @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
+    func `mypy rejects an answer of another type than the declared one`() async throws {
+        let check = """
+            from probe import Bid, Offer, ProbeClient
+
+            async def check(client: ProbeClient, bid: Bid) -> None:
+                async for step in client.probe.bargain(prices=[]).progress():
+                    offer: Offer = step.value
+                    step.answer(bid)
+                    step.answer(offer)
+            """
+        let mypy = try #require(Script.mypy)
+        try await self.expectRejection(
+            of: check,
+            in: "check.py",
+            by: [mypy, "--strict", "check.py"],
+            line: 7
+        )
+    }
+
+    @Test(.enabled(if: Script.has("tsc"), "tsc is not there: install node-typescript"))
+    func `tsc rejects an answer of another type than the declared one`() async throws {
+        let check = """
+            import { type Bid, type Offer, ProbeClient } from "./probe.js";
+            export async function check(client: ProbeClient, bid: Bid): Promise<void> {
+              for await (const step of client.probe.bargain({}).progress()) {
+                const offer: Offer = step.value;
+                step.answer(bid);
+                console.log(offer.side);
+                step.answer(7);
+              }
+            }
+            """
+        let command = Script.tsc + ["--noEmit", "probe.ts", "check.ts"]
+        try await self.expectRejection(of: check, in: "check.ts", by: command, line: 7)
+    }
+
+    /// Expects exactly one error of a type checker, in a line of a file next to the generated client.
+    private func expectRejection(
+        of text: String,
+        in file: String,
+        by command: [String],
+        line: Int
+    ) async throws {
+        try await ProbeServer.run { server in
+            try text.write(toFile: "\(server.folder)/\(file)", atomically: true, encoding: .utf8)
+            let run = try await Script.run(command, in: server.folder)
+            let errors = run.output.split(separator: "\n").filter {
+                $0.contains("error") && $0.hasPrefix(file)
+            }
+            let isThere = errors.first.map {
+                $0.hasPrefix("\(file):\(line):") || $0.hasPrefix("\(file)(\(line),")
+            }
+            #expect(errors.count == 1 && isThere == true, "\(run.output.suffix(2000))")
+        }
+    }
+
     @Test(arguments: Language.available)
     func `a generated client does not grow with its calls`(language: Language) async throws {
         let count = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] == "1" ? 100_000 : Scale.of(2000)
