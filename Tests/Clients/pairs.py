@@ -1,12 +1,16 @@
 """Random pairs of documents: clients of the first document call a server of the second one.
 
     pairs.py make SEED COUNT     writes COUNT pairs to pairs.json
-    pairs.py calls               reads kept.json, the pairs between which `waybill diff` finds no breaking change, and writes
-                                 calls of each client in Python and TypeScript, and replies of the second document's server
+    pairs.py keep WAYBILL COUNT  writes the first COUNT pairs between which `waybill diff` finds no breaking change to
+                                 kept.json, and a document with the routes of their first documents to merged.json
+    pairs.py calls               reads kept.json, and writes calls of each client in Python, TypeScript and Swift, and
+                                 replies of the second document's server
     pairs.py run                 makes the calls in Python
-    pairs.py check PYTHON|NODE   checks what the clients have sent against the second document
+    pairs.py serve SOCKET        replies to the calls of the client in Swift
+    pairs.py check LANGUAGE      checks what the clients have sent against the second document
 
-A client is a file client_K.py or client_K.ts for the routes of several pairs, which do not share a name.
+A client is a file client_K.py or client_K.ts for the routes of several pairs, which do not share a name. `PairTests` does
+what `keep` does, and `.ci/clients` builds the client in Swift.
 """
 import asyncio
 import base64
@@ -14,6 +18,8 @@ import copy
 import importlib
 import json
 import random
+import socket
+import subprocess
 import sys
 import urllib.parse
 import uuid
@@ -340,6 +346,8 @@ class Calls:
         return "properties" in schema or "enum" in schema or "oneOf" in schema
 
     def expression(self, schema, value):
+        if not schema.keys() & {"type", "$ref", "allOf", "anyOf"}:
+            return self.opaque(value)
         if value is None:
             return self.null
         if "allOf" in schema or "anyOf" in schema:
@@ -354,8 +362,7 @@ class Calls:
         if kind == "array":
             return f"[{', '.join(self.expression(schema['items'], item) for item in value)}]"
         if kind == "object" and "additionalProperties" in schema:
-            items = [f"{self.quote(name)}: {self.expression(schema['additionalProperties'], item)}" for name, item in value.items()]
-            return "{" + ", ".join(items) + "}"
+            return self.dictionary({name: self.expression(schema["additionalProperties"], item) for name, item in value.items()})
         if kind == "string" and schema.keys() & {"format", "contentEncoding"}:
             return self.text(schema.get("format"), value)
         if kind == "number" and "format" not in schema:
@@ -363,6 +370,12 @@ class Calls:
         if kind == "integer":
             return self.integer(schema, value)
         return self.json(value)
+
+    def opaque(self, value):
+        return self.json(value)
+
+    def dictionary(self, items):
+        return "{" + ", ".join(f"{self.quote(name)}: {item}" for name, item in items.items()) + "}"
 
 
 class PythonCalls(Calls):
@@ -413,6 +426,64 @@ class ScriptCalls(Calls):
         return f"export const call_{number} = async (it: client.PairsClient): Promise<unknown> => it.{module}.{action}({{ {given} }});\n"
 
 
+class SwiftCalls(Calls):
+    null = "nil"
+
+    def quoted(self, value):
+        return f'##"{json.dumps(value)}"##'
+
+    def declared(self, name, value):
+        return f"decode(PairsClient.{name}.self, {self.quoted(value)})"
+
+    def text(self, kind, value):
+        types = {"date-time": "Date", "uuid": "UUID"}
+        return f"decode({types.get(kind, 'Data')}.self, {self.quoted(value)})"
+
+    def decimal(self, value):
+        return f"decode(Decimal.self, {self.quoted(value)})"
+
+    def integer(self, schema, value):
+        return str(value)
+
+    def json(self, value):
+        if isinstance(value, (list, dict)):
+            types = {list: "[PairsClient.JSONValue]", dict: "[String: PairsClient.JSONValue]"}
+            return f"decode({types[type(value)]}.self, {self.quoted(value)})"
+        return json.dumps(value, ensure_ascii=False)
+
+    def dictionary(self, items):
+        return f"[{', '.join(f'{self.quote(name)}: {item}' for name, item in items.items()) or ':'}]"
+
+    def opaque(self, value):
+        return f"decode(PairsClient.JSONValue.self, {self.quoted(value)})"
+
+    def call(self, number, module, action, arguments):
+        given = ", ".join(f"{name}: {text}" for name, text in arguments.items())
+        return f"func call_{number}(_ it: PairsClient) async throws {{ _ = try await it.{module}.{action}({given}) }}"
+
+
+SWIFT_HEAD = """import Foundation
+import Waybill
+import WaybillServe
+
+func decode<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .custom { decoder in
+        let text = try decoder.singleValueContainer().decode(String.self)
+        return try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)
+    }
+    return try decoder.decode(type, from: Data(json.utf8))
+}
+
+"""
+
+SWIFT_TAIL = """
+let it = try PairsClient(RPCConnector(.unix(CommandLine.arguments[1])))
+for (number, call) in calls.enumerated() {
+    do { try await call(it) } catch { print("\\(number) \\(error)") }
+}
+"""
+
 SCRIPT_HEAD = """const bytes = (text: string): Uint8Array => Uint8Array.from(atob(text), (item) => item.charCodeAt(0));
 void bytes;
 """
@@ -424,7 +495,9 @@ def calls():
     for client, index in read("kept.json"):
         old, new = pairs[index]
         values, replies = Values(old, f"{index} old"), Values(new, f"{index} new")
-        python, script = PythonCalls(old["components"]["schemas"], repr), ScriptCalls(old["components"]["schemas"], json.dumps)
+        schemas = old["components"]["schemas"]
+        python, script = PythonCalls(schemas, repr), ScriptCalls(schemas, json.dumps)
+        swift = SwiftCalls(schemas, json.dumps)
         for number, route in enumerate(old["routes"]):
             now = next(r for r in new["routes"] if r["addresses"][0]["segments"] == route["addresses"][0]["segments"])
             for _ in range(CALLS):
@@ -434,14 +507,20 @@ def calls():
                     for parameter in route["parameters"] if parameter["required"] or values.random.random() < 0.7
                 ]
                 script.required = [parameter["name"] for parameter, _ in arguments if parameter["required"]]
-                for calls, ending in (python, "py"), (script, "ts"):
+                heads = {"py": f"from decimal import Decimal\n\nimport client_{client} as client\n\n", "swift": SWIFT_HEAD,
+                         "ts": f'import * as client from "./client_{client}.js";\n{SCRIPT_HEAD}'}
+                arguments.sort(key=lambda argument: not argument[0]["required"])
+                for calls, ending in (python, "py"), (script, "ts"), (swift, "swift"):
                     text = {p["name"]: calls.expression(p["schema"], value) for p, value in arguments}
-                    head = f"from decimal import Decimal\n\nimport client_{client} as client\n\n" if ending == "py" else (
-                        f'import * as client from "./client_{client}.js";\n{SCRIPT_HEAD}')
+                    head = heads[ending]
                     texts.setdefault(f"calls_{client}.{ending}", [head]).append(
                         calls.call(len(cases), f"m{index}", route["action"], text))
                 cases.append({"client": client, "pair": index, "route": number, "reply": json.dumps(replies.value(now["replySchema"]))})
     for name, lines in texts.items():
+        if name.endswith(".swift"):
+            own = [number for number, case in enumerate(cases) if name == f"calls_{case['client']}.swift"]
+            functions = ", ".join(f"call_{number}" for number in own)
+            lines += [f"let calls: [(PairsClient) async throws -> Void] = [{functions}]", SWIFT_TAIL]
         Path(name).write_text("\n".join(lines), "utf-8")
     write("cases.json", cases)
 
@@ -469,6 +548,58 @@ async def run():
         except Exception as error:
             sent[-1]["error"] = f"{type(error).__name__}: {error}"
     write("sent_python.json", sent)
+
+
+def has_required_null(schema):
+    """Returns whether a property must be there and may be null, which is so in no document of a bus.
+
+    The client in Swift omits a property that is nil.
+    """
+    options = schema.get("oneOf", [schema])
+    return any(
+        option["properties"][name] != without_null(option["properties"][name])
+        for option in options for name in option.get("required", [])
+    )
+
+
+def keep(waybill, count):
+    """Keeps pairs as one client, with the command `waybill diff`."""
+    pairs, kept, merged = read("pairs.json"), [], None
+    for index, (old, new) in enumerate(pairs):
+        if any(has_required_null(schema) for schema in old["components"]["schemas"].values()):
+            continue
+        write("old.json", old)
+        write("new.json", new)
+        status = subprocess.run([waybill, "diff", "old.json", "new.json"], stdout=subprocess.DEVNULL).returncode
+        assert status in (0, 1), status
+        if status == 0:
+            kept.append([0, index])
+            merged = merged or {**old, "routes": [], "components": {"schemas": {}}}
+            merged["routes"] += old["routes"]
+            merged["components"]["schemas"] |= old["components"]["schemas"]
+        if len(kept) == count:
+            break
+    assert len(kept) == count, len(kept)
+    write("kept.json", kept)
+    write("merged.json", merged)
+
+
+def serve(path):
+    """Replies to one client in the order of the calls, and writes what was sent to sent_swift.json."""
+    cases = read("cases.json")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        connection, _ = server.accept()
+    sent = []
+    with connection, connection.makefile("rw", encoding="utf-8") as lines:
+        while line := lines.readline():
+            frame = json.loads(line)
+            sent.append({"url": frame["method"], "values": frame.get("params", {})})
+            sent[-1]["values"].pop("$waybill", None)
+            lines.write(f'{{"jsonrpc": "2.0", "id": {frame["id"]}, "result": {cases[len(sent) - 1]["reply"]}}}\n')
+            lines.flush()
+    write("sent_swift.json", sent)
 
 
 def accepted(schema, value, schemas):
@@ -503,6 +634,10 @@ def check(name):
     pairs, problems = read("pairs.json"), []
     cases, sent = read("cases.json"), read(f"sent_{name}.json")
     assert len(sent) == len(cases), (len(sent), len(cases))
+    if name == "swift":
+        for line in Path("errors_swift").read_text("utf-8").splitlines():
+            number, _, error = line.partition(" ")
+            sent[int(number)]["error"] = error
     for case, result in zip(cases, sent):
         old, new = pairs[case["pair"]]
         before = old["routes"][case["route"]]
@@ -544,6 +679,10 @@ if __name__ == "__main__":
             old = maker.document()
             made.append([copy.deepcopy(old), maker.changed(old)])
         write("pairs.json", made)
+    elif mode == "keep":
+        keep(rest[0], int(rest[1]))
+    elif mode == "serve":
+        serve(rest[0])
     elif mode == "calls":
         calls()
     elif mode == "run":

@@ -27,6 +27,15 @@ let package = Package(
                 .product(name: "WaybillServe", package: "waybill"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]
-        )
+        ),
+        // Calls of the next versions of random programs, which `Tests/Clients/pairs.py` makes.
+        .executableTarget(
+            name: "Pairs",
+            dependencies: [
+                .product(name: "Waybill", package: "waybill"),
+                .product(name: "WaybillServe", package: "waybill"),
+            ],
+            swiftSettings: [.treatAllWarnings(as: .error)]
+        ),
     ]
 )
