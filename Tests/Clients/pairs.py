@@ -213,8 +213,8 @@ class Maker:
 
     def change_object(self, schema, kind):
         properties, required = schema["properties"], schema.setdefault("required", [])
-        name = self.random.choice(sorted(properties))
-        if kind < 8:
+        name = self.random.choice(sorted(properties) or ["none"])
+        if kind < 8 or not properties:
             properties["added"] = self.schema()
             required += ["added"] if kind == 4 else []
         elif name != "kind" and kind < 10:
@@ -678,6 +678,13 @@ if __name__ == "__main__":
             maker = Maker(rest[0], index)
             old = maker.document()
             made.append([copy.deepcopy(old), maker.changed(old)])
+            try:
+                values = Values(made[-1][1], index)
+                for schema in values.schemas.values():
+                    values.value(schema)
+            except RecursionError:
+                # A property that is required now contains its own type, of which there are no finite values.
+                made[-1][1] = made[-1][0]
         write("pairs.json", made)
     elif mode == "keep":
         keep(rest[0], int(rest[1]))
