@@ -3,7 +3,7 @@ internal import HTTPTypes
 package import Hummingbird
 package import NIOCore
 internal import Waybill
-internal import WaybillEventLoop
+package import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
@@ -28,7 +28,8 @@ extension WaybillGateway {
         try place.setBytes(min(max(0, length ?? limit), limit))
         let (collected, body) = try await request.collectingBody(
             upTo: limit,
-            within: self.configuration.timeout
+            within: self.configuration.timeout,
+            by: self.bus.eventLoop.clock
         )
         return try await self.call(collected, body: body, at: place, context, from: peer)
     }
@@ -140,10 +141,12 @@ extension Request {
     /// - Parameters:
     ///   - limit: The maximum number of bytes.
     ///   - time: The time in which the body must arrive.
+    ///   - clock: The clock of this time. `Task.sleep` would keep memory until the end of the time.
     /// - Throws: The problem that the body is too large or too late.
     package func collectingBody(
         upTo limit: Int,
-        within time: Duration
+        within time: Duration,
+        by clock: EventLoopClock
     ) async throws -> (Request, ByteBuffer) {
         try await withThrowingTaskGroup(of: (Request, ByteBuffer)?.self) { group in
             group.addTask {
@@ -156,7 +159,7 @@ extension Request {
                 }
             }
             group.addTask {
-                try await Task.sleep(for: time)
+                try await clock.sleep(for: time)
                 return nil
             }
             defer { group.cancelAll() }

@@ -166,6 +166,7 @@ public struct WaybillGateway: Sendable {
             perClient: configuration.streamsPerClient,
             heartbeat: configuration.heartbeat,
             stallTime: configuration.stallTime,
+            clock: bus.eventLoop.clock,
             isHTTP2: configuration.isHTTP2
         )
         self.calls = ClientCount(

@@ -3,7 +3,10 @@
 After the second event of the first stream of events, the proxy closes the connection, or forwards nothing more.
 """
 import asyncio
+import re
 import sys
+
+EVENT = re.compile(rb"event: (message|progress)\n.*?\n\n", re.DOTALL)
 
 cut = False
 
@@ -20,14 +23,17 @@ async def forward(client_reader, client_writer):
         global cut
         count = 0
         while data := await server_reader.read(1 << 16):
-            client_writer.write(data)
-            count += data.count(b"event: message") + data.count(b"event: progress")
+            events = [found.end() for found in EVENT.finditer(data)]
+            count += len(events)
             if count >= 2 and not cut:
                 cut = True
+                # Later events, which possibly have arrived as well, are not forwarded.
+                client_writer.write(data[: events[len(events) - count + 1]])
                 await client_writer.drain()
                 if sys.argv[1] == "silence":
                     await asyncio.Event().wait()
                 return
+            client_writer.write(data)
 
     tasks = [asyncio.ensure_future(send()), asyncio.ensure_future(receive())]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -34,7 +34,7 @@ struct ClientCallTests {
                     atomically: true,
                     encoding: .utf8
                 )
-                return ["node", "\(script).js"]
+                return ["node", "--expose-gc", "\(script).js"]
             }
         }
 
