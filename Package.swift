@@ -32,6 +32,7 @@ let gateway: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["HTTP"])),
     .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
     .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+    .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
     .product(
         name: "ServiceLifecycle",
         package: "swift-service-lifecycle",

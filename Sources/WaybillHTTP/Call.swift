@@ -2,8 +2,9 @@
 internal import HTTPTypes
 package import Hummingbird
 package import NIOCore
+internal import NIOPosix
 internal import Waybill
-package import WaybillEventLoop
+internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
@@ -24,12 +25,14 @@ extension WaybillGateway {
         {
             return try await self.call(request, body: ByteBuffer(), at: place, context, from: peer)
         }
-        let limit = self.configuration.bodyLimit
-        try place.setBytes(min(max(0, length ?? limit), limit))
+        // In HTTP/2, a GET request without a length may still have a body, which is rarely large.
+        let isSmall = request.method == .get && length == nil
+        let limit = min(isSmall ? 1 << 16 : .max, self.configuration.bodyLimit)
+        // Most bodies without a length are small.
+        try place.setBytes(min(max(0, length ?? 1 << 16), limit))
         let (collected, body) = try await request.collectingBody(
             upTo: limit,
-            within: self.configuration.timeout,
-            by: self.bus.eventLoop.clock
+            within: self.configuration.timeout
         )
         return try await self.call(collected, body: body, at: place, context, from: peer)
     }
@@ -136,37 +139,40 @@ extension WaybillGateway {
 }
 
 extension Request {
-    /// Returns the request with its whole body, and the body.
+    /// Reads the whole body of a request.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes.
     ///   - time: The time in which the body must arrive.
-    ///   - clock: The clock of this time. `Task.sleep` would keep memory until the end of the time.
+    /// - Returns: The request, whose body can be read again, and the body.
     /// - Throws: The problem that the body is too large or too late.
     package func collectingBody(
         upTo limit: Int,
-        within time: Duration,
-        by clock: EventLoopClock
+        within time: Duration
     ) async throws -> (Request, ByteBuffer) {
-        try await withThrowingTaskGroup(of: (Request, ByteBuffer)?.self) { group in
-            group.addTask {
-                var request = self
-                do {
-                    let body = try await request.collectBody(upTo: limit)
-                    return (request, body)
-                } catch is NIOTooManyBytesError {
-                    throw Problem(.contentTooLarge, "the body is larger than the limit of \(limit) bytes")
-                }
-            }
-            group.addTask {
-                try await clock.sleep(for: time)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let collected = try await group.next() ?? nil else {
-                throw Problem(.requestTimeout, "the body did not arrive in time: send it faster")
-            }
-            return collected
+        let collection = Task {
+            var request = self
+            let body = try await request.collectBody(upTo: limit)
+            return (request, body)
+        }
+        // The loop of the bus may be busy, and `Task.sleep` would keep memory until the end of the time.
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let timer = loop.scheduleTask(in: TimeAmount(time)) { collection.cancel() }
+        defer { timer.cancel() }
+        let result = await withTaskCancellationHandler {
+            await collection.result
+        } onCancel: {
+            collection.cancel()
+        }
+        try Task.checkCancellation()
+        // The result of a cancelled task is possibly the part of the body that has arrived.
+        if collection.isCancelled {
+            throw Problem(.requestTimeout, "the body did not arrive in time: send it faster")
+        }
+        do {
+            return try result.get()
+        } catch is NIOTooManyBytesError {
+            throw Problem(.contentTooLarge, "the body is larger than the limit of \(limit) bytes")
         }
     }
 }

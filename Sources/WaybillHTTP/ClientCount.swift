@@ -8,7 +8,12 @@ final class ClientCount: Sendable {
     private struct State {
         var count = 0
         var bytes = 0
-        var clients: [String: Int] = [:]
+        var clients: [String: Use] = [:]
+    }
+
+    private struct Use {
+        var count = 0
+        var bytes = 0
     }
 
     private let name: String
@@ -23,7 +28,7 @@ final class ClientCount: Sendable {
     ///   - name: The name of the counted things in errors, for example `event streams`.
     ///   - limit: The maximum count of all clients together.
     ///   - clientLimit: The maximum count of one client; nil for no limit.
-    ///   - byteLimit: The maximum number of bytes of all clients together.
+    ///   - byteLimit: The maximum number of bytes of all clients together. One client may use half of them.
     init(of name: String, limit: Int, perClient clientLimit: Int?, byteLimit: Int = .max) {
         self.name = name
         self.limit = limit
@@ -49,7 +54,7 @@ final class ClientCount: Sendable {
         /// - Throws: The problem that the bytes of all clients exceed the limit.
         func setBytes(_ bytes: Int) throws(Problem) {
             let before = self.bytes.exchange(bytes, ordering: .relaxed)
-            try self.owner.add(bytes: bytes - before)
+            try self.owner.add(bytes: bytes - before, of: self.client)
         }
     }
 
@@ -62,9 +67,9 @@ final class ClientCount: Sendable {
         let refusal: String? = self.state.withLock { state in
             if state.count >= self.limit { return "the server has too many \(self.name)" }
             if let client {
-                let count = state.clients[client, default: 0]
+                let count = state.clients[client]?.count ?? 0
                 if let clientLimit, count >= clientLimit { return "this client has too many \(self.name)" }
-                state.clients[client] = count + 1
+                state.clients[client, default: Use()].count += 1
             }
             state.count += 1
             return nil
@@ -73,10 +78,12 @@ final class ClientCount: Sendable {
         return Place(self, client)
     }
 
-    private func add(bytes: Int) throws(Problem) {
+    private func add(bytes: Int, of client: String?) throws(Problem) {
         let isOver = self.state.withLock { state in
             state.bytes += bytes
-            return bytes > 0 && state.bytes > self.byteLimit
+            if let client { state.clients[client]?.bytes += bytes }
+            let ofClient = client.flatMap { state.clients[$0]?.bytes } ?? 0
+            return bytes > 0 && (state.bytes > self.byteLimit || ofClient > self.byteLimit / 2)
         }
         if isOver { throw Problem(.tooManyRequests, "the \(self.name) of the server use too much memory") }
     }
@@ -85,8 +92,10 @@ final class ClientCount: Sendable {
         self.state.withLock { state in
             state.count -= 1
             state.bytes -= bytes
-            guard let client, let count = state.clients[client] else { return }
-            state.clients[client] = count == 1 ? nil : count - 1
+            guard let client, var use = state.clients[client] else { return }
+            use.count -= 1
+            use.bytes -= bytes
+            state.clients[client] = use.count == 0 ? nil : use
         }
     }
 }

@@ -3,7 +3,7 @@ internal import HTTPTypes
 package import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
-package import WaybillEventLoop
+internal import WaybillEventLoop
 
 /// A server-sent event, as the HTML standard defines it.
 package struct ServerSentEvent: Sendable {
@@ -119,10 +119,6 @@ package struct EventStreams: Sendable {
     private let count: ClientCount
     private let heartbeat: Duration
     private let stallTime: Duration
-    /// The clock of the heartbeats.
-    ///
-    /// `Task.sleep` would keep the memory of each stream until the next heartbeat, even after the stream.
-    private let clock: EventLoopClock
     private let isHTTP2: Bool
 
     /// Creates streams with limits.
@@ -132,20 +128,17 @@ package struct EventStreams: Sendable {
     ///   - clientLimit: The maximum number of open streams of one client; nil for no limit.
     ///   - heartbeat: The interval after which an idle stream sends a comment.
     ///   - stallTime: The maximum time in which a client must read an event.
-    ///   - clock: The clock of the heartbeats.
     ///   - isHTTP2: Whether the server uses HTTP/2.
     package init(
         limit: Int,
         perClient clientLimit: Int? = nil,
         heartbeat: Duration,
         stallTime: Duration = .seconds(30),
-        clock: EventLoopClock,
         isHTTP2: Bool
     ) {
         self.count = ClientCount(of: "event streams", limit: limit, perClient: clientLimit)
         self.heartbeat = heartbeat
         self.stallTime = stallTime
-        self.clock = clock
         self.isHTTP2 = isHTTP2
     }
 
@@ -166,11 +159,11 @@ package struct EventStreams: Sendable {
         _ produce: @escaping @Sendable (EventSink) async -> Void
     ) throws(Problem) -> Response {
         let place = try self.count.take(for: client)
-        let (stallTime, clock) = (self.stallTime, self.clock)
+        let stallTime = self.stallTime
         let interval = min(self.heartbeat, stallTime)
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no",
-            .waybillHeartbeat: "\(max(1, Int(interval / .milliseconds(1))))",
+            .waybillHeartbeat: "\(Int(min(max(1, interval / .milliseconds(1)), 0xFFFF_FFFF)))",
         ]
         if !self.isHTTP2 { headers[.connection] = "close" }
         return Response(
@@ -206,7 +199,7 @@ package struct EventStreams: Sendable {
                                 return false
                             }
                             group.addTask {
-                                while (try? await clock.sleep(for: interval)) != nil {
+                                while (try? await Task.sleep(for: interval)) != nil {
                                     try sink.sendComment(orStallAfter: stallTime)
                                 }
                                 return false

@@ -70,8 +70,8 @@ public struct WaybillGateway: Sendable {
 
         /// The maximum number of bytes of these calls; 64 MiB by default.
         ///
-        /// A call counts the bytes of its body, also while the body arrives, and 128 bytes for each parameter
-        /// after the 16th.
+        /// A call counts the length of its body, also while the body arrives, and 128 bytes for each parameter
+        /// after the 16th. The calls of one client address may use half of the bytes.
         public var callBytes = 64 << 20
 
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
@@ -166,14 +166,13 @@ public struct WaybillGateway: Sendable {
             perClient: configuration.streamsPerClient,
             heartbeat: configuration.heartbeat,
             stallTime: configuration.stallTime,
-            clock: bus.eventLoop.clock,
             isHTTP2: configuration.isHTTP2
         )
         self.calls = ClientCount(
             of: "running calls",
             limit: configuration.callLimit,
             perClient: configuration.callsPerClient,
-            byteLimit: configuration.callBytes
+            byteLimit: max(configuration.callBytes, 2 * configuration.bodyLimit)
         )
         self.document = LiveDocument(of: bus, scope: .exposed)
         self.loop = bus.eventLoop.taskExecutor

@@ -154,7 +154,12 @@ public struct GatewayConnector: Connector {
         let reference = problem?.member(named: "id")?.string.map { " (reference \($0))" } ?? ""
         let code = problem?.member(named: "code")?.string.flatMap { RoutingError.Code(named: $0) }
         let declared = problem?.member(named: "error").flatMap { DeclaredError($0, message: detail) }
-        let fallback: RoutingError.Code = [502, 503, 504].contains(status) ? .unreachable : .refused
+        let fallback: RoutingError.Code =
+            switch status {
+            case 429: .mailboxFull
+            case 502, 503, 504: .unreachable
+            default: .refused
+            }
         return RoutingError(code ?? fallback, url: url, message: detail + reference, cause: declared)
     }
 }

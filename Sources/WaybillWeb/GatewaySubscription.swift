@@ -147,7 +147,8 @@ private struct Reader {
             } catch {
                 let error = RoutingError.web(error, url: self.pattern)
                 let code = (error as? RoutingError)?.code
-                let isPassing = code == .unreachable || code == .shutDown || code == .deadlineExceeded
+                let passing: [RoutingError.Code] = [.unreachable, .shutDown, .deadlineExceeded, .mailboxFull]
+                let isPassing = code.map(passing.contains) ?? false
                 guard self.hasBegun, isPassing else {
                     return self.messages.finish(throwing: Task.isCancelled ? nil : error)
                 }

@@ -25,7 +25,8 @@ package final class ExternalWork: Sendable {
 
     /// Adds a part.
     ///
-    /// Call this method only while another part has not ended, for example in the task of that part.
+    /// Call this method while another part has not ended, for example in the task of that part. A part that is
+    /// added later is not counted, for example a value that a handler returns after its end.
     package func addPart() { self.parts.add(1, ordering: .relaxed) }
 
     /// Ends a part.

@@ -32,7 +32,6 @@ struct ConsoleServer: Sendable {
         self.streams = EventStreams(
             limit: RecorderState.readerLimit,
             heartbeat: .seconds(15),
-            clock: core.bus.eventLoop.clock,
             isHTTP2: core.configuration.isHTTP2
         )
     }
@@ -73,7 +72,7 @@ struct ConsoleServer: Sendable {
             return try self.page(request)
         case "session":
             try Self.require(.post, request)
-            let form = try await self.body(of: request)
+            let form = try await Self.body(of: request)
             return self.signIn(with: Self.token(in: form), Self.mount(of: request, behind: path), page: "./")
         default:
             guard self.core.gate.admits(request) else {
@@ -134,9 +133,9 @@ struct ConsoleServer: Sendable {
         case "api/stream":
             let rows = parameters["rows"].flatMap { Int($0) } ?? 200
             return try self.stream(request, pattern: parameters["pattern"], rows: rows)
-        case "api/call": return Response(json: try await self.core.call(try await self.json(of: request)))
+        case "api/call": return Response(json: try await self.core.call(try await Self.json(of: request)))
         case "api/deadletters/replay":
-            return Response(json: try await self.core.replay(try await self.json(of: request)))
+            return Response(json: try await self.core.replay(try await Self.json(of: request)))
         default:
             guard path.hasPrefix("api/flows/") else { throw Self.unknownPage }
             try Self.require(.get, request)
@@ -195,13 +194,12 @@ extension ConsoleServer {
         throw problem
     }
 
-    private func body(of request: Request) async throws -> ByteBuffer {
-        let clock = self.core.bus.eventLoop.clock
-        return try await request.collectingBody(upTo: Self.bodyLimit, within: .seconds(10), by: clock).1
+    private static func body(of request: Request) async throws -> ByteBuffer {
+        try await request.collectingBody(upTo: self.bodyLimit, within: .seconds(10)).1
     }
 
-    private func json(of request: Request) async throws -> JSONText {
-        let body = try await self.body(of: request)
+    private static func json(of request: Request) async throws -> JSONText {
+        let body = try await Self.body(of: request)
         guard let text = try? JSONText(validating: Array(body.readableBytesView)), text.shape == .object
         else {
             throw Problem(.badRequest, "the body is not a JSON object")

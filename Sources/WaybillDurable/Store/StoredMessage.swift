@@ -90,7 +90,8 @@ struct MessageDetails: Sendable {
         }
         writer.raw("}")
         if let excess = Self.excess(of: writer.bytes) {
-            throw RoutingError(.notTransferable, url: url, message: "\(excess), which is the limit of a store")
+            let message = "\(excess), which is the limit of a store"
+            throw RoutingError(.notTransferable, url: url, message: message)
         }
         return String(decoding: writer.bytes, as: UTF8.self)
     }

@@ -15,10 +15,11 @@ struct Backoff: Sendable {
 
     /// Records the end of a connection.
     ///
-    /// A connection that was shorter than the longest delay counts as a failed attempt. Otherwise a server
-    /// that closes each connection at once, for example because it has too many, would be asked without end.
+    /// A connection that was shorter than the longest delay, or than two seconds, counts as a failed attempt.
+    /// Otherwise a server that closes each connection at once, for example because it has too many, would be
+    /// asked without end.
     mutating func ended(after lifetime: Duration, at now: ContinuousClock.Instant) {
-        if lifetime < self.limit {
+        if lifetime < min(self.limit, .seconds(2)) {
             self.failed(at: now)
         } else {
             (self.failures, self.nextAttempt) = (0, nil)

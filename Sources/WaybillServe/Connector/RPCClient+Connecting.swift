@@ -52,6 +52,7 @@ extension RPCClient {
     /// Tries once to connect, and resumes the requests that wait for the connection.
     private func attempt() async {
         let outcome: Result<Void, RoutingError>
+        var isConnected = false
         do {
             if let delay = self.backoff.delay(at: self.eventLoop.time.instant) {
                 try await self.eventLoop.clock.sleep(for: delay)
@@ -65,16 +66,14 @@ extension RPCClient {
             )
             let channel = FrameChannel(connection, limit: self.configuration.frameSize, framing: .lines)
             self.channel = channel
+            isConnected = true
             self.connected = self.eventLoop.time.instant
             Task { await self.read(channel) }
             try await self.authenticate(on: channel)
             outcome = .success(())
         } catch {
-            if let channel = self.channel {
-                self.lose(channel, "the server rejected the token")
-            } else {
-                self.backoff.failed(at: self.eventLoop.time.instant)
-            }
+            if !isConnected { self.backoff.failed(at: self.eventLoop.time.instant) }
+            if let channel = self.channel { self.lose(channel, "the server rejected the token") }
             outcome = .failure(Self.error(of: error, at: self.address))
         }
         let waiting = self.waiting ?? [:]

@@ -198,12 +198,12 @@ actor RPCServerCore: LoopBound {
         if self.isDraining {
             return RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
         }
-        if !self.hasRoom {
-            return .limit("\(self.configuration.limits.connections) connections are open, which is the limit")
-        }
         if let user = connection.peerUserID, !self.configuration.allowedUserIDs.contains(user) {
             let refused = RoutingError(.refused, message: "user \(user) is not admitted")
             return RPCFailure(refused, reference: nil)
+        }
+        if !self.hasRoom {
+            return .limit("\(self.configuration.limits.connections) connections are open, which is the limit")
         }
         return nil
     }
@@ -225,7 +225,7 @@ actor RPCServerCore: LoopBound {
     /// Removes the first newcomers as long as they do not wait for the required token.
     private func dropNewcomers() {
         while let first = self.newcomers.first,
-            self.sessions[first]?.assumeOnLoop({ $0.connection?.awaitsToken ?? false }) != true
+            self.sessions[first]?.assumeOnLoop({ $0.connection?.isNewcomer ?? false }) != true
         {
             self.newcomers.removeFirst()
         }

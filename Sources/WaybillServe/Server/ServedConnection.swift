@@ -168,7 +168,10 @@ extension ServedConnection {
 // The token.
 extension ServedConnection {
     /// Whether the peer has not sent the token that the server requires.
-    var awaitsToken: Bool { self.token != nil && self.awaitsFirstMessage && !self.channel.isClosed }
+    private var awaitsToken: Bool { self.token != nil && self.awaitsFirstMessage }
+
+    /// Whether the server may end the connection in favor of another connection.
+    var isNewcomer: Bool { self.awaitsToken && !self.channel.isClosed }
 
     /// Checks that a request does not arrive before the token.
     func checkToken(before method: String) throws(RPCFailure) {
