@@ -57,14 +57,15 @@ struct PythonClient: ClientWriter {
             "from collections import deque",
         ])
         self.code.list(
-            ["AsyncIterator", "Awaitable", "Callable", "Generator", "Mapping", "Sequence"],
+            ["AsyncGenerator", "AsyncIterator", "Awaitable", "Callable", "Generator", "Mapping", "Sequence"],
             opening: "from collections.abc import (",
             closing: ")"
         )
         self.code.lines([
-            "from contextlib import asynccontextmanager", "from dataclasses import dataclass, field, replace",
+            "from contextlib import aclosing, asynccontextmanager",
+            "from dataclasses import dataclass, field, replace",
             "from datetime import datetime, timezone", "from decimal import Decimal", "from enum import Enum",
-            "from functools import cache",
+            "from functools import cache", "from math import inf",
         ])
         self.code.list(
             ["Generic", "Literal", "Protocol", "Self", "TypeAlias", "TypeVar", "cast", "overload"],

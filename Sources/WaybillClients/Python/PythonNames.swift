@@ -12,7 +12,7 @@ extension PythonClient {
 
     /// The names of the other classes and type variables in the generated file.
     static let ownTypes: Set<String> = Set([
-        "A", "Array", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
+        "A", "Array", "AsyncGenerator", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
         "DecodingError", "Enum",
         "Exception", "Generator", "Generic", "JSON", "Literal", "Mapping", "None", "Object", "Options",
         "Protocol", "Self",
@@ -21,7 +21,7 @@ extension PythonClient {
         "UUID",
         "Unknown", "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError",
         "TypeError",
-        "BaseException",
+        "BaseException", "RecursionError",
     ])
 
     /// The members of a client.

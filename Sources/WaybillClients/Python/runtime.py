@@ -118,7 +118,8 @@ class _Call(Generic[T]):
     async def _result(self) -> T:
         if not self._has_reply:
             self._begin()
-            self._reply = await self._client._transport.call(self._request)
+            reply = self._client._transport.call(self._request)
+            self._reply = await self._client._in_time(self._request.options, reply)
             self._has_reply = True
         return self._decode(self._reply)
 
@@ -129,13 +130,15 @@ class _Call(Generic[T]):
 
     async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V, A]]:
         self._begin()
-        async for event in self._client._transport.stream(self._request):
-            if isinstance(event, _Reply):
-                self._reply, self._has_reply = event.value, True
-                return
-            step: Step[V, A] = Step(decode(event.value), event.answer)
-            yield step
-            step._answer(None)
+        deadline = self._client._deadline(self._request.options)
+        async with aclosing(self._client._transport.stream(self._request)) as events:
+            while (event := await _by(deadline, anext(events, None))) is not None:
+                if isinstance(event, _Reply):
+                    self._reply, self._has_reply = event.value, True
+                    return
+                step: Step[V, A] = Step(decode(event.value), event.answer)
+                yield step
+                step._answer(None)
 
 
 class Call(_Call[T]):
@@ -425,13 +428,56 @@ class _Transport(Protocol):
 
     async def send(self, request: _Request) -> None: ...
 
-    def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]: ...
+    def stream(self, request: _Request) -> AsyncGenerator[_Reply | _Progress, None]: ...
 
     def subscribe(self, pattern: str) -> AsyncIterator[Publication]: ...
 
     async def ask(self, method: str, params: JSON) -> JSON: ...
 
     async def close(self) -> None: ...
+
+
+_OPENING: float = 5
+"""The seconds in which a connection is opened and the client is authenticated."""
+
+_LINE_LIMIT = 1 << 26
+"""The bytes of the longest line or body; a server sends replies of up to 32 MiB."""
+
+_EARLY_LIMIT = 1024
+"""The number of subscriptions whose messages may arrive before their numbers."""
+
+
+class _Lines:
+    """Splits bytes that arrive in parts into lines."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def split(self, part: bytes) -> list[bytes]:
+        """Returns the lines that a part completes."""
+        first, *others = part.split(b"\n")
+        self._rest += first
+        if len(self._rest) > _LINE_LIMIT:
+            raise _too_long()
+        if not others:
+            return []
+        lines = [bytes(self._rest), *others[:-1]]
+        self._rest = bytearray(others[-1])
+        return lines
+
+
+def _too_long() -> ConnectionError:
+    return ConnectionError(f"the server has sent more than {_LINE_LIMIT} bytes at once")
+
+
+async def _by(deadline: float | None, task: Awaitable[V]) -> V:
+    """Awaits a part of a call until the deadline of the call."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await task
+    except TimeoutError:
+        message = "the server did not answer in time"
+        raise _failure("deadlineExceeded", message, {}) from None
 
 
 class _Pending:
@@ -484,29 +530,31 @@ class _Connection(asyncio.Protocol):
         self.loop = asyncio.get_running_loop()
         self.pending: dict[int, _Pending] = {}
         self.feeds: dict[int, _Feed] = {}
-        self.early: dict[int, list[Mapping[str, JSON]]] = {}
+        self.early: dict[int, _Feed] = {}
+        """The messages that have arrived before the number of their subscription."""
+        self.subscribing = 0
         self.last = 0
-        self.newest = 0
         self.is_open = True
-        self._rest = b""
+        self._problem = "the connection is lost"
+        self._lines = _Lines()
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        lines = (self._rest + data).split(b"\n")
-        self._rest = lines.pop()
-        for line in lines:
-            self._take(_object(_loads(line)))
+        try:
+            for line in self._lines.split(data):
+                self._take(_object(_loads(line)))
+        except (ConnectionError, ValueError, RecursionError) as error:
+            self._problem = f"the server has sent a malformed line: {error}"
+            self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_open = False
         for pending in self.pending.values():
             if not pending.reply.done():
-                pending.reply.set_exception(
-                    _failure("unreachable", "the connection is lost", {})
-                )
+                pending.reply.set_exception(_failure("unreachable", self._problem, {}))
                 if pending.steps is not None:
                     pending.steps.put_nowait(_Reply(None))
         for feed in self.feeds.values():
@@ -520,8 +568,35 @@ class _Connection(asyncio.Protocol):
             self._transport.write(f"{_dumps(frame)}\n".encode())
 
     def close(self) -> None:
+        self.is_open = False
         if self._transport is not None:
             self._transport.close()
+
+    def abort(self) -> None:
+        self.is_open = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    def subscribed(self, number: int) -> None:
+        feed = self.feeds[number] = self.early.pop(number, _Feed())
+        if not self.is_open:
+            feed.end()
+
+    def unsubscribe(self, number: int) -> None:
+        feed = self.feeds.pop(number)
+        if feed.is_open and self.is_open:
+            self.write("$/unsubscribe", {"subscription": number})
+
+    def abandon(self, asked: asyncio.Task[int]) -> None:
+        """Ends a subscription whose caller has not waited for its number."""
+        if not _has_failed(asked):
+            self.unsubscribe(asked.result())
+
+    def _feed(self, number: int) -> _Feed | None:
+        feed = self.feeds.get(number) or self.early.get(number)
+        if feed is None and self.subscribing and len(self.early) < _EARLY_LIMIT:
+            feed = self.early[number] = _Feed()
+        return feed
 
     def _take(self, frame: Mapping[str, JSON]) -> None:
         method = frame.get("method")
@@ -535,14 +610,11 @@ class _Connection(asyncio.Protocol):
         if method == "$/progress":
             self._progress(_integer(params.get("id")), params.get("value"))
         elif method == "$/message" and "error" not in params:
-            subscription = _integer(params.get("subscription"))
-            feed = self.feeds.get(subscription)
+            feed = self._feed(_integer(params.get("subscription")))
             if feed is not None:
                 feed.add(params)
-            elif subscription > self.newest:
-                self.early.setdefault(subscription, []).append(params)
         elif method == "$/unsubscribe":
-            feed = self.feeds.get(_integer(params.get("subscription")))
+            feed = self._feed(_integer(params.get("subscription")))
             if feed is not None:
                 feed.end()
 
@@ -575,31 +647,40 @@ class _SocketTransport:
         self._address = address
         self._client = client
         self._connection: _Connection | None = None
-        self._opening = asyncio.Lock()
-        self._has_missed = False
+        self._opening: asyncio.Task[_Connection] | None = None
 
     async def _open(self) -> _Connection:
         if self._connection is not None and self._connection.is_open:
             return self._connection
-        async with self._opening:
-            if self._connection is not None and self._connection.is_open:
-                return self._connection
-            loop = asyncio.get_running_loop()
-            try:
-                if isinstance(self._address, str):
-                    made = loop.create_unix_connection(_Connection, self._address)
-                    _, connection = await asyncio.wait_for(made, 5)
+        if self._opening is None:
+            # Callers share the task, so that the end of one call does not end it.
+            self._opening = asyncio.create_task(self._connect())
+            self._opening.add_done_callback(_has_failed)
+        return await asyncio.shield(self._opening)
+
+    async def _connect(self) -> _Connection:
+        connection = _Connection()
+        loop, address = asyncio.get_running_loop(), self._address
+        try:
+            async with asyncio.timeout(_OPENING):
+                if isinstance(address, str):
+                    await loop.create_unix_connection(lambda: connection, address)
                 else:
-                    host, port = self._address
-                    opened = loop.create_connection(_Connection, host, port)
-                    _, connection = await asyncio.wait_for(opened, 5)
-            except (OSError, asyncio.TimeoutError) as error:
-                raise _failure("unreachable", f"{self._address}: {error}", {}) from None
-            if self._client.token is not None:
-                token: dict[str, JSON] = {"token": self._client.token}
-                await self._ask(connection, "$/authenticate", token)
-            self._connection = connection
-            return connection
+                    await loop.create_connection(lambda: connection, *address)
+                if self._client.token is not None:
+                    token: dict[str, JSON] = {"token": self._client.token}
+                    await self._ask(connection, "$/authenticate", token)
+        except OSError as error:
+            connection.abort()
+            reason = f"{address}: {str(error) or 'the server is silent'}"
+            raise _failure("unreachable", reason, {}) from None
+        except BaseException:
+            connection.abort()
+            raise
+        finally:
+            self._opening = None
+        self._connection = connection
+        return connection
 
     async def _ask(self, connection: _Connection, method: str, params: JSON) -> JSON:
         number, pending = self._begin(connection, method, params)
@@ -652,9 +733,6 @@ class _SocketTransport:
         return f"{request.url}#{options.return_url}"
 
     async def call(self, request: _Request) -> JSON:
-        return await self._client._in_time(request.options, self._call(request))
-
-    async def _call(self, request: _Request) -> JSON:
         connection = self._connection
         if connection is None or not connection.is_open:
             connection = await self._open()
@@ -664,17 +742,20 @@ class _SocketTransport:
         return await self._ask(await self._open(), method, params)
 
     async def send(self, request: _Request) -> None:
-        (await self._open()).write(self._url(request), self._params(request))
-
-    async def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]:
         connection = await self._client._in_time(request.options, self._open())
+        connection.write(self._url(request), self._params(request))
+
+    async def stream(
+        self, request: _Request
+    ) -> AsyncGenerator[_Reply | _Progress, None]:
+        connection = await self._open()
         params = self._params(request, progress=True)
         number, pending = self._begin(connection, self._url(request), params)
         steps: asyncio.Queue[_Reply | _Progress] = asyncio.Queue()
         pending.steps = steps
         try:
             while True:
-                event = await self._client._in_time(request.options, steps.get())
+                event = await steps.get()
                 if isinstance(event, _Reply):
                     yield _Reply(await pending.reply)
                     return
@@ -684,13 +765,30 @@ class _SocketTransport:
             if not pending.reply.done():
                 connection.write("$/cancelRequest", {"id": number})
 
+    async def _subscribe(self, connection: _Connection, pattern: str) -> int:
+        connection.subscribing += 1
+        try:
+            wanted: dict[str, JSON] = {"pattern": pattern}
+            number = _integer(await self._ask(connection, "$/subscribe", wanted))
+            connection.subscribed(number)
+            return number
+        finally:
+            connection.subscribing -= 1
+            if connection.subscribing == 0:
+                connection.early.clear()
+
     async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
         pause, is_after_gap, has_begun = 0.05, False, False
         while True:
             try:
                 connection = await self._open()
-                wanted: dict[str, JSON] = {"pattern": pattern}
-                number = _integer(await self._ask(connection, "$/subscribe", wanted))
+                asked = asyncio.create_task(self._subscribe(connection, pattern))
+                asked.add_done_callback(_has_failed)
+                try:
+                    number = await asyncio.shield(asked)
+                except asyncio.CancelledError:
+                    asked.add_done_callback(connection.abandon)
+                    raise
             except WaybillError as error:
                 if not has_begun or error.code not in ("unreachable", "shutDown"):
                     raise
@@ -698,10 +796,7 @@ class _SocketTransport:
                 pause = min(pause * 2, 2)
                 continue
             pause, has_begun = 0.05, True
-            feed = connection.feeds[number] = _Feed()
-            connection.newest = max(connection.newest, number)
-            for params in connection.early.pop(number, []):
-                feed.add(params)
+            feed = connection.feeds[number]
             try:
                 while feed.is_open or feed.messages:
                     if not feed.messages:
@@ -714,21 +809,32 @@ class _SocketTransport:
                     is_after_gap = feed.has_gap = False
                     yield message
             finally:
-                del connection.feeds[number]
-                if feed.is_open:
-                    connection.write("$/unsubscribe", {"subscription": number})
+                connection.unsubscribe(number)
             if connection.is_open:
                 return
             is_after_gap = True
+            await asyncio.sleep(pause)
 
     async def close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
         if self._connection is not None:
             self._connection.close()
+
+
+def _has_failed(task: asyncio.Task[V]) -> bool:
+    """Returns whether a task has failed, whose error its callers have received."""
+    return task.cancelled() or task.exception() is not None
 
 
 _SILENCE: float = 45
 """The seconds that a stream of events may be silent, if the server does not send an
 interval."""
+
+_HEADER_LIMIT = 128
+"""The number of headers of a response."""
+
+_STREAM = "text/event-stream"
 
 
 class _Response:
@@ -746,11 +852,12 @@ class _Response:
         if len(line) < 2:
             raise ConnectionError("the response has no status")
         self.status = int(line[1])
-        while header := (await self._line()).strip():
-            name, _, text = header.partition(b":")
-            self.headers[name.decode("latin-1").lower()] = text.strip().decode(
-                "latin-1"
-            )
+        for _ in range(_HEADER_LIMIT):
+            name, _, text = (await self._line()).decode("latin-1").partition(":")
+            if not name.strip():
+                return
+            self.headers[name.lower()] = text.strip()
+        raise ConnectionError(f"the response has more than {_HEADER_LIMIT} headers")
 
     async def _line(self) -> bytes:
         async with asyncio.timeout(self.silence):
@@ -759,11 +866,13 @@ class _Response:
             raise ConnectionError("the server has closed the connection")
         return line
 
-    async def _bytes(self, count: int) -> AsyncIterator[bytes]:
+    async def _bytes(self, count: float = inf) -> AsyncIterator[bytes]:
         while count > 0:
             async with asyncio.timeout(self.silence):
-                part = await self._reader.read(count)
+                part = await self._reader.read(int(min(count, 1 << 16)))
             if not part:
+                if count == inf:
+                    return
                 raise ConnectionError("the server has closed the connection")
             count -= len(part)
             yield part
@@ -774,15 +883,24 @@ class _Response:
                 async for part in self._bytes(size):
                     yield part
                 await self._line()
-        elif "content-length" in self.headers:
-            async for part in self._bytes(int(self.headers["content-length"])):
-                yield part
         elif self.status != 204:
-            while part := await self._reader.read(1 << 16):
+            async for part in self._bytes(
+                float(self.headers.get("content-length", inf))
+            ):
                 yield part
 
+    def check_stream(self) -> None:
+        kind = self.headers.get("content-type", "")
+        if self.status != 200 or kind.split(";")[0].strip().lower() != _STREAM:
+            raise ConnectionError(f"the response {self.status} {kind!r} is no stream")
+
     async def body(self) -> bytes:
-        return b"".join([part async for part in self.parts()])
+        body = bytearray()
+        async for part in self.parts():
+            body += part
+            if len(body) > _LINE_LIMIT:
+                raise _too_long()
+        return bytes(body)
 
     async def events(self) -> AsyncIterator[tuple[str, str, bytes]]:
         """Iterates over the names, the IDs and the data of server-sent events.
@@ -793,22 +911,25 @@ class _Response:
         self.silence = _SILENCE
         if heartbeat.isascii() and heartbeat.isdigit():
             self.silence = 3 * int(heartbeat) / 1000
-        data: list[bytes] = []
-        name, number, rest = "message", "", b""
+        lines, data, size = _Lines(), list[bytes](), 0
+        name, number = "message", ""
         async for part in self.parts():
-            *lines, rest = (rest + part).split(b"\n")
-            for line in (line.rstrip(b"\r") for line in lines):
+            for line in (line.rstrip(b"\r") for line in lines.split(part)):
                 key, _, value = line.partition(b":")
                 value = value.removeprefix(b" ")
                 if not line and data:
                     yield name, number, b"\n".join(data)
-                    name, data = "message", []
+                    name, data, size = "message", [], 0
                 elif key == b"event":
                     name = value.decode()
                 elif key == b"id":
                     number = value.decode()
                 elif key == b"data":
                     data.append(value)
+                    # An empty line of data takes memory as well.
+                    size += len(line)
+                    if size > _LINE_LIMIT:
+                        raise _too_long()
 
 
 class _WebTransport:
@@ -842,16 +963,20 @@ class _WebTransport:
             lines.append(f"{name}: {text}")
         writer: asyncio.StreamWriter | None = None
         try:
-            async with asyncio.timeout(silence):
+            async with asyncio.timeout(_OPENING):
                 reader, writer = await asyncio.open_connection(
-                    address.hostname, port, ssl=is_secure or None, limit=1 << 24
+                    address.hostname, port, ssl=is_secure or None
                 )
             writer.write("\r\n".join([*lines, "", ""]).encode() + body)
             response = _Response(reader)
             response.silence = silence
             await response.read_head()
+            if not 200 <= response.status < 300:
+                raise await self._problem(response)
+            if headers.get("Accept") == _STREAM:
+                response.check_stream()
             yield response
-        except (OSError, asyncio.IncompleteReadError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             reason = f"{address.netloc}: {str(error) or 'the server is silent'}"
             raise _failure("unreachable", reason, {}) from None
         finally:
@@ -870,8 +995,6 @@ class _WebTransport:
         path = "/" + request.url.replace("://", "/", 1)
         body = _dumps(request.values).encode()
         async with self._open("POST", path, fields, body=body) as response:
-            if response.status >= 400:
-                raise await self._problem(response)
             yield response
 
     async def _problem(self, response: _Response) -> WaybillError:
@@ -887,9 +1010,6 @@ class _WebTransport:
         return _failure(code, str(problem.get("detail")), data)
 
     async def call(self, request: _Request) -> JSON:
-        return await self._client._in_time(request.options, self._call(request))
-
-    async def _call(self, request: _Request) -> JSON:
         async with self._post(request, "application/json") as response:
             body = await response.body()
             return _loads(body) if body else None
@@ -902,12 +1022,12 @@ class _WebTransport:
             raise _failure("refused", f"HTTP has no method {method}", {})
         headers = self._client._context(None)[0]
         async with self._open("GET", "/fingerprint", headers) as response:
-            if response.status >= 400:
-                raise await self._problem(response)
             return _loads(await response.body())
 
-    async def stream(self, request: _Request) -> AsyncIterator[_Reply | _Progress]:
-        async with self._post(request, "text/event-stream") as response:
+    async def stream(
+        self, request: _Request
+    ) -> AsyncGenerator[_Reply | _Progress, None]:
+        async with self._post(request, _STREAM) as response:
             async for name, _, data in response.events():
                 if name == "progress":
                     yield _Progress(_loads(data), lambda value: None)
@@ -922,14 +1042,12 @@ class _WebTransport:
         path = f"/subscribe?pattern={quote(pattern, safe='')}"
         last, pause, is_after_gap, has_begun = "", 0.05, False, False
         while True:
-            headers = {"Accept": "text/event-stream", **self._client._context(None)[0]}
+            headers = {"Accept": _STREAM, **self._client._context(None)[0]}
             if last:
                 headers["Last-Event-ID"] = last
             try:
                 opened = self._open("GET", path, headers, silence=_SILENCE)
                 async with opened as response:
-                    if response.status >= 400:
-                        raise await self._problem(response)
                     # Messages before the first event cannot be requested again.
                     is_after_gap = is_after_gap or (has_begun and not last)
                     pause, has_begun = 0.05, True
@@ -1001,7 +1119,8 @@ class _Client:
         """Publishes a message, and returns the number of subscribers that accept it."""
         values = to_json(parameters)
         params: dict[str, JSON] = {"url": url, "parameters": values}
-        return _integer(await self._transport.ask("$/publish", params))
+        count = self._in_time(None, self._transport.ask("$/publish", params))
+        return _integer(await count)
 
     async def is_current(self) -> bool:
         """Returns whether the server has exactly the routes of this client.
@@ -1009,7 +1128,8 @@ class _Client:
         A client of other routes still works unless `waybill diff` reports a change
         that breaks callers.
         """
-        return await self._transport.ask("$/fingerprint", {}) == _FINGERPRINT
+        fingerprint = self._transport.ask("$/fingerprint", {})
+        return await self._in_time(None, fingerprint) == _FINGERPRINT
 
     def _context(
         self, options: Options | None
@@ -1019,14 +1139,13 @@ class _Client:
         timeout = self._timeout if options.timeout is None else options.timeout
         return {**self._headers, **options.headers}, timeout
 
-    async def _in_time(self, options: Options | None, task: Awaitable[V]) -> V:
+    def _deadline(self, options: Options | None) -> float | None:
         timeout = self._context(options)[1] if options else self._timeout
         if timeout is None:
-            return await task
-        try:
-            # The extra time lets the server's own error arrive.
-            async with asyncio.timeout(timeout + 0.25):
-                return await task
-        except TimeoutError:
-            message = "the server did not answer in time"
-            raise _failure("deadlineExceeded", message, {}) from None
+            return None
+        # The extra time lets the server's own error arrive.
+        return asyncio.get_running_loop().time() + timeout + 0.25
+
+    async def _in_time(self, options: Options | None, task: Awaitable[V]) -> V:
+        deadline = self._deadline(options)
+        return await task if deadline is None else await _by(deadline, task)

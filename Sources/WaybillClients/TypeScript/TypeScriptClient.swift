@@ -111,10 +111,10 @@ extension TypeScriptClient {
         "Configuration",
         "Connection", "Date", "DeclaredError", "Digits", "Error", "ErrorCode", "Event", "Function",
         "Infinity",
-        "JSON", "JSONValue", "Map", "Math", "Members", "Net", "Number", "Object", "Options", "Pending",
+        "JSON", "JSONValue", "Lines", "Map", "Math", "Members", "Net", "Number", "Object", "Options", "Pending",
         "ProgressCall", "Promise",
         "PromiseLike", "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit",
-        "Response", "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String", "Symbol",
+        "Response", "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String", "Symbol", "SyntaxError",
         "TextDecoder",
         "Transport", "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
     ]

@@ -377,7 +377,12 @@ function stringify(value: Wire): string {
 export function parseJSON(json: string): Wire {
   // A number of fewer than 16 digits is exact, so most texts need no second parser.
   if (!/[\d.]{16}/.test(json)) return JSON.parse(json) as Wire;
-  const tokens = json.match(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*|[a-z]+|[[\]{}]/g) ?? [];
+  const pattern = /-?\d[-+.\deE]*|[a-z]+|["[\]{}]/g;
+  const tokens: string[] = [];
+  for (let found = pattern.exec(json); found; found = pattern.exec(json)) {
+    if (found[0] === '"') pattern.lastIndex = endOfText(json, found.index);
+    tokens.push(json.slice(found.index, pattern.lastIndex));
+  }
   let next = 0;
   const read = (): Wire => {
     const token = tokens[next++] ?? "";
@@ -397,6 +402,21 @@ export function parseJSON(json: string): Wire {
     return /^-?\d+$/.test(token) ? exact(BigInt(token)) : new Digits(token);
   };
   return read();
+}
+
+/**
+ * Returns the index after the text that begins at an index.
+ *
+ * A regular expression would overflow its stack in a text with many escapes.
+ */
+function endOfText(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end > 0; ) {
+    let first = end;
+    while (json[first - 1] === "\\") first--;
+    if ((end - first) % 2 === 0) return end + 1;
+    end = json.indexOf('"', end + 1);
+  }
+  throw new SyntaxError("a text of JSON has no end");
 }
 
 function exact(value: bigint): number | bigint {
@@ -441,11 +461,49 @@ interface Transport {
   close(): void;
 }
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Waits for some time, or until a signal is aborted. */
+async function pause(
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const time = () =>
+    new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+  await inTime({ signal }, time).catch(() => {});
 }
 
-const cancelled = (): WaybillError => failure("cancelled", "the caller has cancelled the call");
+const cancelled = (): WaybillError =>
+  failure("cancelled", "the caller has cancelled the call");
+
+/** The milliseconds in which a connection is opened and authenticated. */
+const opening = 5000;
+
+/** The length of the longest line; a server sends replies of up to 32 MiB. */
+const lineLimit = 1 << 26;
+
+/** The number of subscriptions that may have messages before their numbers. */
+const earlyLimit = 1024;
+
+const stream = "text/event-stream";
+
+const tooLong = (): WaybillError =>
+  failure("unreachable", `the server has sent a line of over ${lineLimit} bytes`);
+
+/** Splits texts that arrive in parts into lines. */
+class Lines {
+  private rest = "";
+
+  /** Returns the lines that a part completes. */
+  split(part: string): string[] {
+    const [first = "", ...others] = part.split("\n");
+    // Adding a text takes constant time, and `split` would take linear time.
+    this.rest += first;
+    if (this.rest.length > lineLimit) throw tooLong();
+    if (others.length === 0) return [];
+    const lines = [this.rest, ...others.slice(0, -1)];
+    this.rest = others[others.length - 1] ?? "";
+    return lines;
+  }
+}
 
 /** Registers what the deadline or the cancellation of a call does. */
 type OnEnd = (stop: (error: WaybillError) => void) => void;
@@ -503,14 +561,20 @@ class WebTransport implements Transport {
     } catch (error) {
       throw failure("unreachable", `${this.base}: ${String(error)}`);
     }
-    if (response.ok) return response;
-    const body = await received(response.text());
-    try {
-      throw this.error(object(parseJSON(body)));
-    } catch (error) {
-      if (error instanceof WaybillError) throw error;
-      throw failure("handlerFailed", `HTTP status ${response.status}`);
+    const { status, headers: answered } = response;
+    if (response.ok) {
+      const kind = answered.get("Content-Type") ?? "";
+      const isStream = status === 200 && /^text\/event-stream\b/i.test(kind);
+      if (isStream || fields.Accept !== stream) return response;
+      response.body?.cancel().catch(() => {});
+      const reason = `the response ${status} "${kind}" is no stream`;
+      throw failure("unreachable", reason);
     }
+    const problem = await read(response).catch((error: WaybillError) => error);
+    if (problem instanceof WaybillError || !isObject(problem)) {
+      throw failure("handlerFailed", `HTTP status ${status}`);
+    }
+    throw this.error(problem);
   }
 
   private error(problem: Members): WaybillError {
@@ -534,26 +598,28 @@ class WebTransport implements Transport {
     };
     if (timeout !== undefined) headers["Waybill-Timeout"] = String(Math.max(0, timeout));
     if (options.returnURL !== undefined) headers["Waybill-Return"] = options.returnURL;
+    const init = { method: "POST", headers, body: stringify(values) };
+    const path = `/${url.replace("://", "/")}`;
+    return this.inTime(options, async (signal) =>
+      body(await this.fetch(path, { ...init, signal })),
+    );
+  }
+
+  /** Runs `body` with a signal that the end of the call aborts. */
+  private inTime<T>(
+    options: Options,
+    body: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const timeout = options.timeout ?? this.configuration.timeout;
     return inTime({ ...options, timeout }, async (onEnd) => {
       const controller = new AbortController();
-      let reason: WaybillError | undefined;
-      onEnd((error) => {
-        reason = error;
-        controller.abort();
-      });
-      const init = { method: "POST", headers, body: stringify(values) };
-      try {
-        const path = `/${url.replace("://", "/")}`;
-        return await body(await this.fetch(path, { ...init, signal: controller.signal }));
-      } catch (error) {
-        throw reason ?? error;
-      }
+      onEnd(() => controller.abort());
+      return body(controller.signal);
     });
   }
 
-  async call(request: Request): Promise<Wire> {
-    const body = await this.post(request, "application/json", (response) => received(response.text()));
-    return body === "" ? null : parseJSON(body);
+  call(request: Request): Promise<Wire> {
+    return this.post(request, "application/json", read);
   }
 
   async send(): Promise<void> {
@@ -561,18 +627,21 @@ class WebTransport implements Transport {
   }
 
   async ask(method: string): Promise<Wire> {
-    if (method !== "$/fingerprint") throw failure("refused", `HTTP has no method ${method}`);
-    const response = await this.fetch("/fingerprint", { headers: {} });
-    return parseJSON(await received(response.text()));
+    if (method !== "$/fingerprint") {
+      throw failure("refused", `HTTP has no method ${method}`);
+    }
+    return this.inTime({}, async (signal) =>
+      read(await this.fetch("/fingerprint", { headers: {}, signal })),
+    );
   }
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
     const queue = new Queue<Event>();
-    const done = this.post(request, "text/event-stream", async (response) => {
-      for await (const { name, data } of events(response)) {
-        if (name === "progress") queue.add({ progress: parseJSON(data) });
-        if (name === "reply") return queue.add({ reply: parseJSON(data) });
-        if (name === "failure") throw this.error(object(parseJSON(data)));
+    const done = this.post(request, stream, async (response) => {
+      for await (const { name, value } of events(response)) {
+        if (name === "progress") queue.add({ progress: value });
+        if (name === "reply") return queue.add({ reply: value });
+        if (name === "failure") throw this.error(object(value));
       }
       throw failure("unreachable", "the stream ended without a reply");
     });
@@ -584,7 +653,7 @@ class WebTransport implements Transport {
     const path = `/subscribe?pattern=${encodeURIComponent(pattern)}`;
     let [last, isAfterGap, hasBegun, wait] = ["", false, false, 50];
     while (!signal?.aborted) {
-      const headers: Record<string, string> = { Accept: "text/event-stream" };
+      const headers: Record<string, string> = { Accept: stream };
       if (last !== "") headers["Last-Event-ID"] = last;
       const stop = new AbortController();
       const abort = (): void => stop.abort();
@@ -596,12 +665,12 @@ class WebTransport implements Transport {
         // Messages before the first event cannot be requested again.
         if (hasBegun && last === "") isAfterGap = true;
         [hasBegun, wait] = [true, 50];
-        for await (const { name, id, data } of events(response)) {
+        for await (const { name, id, value } of events(response)) {
           last = id || last;
           if (name === "gap") isAfterGap = true;
           if (name === "end") break;
           if (name !== "message") continue;
-          const message = object(parseJSON(data));
+          const message = object(value);
           yield publication(message, message, isAfterGap);
           isAfterGap = false;
         }
@@ -613,7 +682,7 @@ class WebTransport implements Transport {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
       }
-      await pause(wait);
+      await pause(wait, signal);
       wait = Math.min(wait * 2, 2000);
     }
   }
@@ -624,32 +693,70 @@ class WebTransport implements Transport {
 interface ServerEvent {
   readonly name: string;
   readonly id: string;
-  readonly data: string;
+  readonly value: Wire;
 }
 
 /** The milliseconds that a stream of events may be silent, if the server does not send an interval. */
 const silence = 45000;
 
-/** Awaits a part of a response, and reports a lost connection as `unreachable`. */
-async function received<T>(part: Promise<T>): Promise<T> {
-  try {
-    return await part;
-  } catch (error) {
-    throw failure("unreachable", `the connection is lost: ${String(error)}`);
-  }
+/** Returns an error of a connection with the code `unreachable`. */
+function lost(error: unknown): WaybillError {
+  if (error instanceof WaybillError) return error;
+  return failure("unreachable", `the connection is lost: ${String(error)}`);
 }
 
-/** Awaits the next part of a stream of events, which the server sends within a time. */
-async function inSilence<T>(part: Promise<T>, limit: number): Promise<T> {
+/** Awaits a part of a connection's work, which ends within a time. */
+async function within<T>(limit: number, part: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const expiry = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("the server is silent")), limit);
+    const expire = () => reject(new Error("the server is silent"));
+    if (limit < Infinity) timer = setTimeout(expire, limit);
   });
   try {
-    return await received(Promise.race([part, expiry]));
+    return await Promise.race([part, expiry]);
+  } catch (error) {
+    throw lost(error);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Iterates over the parts of a response, which arrive within a time each. */
+async function* parts(
+  response: Response,
+  limit = Infinity,
+): AsyncGenerator<string, void> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  try {
+    while (reader) {
+      const { value, done } = await within(limit, reader.read());
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader?.cancel().catch(() => {});
+  }
+}
+
+/** Parses a text of the server. */
+function parsed(json: string): Wire {
+  try {
+    return parseJSON(json);
+  } catch (error) {
+    const reason = `the server has sent no JSON: ${String(error)}`;
+    throw failure("unreachable", reason);
+  }
+}
+
+/** Returns the body of a response, or null if it is empty. */
+async function read(response: Response): Promise<Wire> {
+  let body = "";
+  for await (const part of parts(response)) {
+    body += part;
+    if (body.length > lineLimit) throw tooLong();
+  }
+  return body === "" ? null : parsed(body);
 }
 
 /**
@@ -660,28 +767,25 @@ async function inSilence<T>(part: Promise<T>, limit: number): Promise<T> {
 async function* events(response: Response): AsyncGenerator<ServerEvent, void> {
   const heartbeat = Number(response.headers.get("Waybill-Heartbeat") ?? NaN);
   const limit = heartbeat > 0 ? 3 * heartbeat : silence;
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let [name, id, rest] = ["message", "", ""];
+  const lines = new Lines();
+  let [name, id, size] = ["message", "", 0];
   let data: string[] = [];
-  try {
-    while (reader) {
-      const { value, done } = await inSilence(reader.read(), limit);
-      if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines.map((line) => line.replace(/\r$/, ""))) {
-        const [, key, text] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
-        if (line === "" && data.length > 0) {
-          yield { name, id, data: data.join("\n") };
-          [name, data] = ["message", []];
-        } else if (key === "event") name = text ?? "";
-        else if (key === "id") id = text ?? "";
-        else if (key === "data") data.push(text ?? "");
+  for await (const part of parts(response, limit)) {
+    for (const whole of lines.split(part)) {
+      const line = whole.replace(/\r$/, "");
+      const [, key, text = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+      if (line === "" && data.length > 0) {
+        yield { name, id, value: parsed(data.join("\n")) };
+        [name, data, size] = ["message", [], 0];
+      } else if (key === "event") name = text;
+      else if (key === "id") id = text;
+      else if (key === "data") {
+        data.push(text);
+        // An empty line of data takes memory as well.
+        size += line.length;
+        if (size > lineLimit) throw tooLong();
       }
     }
-  } finally {
-    reader?.cancel().catch(() => {});
   }
 }
 
@@ -750,19 +854,22 @@ interface Pending {
 class Connection {
   readonly pending = new Map<number, Pending>();
   readonly feeds = new Map<number, Queue<Members>>();
-  private newest = 0;
+  /** The messages that have arrived before the number of their subscription. */
+  private readonly early = new Map<number, Queue<Members>>();
+  private readonly lines = new Lines();
+  private subscribing = 0;
   isOpen = true;
   private last = 0;
-  private rest = "";
 
   constructor(private readonly socket: Socket) {
     socket.setEncoding("utf8");
     socket.on("data", (data) => this.take(data));
-    socket.on("error", () => {});
-    socket.on("close", () => this.lose());
+    socket.on("error", (error) => this.close(lost(error)));
+    socket.on("close", () => this.close());
   }
 
   begin(method: string, params: Members, pending: Pending): number {
+    if (!this.isOpen) throw failure("unreachable", "the connection is lost");
     const id = ++this.last;
     this.write({ id, method, params: given({ ...params }) });
     this.pending.set(id, pending);
@@ -788,9 +895,13 @@ class Connection {
     this.write({ method, params: given({ ...params }) });
   }
 
-  close(): void {
+  close(error = failure("unreachable", "the connection is lost")): void {
+    this.isOpen = false;
     this.socket.destroy();
-    this.lose();
+    const open = [...this.pending.values()];
+    this.pending.clear();
+    for (const pending of open) pending.lose(error);
+    for (const feed of this.feeds.values()) feed.close();
   }
 
   error(error: Members): WaybillError {
@@ -802,18 +913,14 @@ class Connection {
     this.socket.write(`${stringify({ jsonrpc: "2.0", ...frame })}\n`);
   }
 
-  private lose(): void {
-    this.isOpen = false;
-    const lost = [...this.pending.values()];
-    this.pending.clear();
-    for (const pending of lost) pending.lose(failure("unreachable", "the connection is lost"));
-    for (const feed of this.feeds.values()) feed.close();
-  }
-
   private take(data: string): void {
-    const lines = (this.rest + data).split("\n");
-    this.rest = lines.pop() ?? "";
-    for (const line of lines) this.receive(object(parseJSON(line)));
+    try {
+      for (const line of this.lines.split(data)) {
+        this.receive(object(parsed(line)));
+      }
+    } catch (error) {
+      this.close(lost(error));
+    }
   }
 
   private receive(frame: Members): void {
@@ -827,24 +934,47 @@ class Connection {
       if (pending?.progress) pending.progress(params.value ?? null);
       else this.notify("$/answer", { id, value: null });
     } else if (frame.method === "$/message" && params.error === undefined) {
-      this.feed(Number(params.subscription)).add(params, 1024);
+      this.feed(Number(params.subscription))?.add(params, 1024);
     } else if (frame.method === "$/unsubscribe") {
-      this.feed(Number(params.subscription)).close();
+      this.feed(Number(params.subscription))?.close();
     }
   }
 
-  /** Returns the messages of a subscription, some of which may arrive before its number. */
-  feed(subscription: number): Queue<Members> {
-    const feed = this.feeds.get(subscription) ?? new Queue<Members>();
-    // Messages of a subscription that has ended are dropped.
-    if (subscription > this.newest) this.feeds.set(subscription, feed);
-    return feed;
+  private feed(subscription: number): Queue<Members> | undefined {
+    const feed = this.feeds.get(subscription) ?? this.early.get(subscription);
+    const isEarly = this.subscribing > 0 && this.early.size < earlyLimit;
+    if (feed || !isEarly) return feed;
+    const added = new Queue<Members>();
+    this.early.set(subscription, added);
+    return added;
   }
 
-  subscribed(subscription: number): Queue<Members> {
-    const feed = this.feed(subscription);
-    this.newest = Math.max(this.newest, subscription);
-    return feed;
+  /** Subscribes to a pattern, and unsubscribes if the wait ends early. */
+  async subscribe(pattern: string, signal?: AbortSignal): Promise<number> {
+    this.subscribing++;
+    const asked = this.ask("$/subscribe", { pattern })
+      .then((result) => {
+        const id = integer(result);
+        const feed = this.early.get(id) ?? new Queue<Members>();
+        if (!this.isOpen) feed.close();
+        this.feeds.set(id, feed);
+        this.early.delete(id);
+        return id;
+      })
+      .finally(() => {
+        if (--this.subscribing === 0) this.early.clear();
+      });
+    try {
+      return await inTime({ signal }, () => asked);
+    } catch (error) {
+      asked.then((id) => this.unsubscribe(id)).catch(() => {});
+      throw error;
+    }
+  }
+
+  unsubscribe(subscription: number): void {
+    this.feeds.delete(subscription);
+    if (this.isOpen) this.notify("$/unsubscribe", { subscription });
   }
 }
 
@@ -856,6 +986,14 @@ class SocketTransport implements Transport {
     private readonly address: object,
     private readonly configuration: Configuration,
   ) {}
+
+  private inTime<T>(
+    options: Options,
+    body: (onEnd: OnEnd) => Promise<T>,
+  ): Promise<T> {
+    const timeout = options.timeout ?? this.configuration.timeout;
+    return inTime({ ...options, timeout }, body);
+  }
 
   private async open(): Promise<Connection> {
     const opening = (this.connection ??= this.connect());
@@ -874,14 +1012,24 @@ class SocketTransport implements Transport {
     const name: string = "node:net";
     const net = (await import(name)) as Net;
     const socket = net.createConnection(this.address);
-    await new Promise<void>((resolve, reject) => {
-      socket.on("connect", () => resolve());
-      socket.on("error", (error) => reject(failure("unreachable", String(error))));
-    });
-    const connection = new Connection(socket);
-    const { token } = this.configuration;
-    if (token !== undefined) await connection.ask("$/authenticate", { token });
-    return connection;
+    const authenticate = async (): Promise<Connection> => {
+      await new Promise<void>((resolve, reject) => {
+        socket.on("connect", () => resolve());
+        socket.on("error", (error) => reject(error));
+      });
+      const connection = new Connection(socket);
+      const { token } = this.configuration;
+      if (token !== undefined) {
+        await connection.ask("$/authenticate", { token });
+      }
+      return connection;
+    };
+    try {
+      return await within(opening, authenticate());
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
   }
 
   private params({ values, options }: Request, hasProgress: boolean): Members {
@@ -901,25 +1049,28 @@ class SocketTransport implements Transport {
   }
 
   async call(request: Request): Promise<Wire> {
-    const timeout = request.options.timeout ?? this.configuration.timeout;
-    return inTime({ ...request.options, timeout }, async (onEnd) => {
+    return this.inTime(request.options, async (onEnd) => {
       const connection = await this.open();
-      return connection.ask(this.url(request), this.params(request, false), onEnd);
+      const params = this.params(request, false);
+      return connection.ask(this.url(request), params, onEnd);
     });
   }
 
   async send(request: Request): Promise<void> {
-    (await this.open()).notify(this.url(request), this.params(request, false));
+    const connection = await this.inTime(request.options, () => this.open());
+    connection.notify(this.url(request), this.params(request, false));
   }
 
   async ask(method: string, params: Members): Promise<Wire> {
-    return (await this.open()).ask(method, params);
+    return this.inTime({}, async (onEnd) => {
+      const connection = await this.open();
+      return connection.ask(method, params, onEnd);
+    });
   }
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
-    const timeout = request.options.timeout ?? this.configuration.timeout;
     const queue = new Queue<Event>();
-    const done = inTime({ ...request.options, timeout }, async (onEnd) => {
+    const done = this.inTime(request.options, async (onEnd) => {
       const connection = await this.open();
       await new Promise<void>((resolve) => {
         let id = 0;
@@ -949,11 +1100,12 @@ class SocketTransport implements Transport {
     let [isAfterGap, hasBegun, wait] = [false, false, 50];
     while (!signal?.aborted) {
       try {
-        const connection = await this.open();
-        const id = Number(await connection.ask("$/subscribe", { pattern }));
+        const connection = await inTime({ signal }, () => this.open());
+        const id = await connection.subscribe(pattern, signal);
         [hasBegun, wait] = [true, 50];
-        const feed = connection.subscribed(id);
+        const feed = connection.feeds.get(id) ?? new Queue<Members>();
         const abort = () => feed.close();
+        if (signal?.aborted) abort();
         signal?.addEventListener("abort", abort);
         try {
           for await (const message of feed.untilReply()) {
@@ -963,15 +1115,16 @@ class SocketTransport implements Transport {
           }
         } finally {
           signal?.removeEventListener("abort", abort);
-          connection.feeds.delete(id);
-          if (connection.isOpen) connection.notify("$/unsubscribe", { subscription: id });
+          connection.unsubscribe(id);
         }
         if (connection.isOpen) return;
         isAfterGap = true;
+        await pause(wait, signal);
       } catch (error) {
+        if (signal?.aborted) return;
         const code = error instanceof WaybillError ? error.code : "";
         if (!hasBegun || (code !== "unreachable" && code !== "shutDown")) throw error;
-        await pause(wait);
+        await pause(wait, signal);
         wait = Math.min(wait * 2, 2000);
       }
     }
