@@ -1,7 +1,9 @@
-"""A generated client against the server of the tests: generated.py values|calls|growth|subscribe|resume ADDRESS."""
+"""A generated client against the server of the tests: generated.py values|calls|growth|subscribe|resume|hostile ADDRESS."""
 import asyncio
 import sys
+import time
 import urllib.request
+from collections.abc import AsyncIterator, Awaitable
 from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -161,11 +163,67 @@ async def resume(address: str, port: str) -> None:
     assert seen == [0, 1, 2, 3, 4, 5], seen
 
 
+async def failure(task: Awaitable[object], limit: float) -> str:
+    """Returns the code with which a task fails within a time."""
+    start = time.monotonic()
+    try:
+        await asyncio.wait_for(task, limit)
+    except WaybillError as error:
+        return error.code
+    except TimeoutError:
+        raise AssertionError(f"no end after {time.monotonic() - start} s") from None
+    raise AssertionError("no error")
+
+
+async def end(iterator: AsyncIterator[object]) -> None:
+    async for _ in iterator:
+        pass
+
+
+async def hostile(ports: dict[str, str]) -> None:
+    """Calls servers that break the protocol."""
+    for name in ["blank", "array", "http", "endless"]:
+        async with ProbeClient(f"tcp:127.0.0.1:{ports[name]}") as client:
+            for _ in range(2):
+                assert await failure(client.probe.trace(), 10) == "unreachable", name
+            assert await failure(end(client.subscribe("app://news/*")), 10) == "unreachable", name
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['large']}") as client:
+        assert len(await asyncio.wait_for(client.probe.trace()._result(), 4)) == 30_000_000
+    silent = f"tcp:127.0.0.1:{ports['silent']}"
+    async with ProbeClient(silent, token="x", timeout=0.2) as client:
+        tasks = [failure(client.probe.trace(), 2), failure(client.publish("app://news/x"), 2)]
+        tasks += [failure(client.is_current(), 2), failure(end(client.probe.count(end=1).progress()), 2)]
+        assert await asyncio.gather(*tasks) == ["deadlineExceeded"] * 4
+        assert await failure(client.probe.trace(), 2) == "deadlineExceeded"
+    async with ProbeClient(silent, token="x") as client:
+        assert await failure(client.probe.trace(), 8) == "unreachable"
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['denied']}", token="x") as client:
+        assert await failure(client.probe.trace(), 2) == "refused"
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['late']}") as client:
+        reading = asyncio.create_task(end(client.subscribe("app://news/*")))
+        await asyncio.sleep(0.3)
+        reading.cancel()
+        transport = cast(probe._SocketTransport, client._transport)
+        connection = cast(probe._Connection, transport._connection)
+        assert [len(feed.messages) for feed in connection.early.values()] == [1024]
+        await asyncio.sleep(0.5)
+        assert not connection.early and not connection.feeds
+    for name in ["page", "accepted", "line", "event", "headers"]:
+        async with ProbeClient(f"http://127.0.0.1:{ports[name]}") as client:
+            if name not in ["line", "event"]:  # A subscription that has begun connects again.
+                assert await failure(end(client.subscribe("app://news/*")), 10) == "unreachable", name
+            assert await failure(end(client.probe.count(end=1).progress()), 10) == "unreachable", name
+    async with ProbeClient(f"http://127.0.0.1:{ports['beating']}", timeout=0.2) as client:
+        assert await failure(end(client.probe.count(end=1).progress()), 2) == "deadlineExceeded"
+
+
 async def main(mode: str, address: str) -> None:
     # The development mode would print calls that are slow on a busy machine.
     asyncio.get_running_loop().slow_callback_duration = 30
     if mode == "subscribe":
         return await subscribe(address)
+    if mode == "hostile":
+        return await hostile(dict(pair.split("=") for pair in address.split(",")))
     if mode == "resume":
         return await resume(address, sys.argv[3])
     async with ProbeClient(address, token="secret") as client:

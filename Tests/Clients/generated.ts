@@ -1,4 +1,4 @@
-// A generated client against the server of the tests: node generated.js values|calls|growth|subscribe|resume ADDRESS.
+// A generated client against the server of the tests: node generated.js values|calls|growth|subscribe|resume|hostile ADDRESS.
 import { type Bid, Everything, OrderError, ProbeClient, WaybillError, parseJSON } from "./probe.js";
 
 declare const process: { argv: string[]; exitCode?: number; memoryUsage(): { heapUsed: number } };
@@ -176,9 +176,75 @@ async function resume(): Promise<void> {
   check(same(seen, [0, 1, 2, 3, 4, 5]), String(seen));
 }
 
+/** Ends a promise that is not settled within a time. */
+async function within<T>(limit: number, promise: PromiseLike<T>): Promise<T> {
+  const late = pause(limit).then(() => Promise.reject(new Error(`no end after ${limit} ms`)));
+  late.catch(() => {});
+  return Promise.race([promise, late]);
+}
+
+async function end(iterator: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of iterator);
+}
+
+/** Calls servers that break the protocol. */
+async function hostile(ports: Record<string, string>): Promise<void> {
+  const long = parseJSON(`["${'\\"x'.repeat(4_000_000)}", 12345678901234567890]`) as unknown[];
+  check((long[0] as string).length === 8_000_000 && long[1] === 12345678901234567890n, "a long text");
+  const expect = async (code: string, limit: number, promise: PromiseLike<unknown>): Promise<void> => {
+    const error = await within(limit, failure(promise));
+    check(error.code === code, String(error));
+  };
+  for (const name of ["blank", "array", "http", "endless"]) {
+    const client = new ProbeClient(`tcp:127.0.0.1:${ports[name]}`);
+    for (let round = 0; round < 2; round++) await expect("unreachable", 10000, client.probe.trace());
+    await expect("unreachable", 10000, end(client.subscribe("app://news/*")));
+  }
+  const large = new ProbeClient(`tcp:127.0.0.1:${ports.large}`);
+  check((await within(4000, large.probe.trace())).length === 30_000_000, "a large reply");
+  large.close();
+  const silent = `tcp:127.0.0.1:${ports.silent}`;
+  const timed = new ProbeClient(silent, { token: "x", timeout: 200 });
+  await Promise.all([
+    expect("deadlineExceeded", 2000, timed.probe.trace()),
+    expect("deadlineExceeded", 2000, timed.publish("app://news/x")),
+    expect("deadlineExceeded", 2000, timed.isCurrent()),
+    expect("deadlineExceeded", 2000, end(timed.probe.count({ end: 1 }).progress())),
+  ]);
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 200);
+  const untimed = new ProbeClient(silent, { token: "x" });
+  await Promise.all([
+    expect("cancelled", 2000, untimed.probe.trace({ signal: stop.signal })),
+    within(2000, end(untimed.subscribe("app://news/*", stop.signal))),
+    expect("unreachable", 8000, untimed.probe.trace()),
+  ]);
+  await expect("refused", 2000, new ProbeClient(`tcp:127.0.0.1:${ports.denied}`, { token: "x" }).probe.trace());
+  const late = new ProbeClient(`tcp:127.0.0.1:${ports.late}`);
+  const reader = new AbortController();
+  setTimeout(() => reader.abort(), 200);
+  await within(400, end(late.subscribe("app://news/*", reader.signal)));
+  await pause(800);
+  late.close();
+  for (const name of ["page", "accepted", "line", "event", "headers"]) {
+    const client = new ProbeClient(`http://127.0.0.1:${ports[name]}`);
+    // A subscription that has begun connects again.
+    if (name !== "line" && name !== "event") {
+      await expect("unreachable", 10000, end(client.subscribe("app://news/*")));
+    }
+    await expect("unreachable", 10000, end(client.probe.count({ end: 1 }).progress()));
+  }
+  const beating = new ProbeClient(`http://127.0.0.1:${ports.beating}`, { timeout: 200 });
+  await expect("deadlineExceeded", 2000, end(beating.probe.count({ end: 1 }).progress()));
+}
+
 async function main(): Promise<void> {
   if (mode === "subscribe") return subscribe();
   if (mode === "resume") return resume();
+  if (mode === "hostile") {
+    const pairs = address.split(",").map((pair) => pair.split("="));
+    return hostile(Object.fromEntries(pairs) as Record<string, string>);
+  }
   const client = new ProbeClient(address, { token: "secret" });
   if (mode === "growth") await growth(client, Number(port));
   else await (mode === "values" ? values(client) : calls(client));

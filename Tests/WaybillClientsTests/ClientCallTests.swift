@@ -214,6 +214,16 @@ struct ClientCallTests {
         }
     }
 
+    @Test(arguments: Language.available)
+    func `a generated client survives servers that break the protocol`(language: Language) async throws {
+        try await ProbeServer.run { server in
+            let command = try await language.command("generated", in: server.folder)
+            let servers = ["python3", "\(Script.root)/Tests/Clients/hostile.py"]
+            let run = try await Script.run(servers + command, in: server.folder)
+            #expect(run.status == 0 && run.output == "ok\n", "\(run.output.suffix(2000))")
+        }
+    }
+
     @Test(arguments: Language.available, Break.allCases)
     func `a subscription over HTTP misses no message when its connection breaks`(
         language: Language,

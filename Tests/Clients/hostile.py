@@ -1,0 +1,144 @@
+"""Servers that break the protocol, for a generated client: hostile.py COMMAND...
+
+The command gets the argument `hostile` and the ports of the servers, such as `blank=4000,page=4001`. The script also fails if a
+client does not close a connection whose authentication fails, or keeps a subscription whose caller has not waited for its number.
+"""
+import asyncio, json, sys
+
+problems = []
+SIZE = 80 << 20
+
+
+async def flood(writer, part):
+    """Sends a text again and again, as long as the client reads."""
+    for _ in range(SIZE // len(part)):
+        writer.write(part)
+        await writer.drain()
+
+
+def answers(text):
+    async def serve(reader, writer):
+        while await reader.readline():
+            writer.write(text)
+
+    return serve
+
+
+async def silent(reader, writer):
+    await reader.read()
+
+
+async def endless(reader, writer):
+    await reader.readline()
+    await flood(writer, b"x" * 65536)
+    await reader.read()
+
+
+async def large(reader, writer):
+    number = json.loads(await reader.readline())["id"]
+    writer.write(b'{"jsonrpc":"2.0","id":%d,"result":"%s"}\n' % (number, b"x" * 30_000_000))
+    await reader.read()
+
+
+async def denied(reader, writer):
+    number = json.loads(await reader.readline())["id"]
+    error = {"code": -32000, "message": "the token is wrong", "data": {"code": "refused"}}
+    writer.write(json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode() + b"\n")
+    try:
+        await asyncio.wait_for(reader.read(), 5)
+    except TimeoutError:
+        problems.append("the client does not close a connection whose authentication fails")
+    except ConnectionError:
+        pass
+
+
+async def late(reader, writer):
+    """Sends messages before the number of their subscription, which the caller does not await."""
+    request = json.loads(await reader.readline())
+    assert request["method"] == "$/subscribe", request
+    for number in range(3000):
+        params = {"subscription": 7, "url": "app://news/x", "parameters": {"text": str(number)}}
+        writer.write(json.dumps({"jsonrpc": "2.0", "method": "$/message", "params": params}).encode() + b"\n")
+    await asyncio.sleep(0.5)
+    writer.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": 7}).encode() + b"\n")
+    try:
+        frame = json.loads(await asyncio.wait_for(reader.readline(), 5) or "{}")
+    except TimeoutError:
+        frame = {}
+    if (frame.get("method"), frame.get("params")) != ("$/unsubscribe", {"subscription": 7}):
+        problems.append(f"the client keeps a subscription that nobody reads: {frame}")
+
+
+def web(head, body=b""):
+    async def serve(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 " + head + b"\r\nConnection: close\r\n\r\n")
+        if body:
+            await flood(writer, body)
+        writer.close()
+
+    return serve
+
+
+async def headers(reader, writer):
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    await flood(writer, b"X-Long: value\r\n" * 4096)
+
+
+async def beating(reader, writer):
+    """Sends heartbeats, and no reply."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+    while True:
+        writer.write(b": \n\n")
+        await writer.drain()
+        await asyncio.sleep(0.1)
+
+
+EVENTS = b"200 OK\r\nContent-Type: text/event-stream"
+SERVERS = {
+    "blank": answers(b"\n"),
+    "array": answers(b"[]\n"),
+    "http": answers(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+    "silent": silent,
+    "endless": endless,
+    "large": large,
+    "denied": denied,
+    "late": late,
+    "page": web(b"200 OK\r\nContent-Type: text/html"),
+    "accepted": web(b"202 Accepted\r\nContent-Type: text/event-stream"),
+    "line": web(EVENTS, b"x" * 65536),
+    "event": web(EVENTS, b"data: x\n" * 8192),
+    "headers": headers,
+    "beating": beating,
+}
+
+
+def tolerant(serve):
+    """Lets a client close its connection at any time."""
+
+    async def body(reader, writer):
+        try:
+            await serve(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    return body
+
+
+async def main():
+    servers = {name: await asyncio.start_server(tolerant(serve), "127.0.0.1") for name, serve in SERVERS.items()}
+    ports = ",".join(f"{name}={server.sockets[0].getsockname()[1]}" for name, server in servers.items())
+    client = await asyncio.create_subprocess_exec(*sys.argv[1:], "hostile", ports)
+    try:
+        return await asyncio.wait_for(client.wait(), 120)
+    finally:
+        if client.returncode is None:
+            client.kill()
+
+
+status = asyncio.run(main())
+sys.exit("\n".join(problems) or status)
