@@ -109,7 +109,7 @@ SERVERS = {
     "page": web(b"200 OK\r\nContent-Type: text/html"),
     "accepted": web(b"202 Accepted\r\nContent-Type: text/event-stream"),
     "line": web(EVENTS, b"x" * 65536),
-    "event": web(EVENTS, b"data: x\n" * 8192),
+    "event": web(EVENTS, (b"data: " + b"x" * 4000 + b"\n") * 16),
     "headers": headers,
     "beating": beating,
 }
