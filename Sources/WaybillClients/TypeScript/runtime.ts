@@ -486,7 +486,7 @@ const earlyLimit = 1024;
 const stream = "text/event-stream";
 
 const tooLong = (): WaybillError =>
-  failure("unreachable", `the server has sent a line of over ${lineLimit} bytes`);
+  failure("unreachable", `the server sent a line of over ${lineLimit} bytes`);
 
 /** Splits texts that arrive in parts into lines. */
 class Lines {
