@@ -121,7 +121,8 @@ def tolerant(serve):
     async def body(reader, writer):
         try:
             await serve(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
+        # The end of the program cancels the servers.
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
