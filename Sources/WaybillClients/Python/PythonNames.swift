@@ -12,15 +12,11 @@ extension PythonClient {
 
     /// The names of the other classes and type variables in the generated file.
     static let ownTypes: Set<String> = Set([
-        "A", "Array", "AsyncGenerator", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal", "DeclaredError",
-        "DecodingError", "Enum",
-        "Exception", "Generator", "Generic", "JSON", "Literal", "Mapping", "None", "Object", "Options",
-        "Protocol", "Self",
-        "ProgressCall", "Publication", "S", "Sequence", "SplitResult", "Step", "T", "True", "False",
-        "TypeAlias", "TypeVar",
-        "UUID",
-        "Unknown", "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError",
-        "TypeError",
+        "A", "Array", "AsyncGenerator", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal",
+        "DeclaredError", "DecodingError", "Enum", "Exception", "Generator", "Generic", "JSON", "Literal",
+        "Mapping", "None", "Object", "Options", "Protocol", "Self", "ProgressCall", "Publication", "S",
+        "Sequence", "SplitResult", "Step", "T", "True", "False", "TypeAlias", "TypeVar", "UUID", "Unknown",
+        "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError", "TypeError",
         "BaseException", "RecursionError",
     ])
 

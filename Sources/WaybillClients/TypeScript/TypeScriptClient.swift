@@ -108,15 +108,12 @@ extension TypeScriptClient {
     /// The names of the other types and classes in the generated file.
     private static let ownTypes: Set<String> = [
         "AbortController", "AbortSignal", "AnyCall", "Array", "AsyncGenerator", "BigInt", "Call", "Client",
-        "Configuration",
-        "Connection", "Date", "DeclaredError", "Digits", "Error", "ErrorCode", "Event", "Function",
-        "Infinity",
-        "JSON", "JSONValue", "Lines", "Map", "Math", "Members", "Net", "Number", "Object", "Options", "Pending",
-        "ProgressCall", "Promise",
-        "PromiseLike", "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit",
-        "Response", "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String", "Symbol", "SyntaxError",
-        "TextDecoder",
-        "Transport", "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
+        "Configuration", "Connection", "Date", "DeclaredError", "Digits", "Error", "ErrorCode", "Event",
+        "Function", "Infinity", "JSON", "JSONValue", "Lines", "Map", "Math", "Members", "Net", "Number",
+        "Object", "Options", "Pending", "ProgressCall", "Promise", "PromiseLike", "Publication", "Queue",
+        "RangeError", "Readonly", "Record", "Request", "RequestInit", "Response", "ServerEvent", "Set",
+        "Socket", "SocketTransport", "Step", "String", "Symbol", "SyntaxError", "TextDecoder", "Transport",
+        "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
     ]
 
     /// The members of a client.
