@@ -2,7 +2,7 @@
 import asyncio
 import sys
 
-from shop import ShopClient, WaybillError
+from shop import PaymentAnswer, ShopClient, WaybillError
 
 
 async def main(address: str, name: str) -> None:
@@ -17,7 +17,7 @@ async def main(address: str, name: str) -> None:
         # The shop asks for a confirmation, which is the answer to its progress reply.
         payment = shop.payments.pay(order=order.id, session=session)
         async for request in payment.progress():
-            request.answer("confirm")
+            request.answer(PaymentAnswer.CONFIRM)
         print(f"paid order {(await payment).order}")
 
         try:

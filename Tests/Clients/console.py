@@ -12,7 +12,7 @@ import asyncio, importlib.util, io, json, os, pathlib, re, signal, socket, subpr
 import urllib.error, urllib.request
 
 from chromium import Page
-from shop import Options, ShopClient
+from shop import Options, PaymentAnswer, ShopClient
 
 VIEWS = ["routes", "live", "deadletters", "statistics", "nodes"]
 SECRET = "s3cr3t-8f2b61"
@@ -80,7 +80,7 @@ async def pay(shop):
         options = Options(return_url="app://activity/receipt")
         payment = client.payments.pay(order=order.id, session=session, options=options)
         async for request in payment.progress():
-            request.answer("confirm")
+            request.answer(PaymentAnswer.CONFIRM)
         await payment
 
 
