@@ -115,17 +115,20 @@ struct ClientLimitTests {
 
     @Test
     func `the headers of events count as bytes of their clients`() async throws {
-        try await Self.withNode { cluster, node, _, answers in
+        try await Self.withNode { cluster, node, _, _ in
             let headers = [
                 (name: "ce-specversion", value: "1.0"), ("ce-id", "1"), ("ce-source", "/c"), ("ce-type", "t"),
                 ("ce-big", String(repeating: "x", count: 1_000_000)),
             ]
             let subject = try Self.call("app://far/wait")
-            for number in 0..<80 {
+            for number in 0..<10 {
                 cluster.memory.publish(subject, "client.\(number)", [], headers: headers, from: 0)
             }
-            #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 80 - 67 })
-            #expect(node.node.core.budget.count(of: .clients) == 67)
+            let budget = node.node.core.budget
+            #expect(await eventually { budget.count(of: .clients) == 10 })
+            // The limit is 64 MiB, of which the events use 10 MB.
+            #expect(budget.hasRoom(forRequests: 1, size: 50_000_000, of: .clients))
+            #expect(!budget.hasRoom(forRequests: 1, size: 60_000_000, of: .clients))
         }
     }
 
