@@ -64,8 +64,8 @@ public struct WaybillGateway: Sendable {
 
         /// The maximum number of these calls of one client address; 100 by default, nil for no limit.
         ///
-        /// The property ``streamsPerClient`` describes which contexts provide addresses, and what to do
-        /// behind a proxy.
+        /// The limit needs a context that provides addresses, and must be nil behind a proxy, as for
+        /// ``streamsPerClient``.
         public var callsPerClient: Int? = 100
 
         /// The maximum number of bytes of these calls; 64 MiB by default.

@@ -1,6 +1,6 @@
 """A page of Chromium that stays while the shop is killed and started again: survivor_browser.py ADDRESS SHOP_JS.
 
-The commands and the output are those of survivor.py.
+survivor.py describes the commands and the output.
 """
 import base64, queue, sys, tempfile, threading
 

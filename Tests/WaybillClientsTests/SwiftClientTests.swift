@@ -144,7 +144,7 @@ struct SwiftClientTests {
             #expect(try await bargain() == ["0.1 -", "1.5 \(past)"])
             #expect(offers.map(\.side) == [.right, .right])
         } else {
-            // The gateway itself answers the first offer with null, which is no bid.
+            // The gateway itself answers the first offer with null, which is not a bid.
             let error = await #expect(throws: RoutingError.self) { try await bargain() }
             #expect(error?.code == .typeMismatch && offers.count == 1)
         }

@@ -53,12 +53,7 @@ enum Recipient: Sendable {
     }
 
     /// Whether the message was sent, so that no code waits for its outcome.
-    fileprivate var isOfSentMessage: Bool {
-        switch self {
-        case .nobody, .peer(awaits: false): true
-        case .caller, .peer(awaits: true), .publisher, .subscriber: false
-        }
-    }
+    fileprivate var isOfSentMessage: Bool { !self.isAwaited && !self.isPublication }
 
     /// Whether the message was published.
     var isPublication: Bool {

@@ -4,9 +4,9 @@ internal import WaybillEventLoop
 /// The work that a message of a peer causes in this process.
 ///
 /// The work has parts: the wait for the outcome, each task of the message's handler, and the message to a
-/// return URL that the peer gave. A handler that
-/// ignores its cancellation continues after the message has its outcome. A server or node that limits the
-/// work of its peers therefore counts a message until all parts have ended.
+/// return URL that the peer gave. A handler that ignores its cancellation continues after the message has its
+/// outcome. A server or node that limits the work of its peers therefore counts a message until all parts have
+/// ended.
 package final class ExternalWork: Sendable {
     private let parts = Atomic<Int>(1)
     /// The closure for the end; nil after the call.

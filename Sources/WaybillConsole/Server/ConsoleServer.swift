@@ -199,7 +199,7 @@ extension ConsoleServer {
     }
 
     private static func json(of request: Request) async throws -> JSONText {
-        let body = try await Self.body(of: request)
+        let body = try await self.body(of: request)
         guard let text = try? JSONText(validating: Array(body.readableBytesView)), text.shape == .object
         else {
             throw Problem(.badRequest, "the body is not a JSON object")

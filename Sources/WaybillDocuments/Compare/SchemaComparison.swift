@@ -246,7 +246,7 @@ private struct PlainSchema {
 private struct UnionOptions {
     /// The property whose constant distinguishes the options; nil if there is no such property.
     let tag: String?
-    /// The options by the constants of the tag; by their positions if there is no tag.
+    /// The options, by the constants of the tag, or by their positions in a union without a tag.
     let options: [String: JSONTree]
 
     init(_ options: [JSONTree], _ schemas: [String: ValueSchema]) {

@@ -402,7 +402,7 @@ struct LimitTests {
                 #expect(try await known.last?.line()?.contains("result") == true)
             }
             for client in silent { #expect(await client.isClosed()) }
-            // All connections have the token, so there is no room for another one.
+            // All peers have sent the token, so the server refuses another connection.
             #expect(code(try await served.client().line()) == -32005)
             withExtendedLifetime(known) {}
         }
