@@ -191,7 +191,7 @@ extension Exchange {
         let outcome = await DeliveryContext.local.withValue(self.beginRunning().inherited) {
             // The closure is isolated to the actor because it captures the parameter.
             _ = isolation
-            return await work.outcome(isolation: isolation)
+            return await work.outcome()
         }
         await self.finish(outcome, of: work)
     }
@@ -209,11 +209,11 @@ extension Exchange {
 }
 
 extension TaskWork {
-    fileprivate func outcome(isolation: isolated any Actor) async -> Outcome {
+    fileprivate nonisolated(nonsending) func outcome() async -> Outcome {
         if let interception { return await interception.outcome() }
         guard let handler else {
             preconditionFailure("internal error: a message without a handler has no middlewares either")
         }
-        return await handler.run(self.message, isolation: isolation)
+        return await handler.run(self.message)
     }
 }

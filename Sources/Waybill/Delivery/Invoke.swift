@@ -83,7 +83,7 @@ extension Handler {
     }
 
     /// Runs a handler in the calling task, which is isolated to the handler's actor.
-    func run(_ message: Message, isolation: isolated any Actor) async -> Outcome {
+    nonisolated(nonsending) func run(_ message: Message) async -> Outcome {
         guard case .suspending(let code) = self.code else {
             return self.invoke(message) { try $0.callBoxed($1) }
         }
@@ -92,7 +92,7 @@ extension Handler {
             "`eventLoop` of \(type(of: code.isolation)) has changed since it was registered"
         )
         do {
-            return .replied(try await code.run(message, isolation: isolation))
+            return .replied(try await code.run(message))
         } catch {
             return .failed(self.failure(error, of: message))
         }

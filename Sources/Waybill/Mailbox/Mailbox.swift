@@ -132,7 +132,7 @@ extension Mailbox {
         return await DeliveryContext.local.withValue(context.inherited) {
             // The closure is isolated to the actor only if the closure uses the actor.
             _ = self
-            return await handler.run(message, isolation: self)
+            return await handler.run(message)
         }
     }
 

@@ -46,7 +46,7 @@ protocol SuspendingCode: AnyObject, Sendable {
     var replyType: (any Any.Type)? { get }
 
     /// Runs the code in the calling task, which is isolated to ``isolation``.
-    func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
+    nonisolated(nonsending) func run(_ message: Message) async throws -> any Sendable
 }
 
 /// Code of an actor that must be called on the actor's loop only.
@@ -99,7 +99,7 @@ final class SuspendingClosure: SuspendingCode {
 
     var isolation: any LoopBound { self.mailbox }
 
-    func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {
+    nonisolated(nonsending) func run(_ message: Message) async throws -> any Sendable {
         try await self.mailbox.run(message, self.body)
     }
 }
@@ -121,7 +121,7 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     @usableFromInline var replyType: (any Any.Type)? { Value.self }
 
     @usableFromInline
-    func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {
+    nonisolated(nonsending) func run(_ message: Message) async throws -> any Sendable {
         try await self.body(self.module, message)
     }
 }
