@@ -143,20 +143,18 @@ extension HostBus {
     /// Returns the object of a host's pointer.
     static func of(_ pointer: OpaquePointer?) -> HostBus? {
         // The header requires a pointer that `retained` has returned and whose bus has not closed.
-        unsafe pointer.map {
-            unsafe Unmanaged<HostBus>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
-        }
+        unsafe pointer.map { unsafe CallbackContext.object(of: UnsafeMutableRawPointer($0)) }
     }
 
     /// A pointer for the host, which retains the object.
     var retained: OpaquePointer {
         // Only the closing of the bus releases the object.
-        unsafe OpaquePointer(Unmanaged.passRetained(self).toOpaque())
+        unsafe OpaquePointer(CallbackContext.retaining(self))
     }
 
     func release() {
         // Balances `retained`. This method runs once, because `close` succeeds only once.
-        unsafe Unmanaged.passUnretained(self).release()
+        unsafe CallbackContext.take(CallbackContext.borrowing(self), as: HostBus.self)
     }
 
     /// Runs a closure with the bus.

@@ -50,17 +50,15 @@ final class PendingMessage: Sendable {
     /// A pointer for the host, which retains the message until the host completes the message.
     var retained: OpaquePointer {
         // `end` releases the message, and the host must complete each message once.
-        unsafe OpaquePointer(Unmanaged.passRetained(self).toOpaque())
+        unsafe OpaquePointer(CallbackContext.retaining(self))
     }
 
     /// A pointer for the host, which is valid as long as this process retains the message.
-    var borrowed: OpaquePointer { unsafe OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
+    var borrowed: OpaquePointer { unsafe OpaquePointer(CallbackContext.borrowing(self)) }
 
     static func of(_ pointer: OpaquePointer?) -> PendingMessage? {
         // The header requires a pointer that `retained` or `borrowed` has returned and that is still valid.
-        unsafe pointer.map {
-            unsafe Unmanaged<PendingMessage>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
-        }
+        unsafe pointer.map { unsafe CallbackContext.object(of: UnsafeMutableRawPointer($0)) }
     }
 
     /// Completes a message that the C program handles, and releases the program's pointer to the message.
@@ -74,7 +72,7 @@ final class PendingMessage: Sendable {
         do {
             message.end(try body())
             // Balances `retained`, because the host completes a message once.
-            unsafe Unmanaged.passUnretained(message).release()
+            unsafe CallbackContext.take(CallbackContext.borrowing(message), as: PendingMessage.self)
             return HostStatus.ok.rawValue
         } catch {
             return HostStatus.invalidArgument.rawValue

@@ -206,11 +206,9 @@ extension Simulator {
     /// Runs code whose tasks, time and random numbers belong to the simulation.
     func simulating<Result>(_ body: () -> Result) -> Result {
         // The simulator outlives the call, during which the thread refers to it.
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let context = unsafe CallbackContext.borrowing(self)
         unsafe waybill_enter_simulation(
-            { context, job in
-                unsafe Unmanaged<Simulator>.fromOpaque(context).takeUnretainedValue().receive(job)
-            },
+            { unsafe CallbackContext.object(of: $0, as: Simulator.self).receive($1) },
             context,
             self.seed,
             self.time.now

@@ -1,5 +1,6 @@
 #if Durable
 internal import CSQLite
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The connection to the store's file.
@@ -33,7 +34,7 @@ final class Database {
         self.path = path
         self.observer = ConnectionObserver()
         // The observer lives longer than the connection, which is closed in `deinit`.
-        let context = unsafe Unmanaged.passUnretained(self.observer).toOpaque()
+        let context = unsafe CallbackContext.borrowing(self.observer)
         unsafe sqlite3_set_authorizer(connection, ConnectionObserver.authorize, context)
         // This hook replaces the hook by which SQLite copies the write-ahead log. That hook would ignore
         // failures.
@@ -199,7 +200,7 @@ private final class ConnectionObserver {
     /// Returns the observer from the context that SQLite passes to a callback.
     private static func observer(_ context: UnsafeMutableRawPointer?) -> ConnectionObserver? {
         // The context is the observer, which lives longer than the connection.
-        unsafe context.map { unsafe Unmanaged<ConnectionObserver>.fromOpaque($0).takeUnretainedValue() }
+        unsafe context.map { unsafe CallbackContext.object(of: $0) }
     }
 
     /// Rejects statements of the program that would damage the store.

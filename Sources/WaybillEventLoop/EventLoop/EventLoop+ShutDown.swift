@@ -206,6 +206,6 @@ extension LoopCore {
         guard self.host == .adopted || self.host == .driven, unsafe self.state.pointee.openHandles == 0,
             unsafe self.state.pointee.handles == nil
         else { return }
-        unsafe self.leave(restoring: nil)
+        self.leave(restoring: .none)
     }
 }

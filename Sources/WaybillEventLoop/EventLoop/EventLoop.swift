@@ -110,9 +110,7 @@ public final class EventLoop: Sendable {
 
 extension EventLoop {
     /// The loop that the calling thread runs, or nil.
-    public static var current: EventLoop? {
-        unsafe CurrentLoop.core.flatMap { core in unsafe core._withUnsafeGuaranteedRef { $0.loop } }
-    }
+    public static var current: EventLoop? { CurrentLoop.core?.loop }
 
     /// Whether the calling thread runs this loop.
     ///

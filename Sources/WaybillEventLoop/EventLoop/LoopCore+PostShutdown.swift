@@ -67,7 +67,7 @@ extension LoopCore {
     ///
     /// During this call, the calling thread is the loop's thread, so that work still runs one item at a time.
     private func runPostShutdownQueue() {
-        unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
+        CurrentLoop.enter(self)
         self.thread.store(ThreadID.current, ordering: .relaxed)
         unsafe self.state.pointee.isInCallback = true
         repeat {
@@ -86,6 +86,6 @@ extension LoopCore {
 
     private func detachAfterShutdown() {
         self.thread.store(ThreadID.none, ordering: .relaxed)
-        unsafe CurrentLoop.core = nil
+        CurrentLoop.leave(restoring: .none)
     }
 }

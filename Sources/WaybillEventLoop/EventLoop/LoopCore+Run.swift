@@ -6,16 +6,18 @@ extension LoopCore {
     ///
     /// The caller must have attached the thread to the lifecycle.
     func runToTheEnd() {
-        let outer = unsafe CurrentLoop.core
-        self.enter()
+        let outer = self.enter()
         self.uv.run()
         self.uv.close()
-        unsafe self.leave(restoring: outer)
+        self.leave(restoring: outer)
     }
 
     /// Makes the calling thread the loop's thread.
-    func enter() {
-        unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
+    ///
+    /// - Returns: The loop that the thread ran before, for ``leave(restoring:)``.
+    @discardableResult
+    func enter() -> CurrentLoop.Outer {
+        let outer = CurrentLoop.enter(self)
         let now = MonotonicTime.now
         unsafe self.state.pointee.polledAt = now
         unsafe self.state.pointee.budget.refill(at: now)
@@ -23,15 +25,16 @@ extension LoopCore {
         if let threshold = self.configuration.watchdogThreshold {
             Watchdog.shared.add(self, threshold: threshold)
         }
+        return outer
     }
 
     /// Detaches the loop from its thread, and moves the work that has not run to the post-shutdown queue.
-    func leave(restoring outer: Unmanaged<LoopCore>?) {
+    func leave(restoring outer: CurrentLoop.Outer) {
         var rest = unsafe self.state.pointee.ready
         unsafe self.state.pointee.ready = WorkList()
         // From here on the loop has no thread, so other threads push all work to the inbox.
         self.thread.store(ThreadID.none, ordering: .relaxed)
-        unsafe CurrentLoop.core = outer
+        CurrentLoop.leave(restoring: outer)
         rest.append(self.inbox.close())
         Watchdog.shared.remove(self)
         self.submitAfterShutdown(rest)

@@ -29,7 +29,7 @@ struct LoopReference {
         #if WAYBILL_PUBLIC_API_ONLY
         self.object = loop
         #else
-        unsafe self.address = UInt(bitPattern: Unmanaged.passUnretained(loop).toOpaque())
+        unsafe self.address = UInt(bitPattern: CallbackContext.borrowing(loop))
         #endif
         unsafe self.executor = loop.asUnownedSerialExecutor()
     }
@@ -42,7 +42,7 @@ struct LoopReference {
         guard let retained = unsafe swift_tryRetain(UnsafeMutableRawPointer(bitPattern: self.address))
         else { return nil }
         // `swift_tryRetain` has counted the reference already.
-        return unsafe Unmanaged<EventLoop>.fromOpaque(retained).takeRetainedValue()
+        return unsafe CallbackContext.take(retained)
         #endif
     }
 }
@@ -59,13 +59,32 @@ enum CurrentLoop {
         return key
     }()
 
-    /// The core of the loop that this thread runs, or nil.
+    /// The loop that a thread ran before it entered another loop.
+    @safe
+    struct Outer {
+        fileprivate let core: UnsafeMutableRawPointer?
+
+        /// No loop.
+        static var none: Self { unsafe Self(core: nil) }
+    }
+
+    /// Makes a loop the loop of the calling thread.
     ///
-    /// Only the thread itself sets this property, and the thread keeps the core alive.
-    static var core: Unmanaged<LoopCore>? {
-        get { unsafe pthread_getspecific(self.key).map { unsafe Unmanaged.fromOpaque($0) } }
-        set {
-            _ = unsafe pthread_setspecific(self.key, newValue.map { unsafe UnsafeRawPointer($0.toOpaque()) })
-        }
+    /// The caller must keep the core alive until the thread has left the loop.
+    ///
+    /// - Returns: The loop that the thread ran before, for ``leave(restoring:)``.
+    @discardableResult
+    static func enter(_ core: LoopCore) -> Outer {
+        let outer = unsafe Outer(core: pthread_getspecific(self.key))
+        unsafe self.leave(restoring: Outer(core: CallbackContext.borrowing(core)))
+        return outer
+    }
+
+    static func leave(restoring outer: Outer) { _ = unsafe pthread_setspecific(self.key, outer.core) }
+
+    /// The core of the loop that the calling thread runs, or nil.
+    static var core: LoopCore? {
+        // The thread keeps the core alive until it leaves the loop.
+        unsafe pthread_getspecific(self.key).map { unsafe CallbackContext.object(of: $0) }
     }
 }

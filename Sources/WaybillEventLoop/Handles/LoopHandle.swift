@@ -31,7 +31,7 @@ final class LoopHandle {
             unsafe self.memory.deallocate()
             try EventLoopError.check(status, "open a handle")
         }
-        unsafe uv_handle_set_data(self.base, Unmanaged.passRetained(self).toOpaque())
+        unsafe uv_handle_set_data(self.base, CallbackContext.retaining(self))
     }
 
     /// The handle as a `uv_handle_t`, the common beginning of every libuv handle.
@@ -47,7 +47,7 @@ final class LoopHandle {
         self.onClosed = onClosed
         unsafe uv_close(self.base) { handle in
             guard let handle = unsafe handle, let data = unsafe uv_handle_get_data(handle) else { return }
-            let owner = unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeRetainedValue()
+            let owner = unsafe CallbackContext.take(data, as: LoopHandle.self)
             unsafe owner.memory.deallocate()
             // Remove the closure from the handle, because the closure may own the owner of this handle.
             owner.onClosed.take()?()
@@ -59,6 +59,6 @@ final class LoopHandle {
         guard let memory = unsafe memory,
             let data = unsafe uv_handle_get_data(memory.assumingMemoryBound(to: uv_handle_t.self))
         else { return }
-        unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue().onEvent()
+        unsafe CallbackContext.object(of: data, as: LoopHandle.self).onEvent()
     }
 }

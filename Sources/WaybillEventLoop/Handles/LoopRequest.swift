@@ -37,10 +37,10 @@ final class LoopRequest {
     ) -> Int32 {
         let request = LoopRequest(type, extra: extra, onDone: onDone)
         // Set the data before the start, because libuv may call back before `begin` returns.
-        let retained = unsafe Unmanaged.passRetained(request)
-        unsafe uv_req_set_data(request.memory.assumingMemoryBound(to: uv_req_t.self), retained.toOpaque())
+        let data = unsafe CallbackContext.retaining(request)
+        unsafe uv_req_set_data(request.memory.assumingMemoryBound(to: uv_req_t.self), data)
         let status = unsafe begin(request.memory)
-        if status < 0 { unsafe retained.release() }
+        if status < 0 { unsafe CallbackContext.take(data, as: LoopRequest.self) }
         return status
     }
 
@@ -52,7 +52,7 @@ final class LoopRequest {
         // `start` retained the request, and releasing the request frees the memory. Without
         // `withExtendedLifetime`, the optimizer could release the request before the closure reads the
         // memory.
-        let request = unsafe Unmanaged<LoopRequest>.fromOpaque(data).takeRetainedValue()
+        let request = unsafe CallbackContext.take(data, as: LoopRequest.self)
         withExtendedLifetime(request) { request.onDone(status) }
     }
 }

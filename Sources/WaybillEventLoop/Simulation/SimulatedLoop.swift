@@ -104,13 +104,12 @@ package final class SimulatedLoop: Sendable {
     }
 
     private func enter(_ body: () -> Void) {
-        let outer = unsafe CurrentLoop.core
-        unsafe CurrentLoop.core = Unmanaged.passUnretained(self.core)
+        let outer = CurrentLoop.enter(self.core)
         self.core.thread.store(ThreadID.current, ordering: .relaxed)
         unsafe self.core.state.pointee.isInCallback = true
         body()
         self.core.thread.store(ThreadID.none, ordering: .relaxed)
-        unsafe CurrentLoop.core = outer
+        CurrentLoop.leave(restoring: outer)
     }
 }
 

@@ -24,14 +24,14 @@ package enum LoopThread {
     ///   - name: The thread's name in debuggers and `top -H`; Linux keeps the first 15 bytes.
     ///   - body: The closure that the thread runs.
     package static func start(name: String, body: @escaping @Sendable () -> Void) {
-        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        let start = unsafe CallbackContext.retaining(Start(name: name, body: body))
         #if canImport(Darwin)
         var thread: pthread_t?
-        let status = unsafe pthread_create(&thread, nil, { Self.main($0) }, start.toOpaque())
+        let status = unsafe pthread_create(&thread, nil, { Self.main($0) }, start)
         if let thread = unsafe thread { unsafe pthread_detach(thread) }
         #else
         var thread = pthread_t()
-        let status = unsafe pthread_create(&thread, nil, { unsafe Self.main($0) }, start.toOpaque())
+        let status = unsafe pthread_create(&thread, nil, { unsafe Self.main($0) }, start)
         if status == 0 { pthread_detach(thread) }
         #endif
         precondition(
@@ -42,7 +42,7 @@ package enum LoopThread {
 
     private static func main(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let context = unsafe context else { return nil }
-        let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+        let start = unsafe CallbackContext.take(context, as: Start.self)
         // The name is cut at 15 bytes, because Linux rejects longer names.
         let name = String(decoding: start.name.utf8.prefix(15), as: UTF8.self)
         unsafe waybill_name_thread(name)

@@ -38,18 +38,18 @@ final class NATSClient: @unchecked Sendable {
         defer { unsafe natsOptions_Destroy(options) }
         // libnats passes this pointer to callbacks until the connection is closed for good. The last callback
         // releases the object.
-        let box = unsafe Unmanaged.passRetained(events)
+        let context = unsafe CallbackContext.retaining(events)
         let status = unsafe Self.configure(
             options,
             servers: servers,
             security: security,
-            events: box.toOpaque(),
+            events: context,
             socket: socket
         )
         var connection: OpaquePointer?
         let result = unsafe status == NATS_OK ? natsConnection_Connect(&connection, options) : status
         guard result == NATS_OK, let connection = unsafe connection else {
-            unsafe box.release()
+            unsafe CallbackContext.take(context, as: NATSEvents.self)
             let text = unsafe String(cString: natsStatus_GetText(result))
             let code: RoutingError.Code =
                 result == NATS_CONNECTION_AUTH_FAILED || result == NATS_NOT_PERMITTED
@@ -160,8 +160,7 @@ final class NATSClient: @unchecked Sendable {
     func subscribe(_ subject: String, _ queue: String?) {
         var subscription: OpaquePointer?
         // ``noteComplete`` releases this object after the last message of the subscription.
-        let box = unsafe Unmanaged.passRetained(self.events)
-        let events = unsafe box.toOpaque()
+        let events = unsafe CallbackContext.retaining(self.events)
         let status =
             if let queue {
                 unsafe natsConnection_QueueSubscribe(
@@ -176,7 +175,7 @@ final class NATSClient: @unchecked Sendable {
                 unsafe natsConnection_Subscribe(&subscription, self.connection, subject, takeMessage, events)
             }
         guard status == NATS_OK else {
-            unsafe box.release()
+            unsafe CallbackContext.take(events, as: NATSEvents.self)
             let text = unsafe String(cString: natsStatus_GetText(status))
             self.events.append(.problem("could not subscribe to \(subject): \(text)"))
             return
@@ -282,7 +281,7 @@ final class NATSClient: @unchecked Sendable {
 
 private func events(_ closure: UnsafeMutableRawPointer?) -> NATSEvents? {
     // The object was retained when the pointer was created. It is released only after this callback.
-    unsafe closure.map { unsafe Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
+    unsafe closure.map { unsafe CallbackContext.object(of: $0) }
 }
 
 private func takeMessage(
@@ -318,7 +317,7 @@ private func takeMessage(
 private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
     // This is the last callback of the subscription, so no later callback receives the pointer.
-    unsafe Unmanaged<NATSEvents>.fromOpaque(closure).release()
+    unsafe CallbackContext.take(closure, as: NATSEvents.self)
 }
 
 /// Returns the headers of a message.
@@ -368,7 +367,7 @@ private func errorText(_ connection: OpaquePointer?) -> String {
 private func noteClosed(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
     // This is the last callback of the connection, so no later callback receives the pointer.
-    let events = unsafe Unmanaged<NATSEvents>.fromOpaque(closure).takeRetainedValue()
+    let events = unsafe CallbackContext.take(closure, as: NATSEvents.self)
     events.giveBackAll()
 }
 #endif

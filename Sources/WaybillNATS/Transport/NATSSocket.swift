@@ -161,7 +161,7 @@ extension NATSSocket {
         // This object outlives the connection, because the thread of the connection holds both.
         unsafe natsOptions_SetEventLoop(
             options,
-            Unmanaged.passUnretained(self).toOpaque(),
+            CallbackContext.borrowing(self),
             { data, socket, _, descriptor in
                 unsafe data?.pointee = socket
                 unsafe NATSSocket.from(socket)?.attach(descriptor)
@@ -184,7 +184,7 @@ extension NATSSocket {
     }
 
     private static func from(_ socket: UnsafeMutableRawPointer?) -> NATSSocket? {
-        unsafe socket.map { unsafe Unmanaged<NATSSocket>.fromOpaque($0).takeUnretainedValue() }
+        unsafe socket.map { unsafe CallbackContext.object(of: $0) }
     }
 }
 #endif
