@@ -24,7 +24,9 @@ extension BusCore {
     private func bindConfigurations(
         _ change: (inout ConfigurationRegister) -> Void
     ) throws(ConfigurationError) {
-        let outgoing = try self.configured.withLock { register throws(ConfigurationError) in
+        // Release the earlier configurations outside of the lock. The deinitializer of an object that a
+        // destination holds may use the bus.
+        let (outgoing, earlier) = try self.configured.withLock { register throws(ConfigurationError) in
             var next = register
             change(&next)
             let outgoing = try self.registry.change { table, connections throws(ConfigurationError) in
@@ -38,9 +40,9 @@ extension BusCore {
                 table = changed
                 return outgoing
             }
-            register = next
-            return outgoing
+            return (outgoing, Swift.exchange(&register, with: next))
         }
+        _ = consume earlier
         self.retire(outgoing)
     }
 
@@ -130,9 +132,9 @@ struct Targets {
     ///
     /// - Parameter table: The routes that are registered in code.
     init(in table: RouteTable<Target>) {
-        for route in table.routes {
-            guard let target = table.handler(for: route.id), let description = target.routeDescription,
-                let module = description.module, let action = description.action
+        for (_, target) in table.entries {
+            guard let description = target.routeDescription, let module = description.module,
+                let action = description.action
             else { continue }
             self.actions[ModuleName(module).schemeKey, default: [:]][action] = target
         }

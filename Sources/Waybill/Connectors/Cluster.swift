@@ -21,11 +21,6 @@ package protocol Cluster: Connector {
     var view: ClusterView { get }
 }
 
-/// The observation of route changes for a cluster.
-private struct ClusterObservation: Sendable {
-    let end: @Sendable () -> Void
-}
-
 /// The state of a cluster, as one process of the cluster knows it.
 package struct ClusterView: Sendable {
     /// A process of the cluster.
@@ -71,6 +66,7 @@ extension MessageBus {
     /// - Parameters:
     ///   - cluster: The connector that carries the messages.
     ///   - onChange: A closure that is called on any thread after each change of routes or shared patterns.
+    ///     The bus may hold locks when it calls the closure, so the closure must not call the bus.
     /// - Returns: A registration that can leave the cluster. When the registration is cancelled, callers that
     ///   wait for the cluster fail with `noHandler`.
     /// - Throws: `shutDown`, or `conflict` if the bus has already joined a cluster.
@@ -138,8 +134,14 @@ extension MessageBus {
         return try await self.core.publish(
             Request(
                 url: message.parameters.url,
-                passed: .make(message.parameters.passedValues),
-                extras: MessageExtras(headers: message.headers, external: sender)
+                passed: message.parameters.passed,
+                extras: MessageExtras(
+                    payload: message.extras?.payload,
+                    headers: message.headers,
+                    external: sender
+                ),
+                hops: message.hops,
+                expiry: message.expiry
             )
         )
     }
@@ -168,9 +170,9 @@ extension BusCore {
         let handler = Handler(connector: cluster, core: self)
         handler.describe(as: .pattern(pattern))
         // The cluster must not miss a change of the routes after it has joined.
-        let observation = ClusterObservation(end: self.registry.observe(onChange))
+        let endObservation = self.registry.observe(onChange)
         var isJoined = false
-        defer { if !isJoined { observation.end() } }
+        defer { if !isJoined { endObservation() } }
         let id = try self.registry.change { _, connections throws(RoutingError) in
             try self.checkOpen(for: pattern)
             guard connections.cluster == nil else {
@@ -186,22 +188,14 @@ extension BusCore {
                 handler: handler,
                 connector: cluster,
                 fileID: #fileID,
-                line: #line
+                line: #line,
+                onEnd: endObservation
             )
             connections.cluster = (connection, cluster)
             return connection.id
         }
         isJoined = true
-        self.attachments.set(observation)
-        self.publishesToNodes.store(true, ordering: .relaxed)
-        return Registration(pattern: pattern, core: self, target: .cluster(id))
-    }
-
-    func leaveCluster(_ id: Int) {
-        let removed = self.disconnect { $0.id == id }
-        guard removed > 0 else { return }
-        self.attachments.value(of: ClusterObservation.self)?.end()
-        self.publishesToNodes.store(false, ordering: .relaxed)
+        return Registration(pattern: pattern, core: self, target: .connection(id))
     }
 
     /// Publishes a request to the subscribers of other nodes, unless the request came from another node.

@@ -63,6 +63,8 @@ struct Connection: Sendable {
     let connector: any Connector
     let fileID: String
     let line: Int
+    /// A closure that is called when the connection has been removed; nil for no closure.
+    var onEnd: (@Sendable () -> Void)?
 
     /// Returns the text that represents a connection in the place of a route's pattern.
     static func pattern(of scheme: String) -> String { "\(scheme):" }

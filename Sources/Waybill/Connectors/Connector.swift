@@ -163,6 +163,7 @@ extension BusCore {
     @discardableResult
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
         let removed = self.registry.change { _, connections in connections.remove(where: isMeant) }
+        for connection in removed { connection.onEnd?() }
         self.retire(removed.map { .connector($0.handler) })
         if !removed.isEmpty { self.reconfigure() }
         return removed.count

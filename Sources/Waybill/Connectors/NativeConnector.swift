@@ -122,12 +122,7 @@ final class ModuleActions: Sendable {
 
     private func loadActions() -> Actions {
         let routes = self.core.registry.withTable { table in
-            table.routes.compactMap { route -> (RouteID, RouteDescription)? in
-                guard let description = table.handler(for: route.id)?.routeDescription else {
-                    return nil
-                }
-                return (route.id, description)
-            }
+            table.entries.compactMap { route, target in target.routeDescription.map { (route.id, $0) } }
         }
         var actions = Actions()
         for (id, description) in routes {

@@ -11,7 +11,7 @@ final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let registry: RouteRegistry
     let topics: Topics
-    let statistics = Statistics()
+    let statistics: Statistics
     let deadLetters = DeadLetterObservers()
     let uncaught = Locked<UncaughtHandler?>(nil)
     /// The number of calls of ``uncaught``, the handler for URLs without a route, that have not returned.
@@ -38,8 +38,6 @@ final class BusCore: Sendable {
     let exposures: Exposures
     /// The URLs that other processes of the cluster can reach.
     let shares: Exposures
-    /// Whether the bus also sends publications to other processes of the cluster.
-    let publishesToNodes = Atomic<Bool>(false)
 
     /// The default scheme that replaced the configured scheme; nil when the default scheme has not changed.
     let defaultScheme = Locked<String?>(nil)
@@ -57,6 +55,7 @@ final class BusCore: Sendable {
         }
         self.configuration = configuration
         self.time = eventLoops[0].time
+        self.statistics = Statistics(of: shards.map(\.counters))
         self.registry = registry
         self.topics = topics
         self.exposures = Exposures(configuration)
@@ -68,7 +67,6 @@ final class BusCore: Sendable {
             configuration: MailboxConfiguration(),
             limit: configuration.mailboxLimit
         )
-        for shard in shards { self.statistics.open(shard.counters) }
         self.watch(shards[0].eventLoop)
     }
 

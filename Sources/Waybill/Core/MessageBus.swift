@@ -166,14 +166,4 @@ extension MessageBus.Configuration {
         }
         return try self.table(of: Void.self).pattern(text, from: .peer)
     }
-
-    /// Parses a URL.
-    package func address(_ url: String) throws(RoutingError) -> Address {
-        try Address(
-            url,
-            conventions: self.conventions,
-            defaultScheme: self.defaultScheme,
-            limits: self.limits
-        )
-    }
 }

@@ -123,7 +123,7 @@ extension BusCore {
         // Place: decide whether the handler is called now or the message waits.
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
-        guard case .inPlace = place, isImmediate else {
+        guard case .inPlace = place, isImmediate, !handler.isGone else {
             return self.deliverInTask(
                 request,
                 ticket: ticket,
@@ -133,7 +133,7 @@ extension BusCore {
             )
         }
 
-        // Invoke: call the handler. It is registered, because `resolve` has just found it.
+        // Invoke: call the handler.
         let message = request.message(id: ticket.id, parameters: parameters, on: self)
         let outcome = handler.invoke(message, call)
 
@@ -184,17 +184,12 @@ extension BusCore {
         at handler: Handler?,
         to recipient: Recipient
     ) -> (Exchange, Message) {
-        var path: ReturnPath?
-        if recipient.hasReturnLeg, parameters.hasFragment {
-            path = self.returnPath(
-                of: parameters,
-                ticket.id,
-                hops: request.hops,
-                of: request.extras
-            )
-        }
+        let path =
+            recipient.hasReturnLeg
+            ? self.returnPath(of: parameters, ticket.id, hops: request.hops, of: request.extras) : nil
         let exchange = Exchange(
-            ticket,
+            of: ticket.id,
+            ticket: ticket,
             for: request,
             at: handler,
             to: recipient,
@@ -263,12 +258,11 @@ extension BusCore {
         by chain: MiddlewareChain,
         to recipient: Recipient
     ) -> Exchange {
-        let handler = target.handler
         var (exchange, message) = self.exchange(
             request,
             ticket: ticket,
             parameters: parameters,
-            at: handler,
+            at: target.handler,
             to: recipient
         )
         message.keepHeaders()
@@ -280,12 +274,7 @@ extension BusCore {
             deadline: request.expiry
         )
         exchange.startTask(
-            for: TaskWork(
-                message: message,
-                interception: interception,
-                handler: handler,
-                endsTurn: false
-            ),
+            for: TaskWork(message: message, code: .middlewares(interception), endsTurn: false),
             watchedOn: self.watcher(of: request.expiry)
         )
         return exchange

@@ -162,7 +162,7 @@ extension Exchange {
         ///
         /// - Returns: true when the exchange is over, so that the caller must detach the exchange from the
         ///   handler.
-        mutating func attach(_ queued: QueuedTask? = nil) -> Bool {
+        mutating func attach(_ queued: QueuedTask?) -> Bool {
             if self.isOver { return true }
             self.isSuspended = true
             self.suspension.isAttached = true

@@ -20,13 +20,30 @@ private func once() -> Int { 1 }
 
 /// The work of the task that an exchange starts.
 struct TaskWork: Sendable {
+    /// The code that receives the message.
+    enum Code: Sendable {
+        case handler(Handler)
+        /// The middlewares, and then the handler if the message has one.
+        case middlewares(Interception)
+    }
+
     let message: Message
-    /// The delivery through middlewares; nil when the message is not intercepted.
-    let interception: Interception?
-    /// The handler; nil when the intercepted message has no handler.
-    let handler: Handler?
+    let code: Code
     /// Whether the task ends the message's turn in the mailbox.
     let endsTurn: Bool
+
+    /// The handler; nil when the intercepted message has no handler.
+    var handler: Handler? {
+        switch self.code {
+        case .handler(let handler): handler
+        case .middlewares(let interception): interception.target.handler
+        }
+    }
+
+    /// The delivery through middlewares; nil when the message is not intercepted.
+    var interception: Interception? {
+        if case .middlewares(let interception) = self.code { interception } else { nil }
+    }
 
     /// The work of the peer that sent the message; nil if nobody counts it.
     fileprivate var peerWork: ExternalWork? { self.message.extras?.work }
@@ -97,7 +114,7 @@ extension Exchange {
         place: Mailbox.Place,
         watchedOn watcher: EventLoop?
     ) {
-        let work = TaskWork(message: message, interception: nil, handler: handler, endsTurn: true)
+        let work = TaskWork(message: message, code: .handler(handler), endsTurn: true)
         guard case .queue(let takesSlot) = place else {
             return self.startTask(for: work, watchedOn: watcher)
         }
@@ -142,8 +159,11 @@ extension Exchange {
             }
         }
         let shard = self.core.currentShard
-        let actor =
-            work.interception?.isolation(on: shard) ?? work.handler?.isolation ?? self.core.homeMailbox
+        let actor: any LoopBound =
+            switch work.code {
+            case .handler(let handler): handler.isolation
+            case .middlewares(let interception): interception.isolation(on: shard)
+            }
         guard actor.eventLoop.isInEventLoop else {
             return Task.immediate { await self.perform(work, isolation: actor) }
         }
@@ -210,10 +230,9 @@ extension Exchange {
 
 extension TaskWork {
     fileprivate nonisolated(nonsending) func outcome() async -> Outcome {
-        if let interception { return await interception.outcome() }
-        guard let handler else {
-            preconditionFailure("internal error: a message without a handler has no middlewares either")
+        switch self.code {
+        case .handler(let handler): await handler.run(self.message)
+        case .middlewares(let interception): await interception.outcome()
         }
-        return await handler.run(self.message)
     }
 }

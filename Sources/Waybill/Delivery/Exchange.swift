@@ -14,10 +14,8 @@ internal import WaybillRouting
 final class Exchange: Sendable {
     /// The ID of the message.
     let id: CorrelationID
-    let url: String
-    let hops: Int
-    /// The time at which the caller stops waiting.
-    let expiry: Deadline
+    /// The request of the caller.
+    let request: Request
     let recipient: Recipient
     /// The return URL that also receives the value of the reply, or nil.
     let returnPath: ReturnPath?
@@ -31,66 +29,45 @@ final class Exchange: Sendable {
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
 
-    /// Creates the exchange of a message.
+    /// Creates an exchange.
     ///
     /// - Parameters:
-    ///   - ticket: The obligation to settle the message.
+    ///   - id: The ID of the message.
+    ///   - ticket: The obligation to settle the message; nil when other code settles the message.
     ///   - request: The request of the caller.
     ///   - handler: The handler of the message; nil when the message reaches no handler.
     ///   - recipient: The code that receives the outcome.
     ///   - returnPath: The return URL that also receives the value of the reply.
     ///   - caller: The context of the handler that waits for the reply; nil when no handler does.
+    ///   - sent: The message, if no caller awaits it.
     ///   - core: The bus.
     init(
-        _ ticket: consuming MessageTicket,
-        for request: borrowing Request,
+        of id: CorrelationID,
+        ticket: consuming MessageTicket?,
+        for request: Request,
         at handler: Handler?,
         to recipient: Recipient,
         returnPath: ReturnPath? = nil,
         caller: DeliveryContext? = nil,
+        sent: Message? = nil,
         core: BusCore
     ) {
-        self.id = ticket.id
-        self.url = request.url
-        self.hops = request.hops
-        self.expiry = request.expiry
+        self.id = id
+        self.request = request
         self.recipient = recipient
         self.returnPath = returnPath
         self.core = core
         self.caller = caller
-        self.sent = nil
+        self.sent = sent
         self.state = Locked(State(ticket: ticket, handler: handler))
     }
 
-    /// Creates the exchange of a message that no caller awaits.
-    init(sending message: Message, _ ticket: consuming MessageTicket, to handler: Handler?, core: BusCore) {
-        self.id = message.id
-        self.url = message.parameters.url
-        self.hops = message.hops
-        self.expiry = message.expiry
-        self.recipient = .nobody
-        self.returnPath = nil
-        self.core = core
-        self.caller = nil
-        self.sent = message
-        self.state = Locked(State(ticket: ticket, handler: handler))
-    }
+    var url: String { self.request.url }
 
-    /// Creates the exchange of one attempt to deliver a message.
-    ///
-    /// The code that creates this exchange settles the message. The exchange does not.
-    init(attempting message: Message, caller: DeliveryContext?, core: BusCore) {
-        self.id = message.id
-        self.url = message.parameters.url
-        self.hops = message.hops
-        self.expiry = message.expiry
-        self.sent = nil
-        self.recipient = .caller
-        self.returnPath = nil
-        self.core = core
-        self.caller = caller
-        self.state = Locked(State(ticket: nil, handler: nil))
-    }
+    var hops: Int { self.request.hops }
+
+    /// The time at which the caller stops waiting.
+    var expiry: Deadline { self.request.expiry }
 
     /// The number of the task that runs the handler, from ``CurrentTask``; 0 before the handler begins.
     var task: UInt { self.runner.load(ordering: .relaxed) }
@@ -105,7 +82,7 @@ final class Exchange: Sendable {
     /// over.
     func finish(_ outcome: consuming Outcome) {
         if let sent { return self.finish(outcome, of: sent, by: nil) }
-        self.finish(outcome, of: Request(url: self.url), by: nil)
+        self.finish(outcome, of: self.request, by: nil)
     }
 
     /// Ends the exchange and resumes the caller, unless the exchange is already over.

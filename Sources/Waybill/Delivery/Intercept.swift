@@ -21,12 +21,22 @@ extension BusCore {
     /// Adds a middleware.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern of the intercepted URLs; nil for all URLs.
-    ///   - add: Adds the middleware and returns the number by which it is removed.
+    ///   - middleware: The middleware.
+    ///   - scope: A table with the pattern of the intercepted URLs; nil for all URLs.
+    ///   - pattern: The text of the registration.
     /// - Returns: The registration that removes the middleware.
-    func intercept(pattern: String?, _ add: (inout MiddlewareRegistry) -> Int?) -> Registration {
-        let id = self.registry.intercept(add)
-        return Registration(pattern: pattern ?? "**", core: self, target: .middleware(id))
+    func addMiddleware(
+        _ middleware: MiddlewareCode,
+        scope: RouteTable<Void>? = nil,
+        pattern: String = "**"
+    ) -> Registration {
+        let id = self.registry.changeMiddlewares { middlewares in
+            // The default scheme may have changed since the caller made the table.
+            var scope = scope
+            scope?.defaultScheme = self.currentConfiguration.defaultScheme
+            return middlewares.insert(middleware, scope: scope)
+        }
+        return Registration(pattern: pattern, core: self, target: .middleware(id))
     }
 }
 
@@ -98,9 +108,8 @@ final class Interception: Sendable {
     ///
     /// The actor is on the calling thread's loop if that loop belongs to the bus, and on the handler's loop
     /// otherwise.
-    func isolation(on shard: BorrowedShard?) -> LoopIsolation {
-        let mailbox = self.target.handler?.mailbox ?? self.core.homeMailbox
-        return shard?.isolation ?? LoopIsolation(mailbox.eventLoop)
+    func isolation(on shard: BorrowedShard?) -> any LoopBound {
+        shard?.isolation ?? self.target.handler?.mailbox ?? self.core.homeMailbox
     }
 }
 
@@ -126,7 +135,16 @@ extension Interception {
         let url = message.parameters.url
         let deadline = message.expiry
         guard !deadline.hasPassed(by: self.core.time) else { throw .deadlineExceeded(url: url) }
-        let exchange = Exchange(attempting: message, caller: DeliveryContext.waiting, core: self.core)
+        // The code that awaits the first middleware settles the message, so this exchange has no ticket.
+        let exchange = Exchange(
+            of: message.id,
+            ticket: nil,
+            for: Request(of: message),
+            at: nil,
+            to: .caller,
+            caller: DeliveryContext.waiting,
+            core: self.core
+        )
         exchange.expire(at: deadline, on: self.core.currentShard?.eventLoop)
         let rest = Interception(
             message,
@@ -139,13 +157,9 @@ extension Interception {
             attempts: self.attempts,
             earlier: self.attempts?.all ?? []
         )
-        let work = TaskWork(
-            message: message,
-            interception: rest,
-            handler: self.target.handler,
-            endsTurn: false
+        let task = exchange.startAttempt(
+            TaskWork(message: message, code: .middlewares(rest), endsTurn: false)
         )
-        let task = exchange.startAttempt(work)
         self.attempts?.append(task)
         return try await exchange.listen(noListener).value()
     }
@@ -155,7 +169,7 @@ extension Interception {
     func handleInPlace(_ message: Message) -> Outcome? {
         guard case .handler(let handler) = self.target, handler.isImmediate, let shard = handler.shard,
             shard.isCurrent, !handler.isGone, !message.hasDeadline,
-            self.hasWaited || !handler.mailbox.isOccupied, self.earlier.isEmpty
+            self.hasWaited || !handler.mailbox.isOccupied, self.earlier.isEmpty, !self.isLate(message)
         else { return nil }
         if message.hasReturnURL { message.arrive() }
         return handler.invoke(message) { try $0.callBoxed($1) }

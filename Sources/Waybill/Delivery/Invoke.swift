@@ -134,9 +134,7 @@ extension Handler {
     /// of the registration and not the cancellation.
     func reason(for error: any Error, of message: Message) -> RoutingError? {
         let url = message.parameters.url
-        if message.hasDeadline, message.expiry.hasPassed(by: self.core.time) {
-            return .deadlineExceeded(url: url)
-        }
+        if message.expiry.hasPassed(by: self.core.time) { return .deadlineExceeded(url: url) }
         return error is CancellationError && Task.isCancelled && self.isGone ? self.reason(url) : nil
     }
 }

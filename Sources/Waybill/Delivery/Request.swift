@@ -25,6 +25,11 @@ struct Request: Sendable {
         self.expiry = expiry
     }
 
+    /// Creates a request with the URL, the hop count and the deadline of a message.
+    init(of message: Message) {
+        self.init(url: message.parameters.url, hops: message.hops, expiry: message.expiry)
+    }
+
     /// Creates a request from the arguments of a caller.
     init(
         url: String,
@@ -36,7 +41,7 @@ struct Request: Sendable {
     ) {
         self.url = url
         self.passed = .make(parameters)
-        self.extras = .make(headers: headers)
+        self.extras = headers.isEmpty ? nil : MessageExtras(headers: headers)
         self.expiry = Deadline(deadline)
         self.limit(to: timeout, by: time())
     }

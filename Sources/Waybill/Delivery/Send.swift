@@ -132,7 +132,7 @@ extension BusCore {
         if mailbox.isBusy(with: DeliveryContext.waiting?.messages ?? []) {
             return .deadlock(url: request.url)
         }
-        while await !mailbox.waitForSlot(by: self.time, until: request.expiry) {
+        while await !mailbox.waitForSlot(for: handler, by: self.time, until: request.expiry) {
             // The deadline also cancels the task of the sending handler, so check the deadline before the
             // cancellation.
             if request.expiry.hasPassed(by: self.time) { return .deadlineExceeded(url: request.url) }

@@ -222,7 +222,7 @@ extension BusCore {
                     pattern: handler?.pattern ?? error.route,
                     isAwaited: recipient.isAwaited,
                     isPublication: recipient.isPublication || handler?.isSubscriber == true,
-                    time: .now
+                    time: self.time.instant
                 )
             )
         }

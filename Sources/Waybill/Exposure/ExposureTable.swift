@@ -29,11 +29,7 @@ struct ExposureTable: Sendable {
     }
 
     var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {
-        self.tables.flatMap { table in
-            table.routes.compactMap { route in
-                table.handler(for: route.id).map { (route.pattern, $0) }
-            }
-        }
+        self.tables.flatMap { $0.entries.map { ($0.route.pattern, $0.handler) } }
     }
 
     mutating func insert(_ pattern: String, _ operations: ExposedOperations) throws(RoutingError) -> ID {

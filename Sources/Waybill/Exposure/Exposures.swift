@@ -134,9 +134,7 @@ struct VisibleRoutes: Sendable {
     }
 
     /// The descriptions of the visible routes, in the order of registration.
-    var descriptions: [RouteDescription] {
-        self.table.routes.compactMap { self.table.handler(for: $0.id) }
-    }
+    var descriptions: [RouteDescription] { self.table.entries.map(\.handler) }
 
     private func isExposed(
         _ pattern: RoutePattern,

@@ -125,7 +125,7 @@ extension ExternalRequest {
 
     /// Returns whether the deadline that the peer has set has passed, by the clock of a bus.
     package func isOverdue(on bus: MessageBus) -> Bool {
-        self.content.expiry.exists && self.content.expiry.hasPassed(by: bus.core.time)
+        self.content.expiry.hasPassed(by: bus.core.time)
     }
 }
 

@@ -54,9 +54,8 @@ extension BusCore {
         let shared = Set(self.shares.visibleRoutes(of: self).descriptions.map(\.pattern))
         guard !shared.isEmpty else { return [] }
         return self.registry.withTable { table in
-            table.routes.compactMap { route -> RoutingError? in
-                guard shared.contains(route.pattern.text),
-                    let type = table.handler(for: route.id)?.replyType,
+            table.entries.compactMap { route, target -> RoutingError? in
+                guard shared.contains(route.pattern.text), let type = target.replyType,
                     !Self.isTransferable(type)
                 else { return nil }
                 return RoutingError(

@@ -139,16 +139,14 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
         }
     }
 
-    func give(_ value: Value) { self.settle(value) }
-
     func onTimeout(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.onTimeout = body } }
 
     private func timeOut() {
-        self.settle(nil)
+        self.give(nil)
         self.state.withLock { $0.onTimeout.take() }?()
     }
 
-    private func settle(_ value: Value?) {
+    func give(_ value: Value?) {
         let waiter = self.state.withLock { state in
             guard state.value == nil else { return nil as CheckedContinuation<Value?, Never>? }
             state.value = .some(value)

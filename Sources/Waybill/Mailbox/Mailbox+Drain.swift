@@ -50,9 +50,20 @@ extension Mailbox {
                 attempts: self.isSerial ? Interception.Attempts() : nil
             )
         }
-        let exchange = Exchange(sending: message, envelope.ticket, to: handler, core: core)
+        guard let code = interception.map(TaskWork.Code.middlewares) ?? handler.map(TaskWork.Code.handler)
+        else { preconditionFailure("internal error: a message has neither a handler nor middlewares") }
+        let exchange = Exchange(
+            of: message.id,
+            ticket: envelope.ticket,
+            for: Request(of: message),
+            at: handler,
+            to: .nobody,
+            sent: message,
+            core: core
+        )
+        // The timer is late when the handler blocks this loop, but no caller waits for the deadline.
         exchange.startTask(
-            for: TaskWork(message: message, interception: interception, handler: handler, endsTurn: true),
+            for: TaskWork(message: message, code: code, endsTurn: true),
             watchedOn: self.eventLoop
         )
     }

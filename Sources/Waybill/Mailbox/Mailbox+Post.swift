@@ -51,16 +51,21 @@ extension Mailbox {
     /// Waits for a slot.
     ///
     /// - Parameters:
+    ///   - handler: The handler of the message.
     ///   - time: The clock of the deadline.
     ///   - deadline: The time at which the sender stops waiting.
     /// - Returns: Whether the sender has a slot. A sender without a slot must check again whether it was
     ///   cancelled, whether its deadline has passed, and whether the handler is registered.
-    nonisolated(nonsending) func waitForSlot(by time: TimeSource, until deadline: Deadline) async -> Bool {
+    nonisolated(nonsending) func waitForSlot(
+        for handler: Handler,
+        by time: TimeSource,
+        until deadline: Deadline
+    ) async -> Bool {
         let sender = LoopContinuation<Bool>(on: .current)
         var watch: DeadlineWatch?
         defer { watch?.cancel() }
         return await sender.wait(isolation: #isolation) {
-            if !self.withQueue({ $0.addSender(sender) }) { sender.resume(returning: true) }
+            if !self.withQueue({ $0.addSender(sender, to: handler) }) { sender.resume(returning: true) }
             // Set the timer after the sender is added. If the deadline passed before that, the timer would
             // not find the sender.
             if deadline.exists {
@@ -91,11 +96,10 @@ extension Mailbox {
         return self.withQueue { $0.inProgress }.map(messages.contains) ?? false
     }
 
-    /// Rejects the messages whose handlers have been unregistered.
-    ///
-    /// Also resumes all waiting senders, which then check whether their handlers are still registered.
+    /// Rejects the messages whose handlers have been unregistered, and resumes the senders that wait for
+    /// these handlers.
     nonisolated func removeUnreachable() {
-        for sender in self.withQueue({ $0.removeSenders() }) { sender.resume(returning: false) }
+        for sender in self.withQueue({ $0.removeUnreachableSenders() }) { sender.resume(returning: false) }
         var removed = self.withQueue { $0.removeUnreachable() }
         while let entry = removed.popFirst() {
             let handler = entry.handler

@@ -61,7 +61,7 @@ extension MessageBus {
     /// - Parameters:
     ///   - module: The module. It must not have a registered handler yet.
     ///   - configuration: The configuration of the mailbox.
-    /// - Throws: `conflict` if the module already has handlers.
+    /// - Throws: `conflict` if the module already has handlers, or `shutDown`.
     public func configureMailbox(
         of module: some LoopBound,
         _ configuration: MailboxConfiguration
@@ -114,7 +114,13 @@ extension BusCore {
         _ configuration: MailboxConfiguration
     ) throws(RoutingError) {
         let mailbox = self.makeMailbox(of: module, on: module.checkedEventLoop, configuration)
-        guard self.mailboxes.withLock({ $0.join(mailbox, of: module) }) else {
+        let isFirst = try self.mailboxes.withLock { mailboxes throws(RoutingError) in
+            // Check the phase under the lock. The module is then either rejected here, or the shutdown
+            // releases it.
+            try self.checkOpen(for: "")
+            return mailboxes.join(mailbox, of: module)
+        }
+        guard isFirst else {
             throw RoutingError(
                 .conflict,
                 url: "",
@@ -154,6 +160,19 @@ extension BusCore {
         self.mailboxes.withLock { $0.leave(owner) }
     }
 
+    /// Records that a handler of a mailbox's module is registered and holds the module.
+    func releaseModule(of mailbox: Mailbox) {
+        guard let owner = mailbox.owner else { return }
+        self.mailboxes.withLock { $0.releaseModule(owner) }
+    }
+
+    /// Releases the modules that have no registered handler.
+    func releaseAllModules() {
+        // Release the modules outside of the lock. Their deinitializers may use the bus.
+        let modules = self.mailboxes.withLock { $0.releaseAllModules() }
+        _ = consume modules
+    }
+
     private func makeMailbox(
         of actor: any LoopBound,
         on eventLoop: EventLoop,
@@ -177,7 +196,7 @@ struct MailboxRegister {
     private struct Entry {
         let mailbox: Mailbox
         var users = 0
-        /// The module, until its first handler is registered and holds it.
+        /// The module, from its configuration until its first handler is registered and holds it.
         ///
         /// While an entry holds the module, no other object can get the module's identifier.
         var module: (any LoopBound)?
@@ -200,7 +219,6 @@ struct MailboxRegister {
         let owner = ObjectIdentifier(module)
         var entry = self.entries[owner] ?? Entry(mailbox: make())
         entry.users += 1
-        entry.module = nil
         self.entries[owner] = entry
         return entry.mailbox
     }
@@ -212,9 +230,21 @@ struct MailboxRegister {
 
     /// Counts one handler of a module less.
     ///
-    /// The caller must still hold the module.
+    /// The configuration of a module stays when the registration of its first handler fails. The caller must
+    /// still hold the module.
     mutating func leave(_ owner: ObjectIdentifier) {
-        guard let users = self.entries[owner]?.users else { return }
-        if users > 1 { self.entries[owner]?.users = users - 1 } else { self.entries[owner] = nil }
+        guard var entry = self.entries[owner] else { return }
+        entry.users -= 1
+        self.entries[owner] = entry.users > 0 || entry.module != nil ? entry : nil
+    }
+
+    /// Releases a module that has a registered handler.
+    mutating func releaseModule(_ owner: ObjectIdentifier) { self.entries[owner]?.module = nil }
+
+    /// Removes the mailboxes that have no handlers, and returns their modules.
+    mutating func releaseAllModules() -> [any LoopBound] {
+        let unused = self.entries.filter { $0.value.users == 0 }
+        for owner in unused.keys { self.entries[owner] = nil }
+        return unused.values.compactMap(\.module)
     }
 }

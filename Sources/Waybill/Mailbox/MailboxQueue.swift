@@ -85,8 +85,9 @@ struct MailboxQueue: ~Copyable, Sendable {
     private(set) var inProgress: CorrelationID?
     /// Whether the loop drains the queue now or is scheduled to drain it.
     private var isDraining = false
-    /// The tasks that wait for a slot in a mailbox that suspends senders, in the order of arrival.
-    private var senders: Deque<LoopContinuation<Bool>> = []
+    /// The tasks that wait for a slot in a mailbox that suspends senders, in the order of arrival, with the
+    /// handlers of their messages.
+    private var senders: Deque<(task: LoopContinuation<Bool>, handler: Handler)> = []
 
     /// The action that the mailbox must perform after a change of the queue.
     enum Effect: ~Copyable {
@@ -188,16 +189,14 @@ struct MailboxQueue: ~Copyable, Sendable {
         guard task.hasEntered.load(ordering: .relaxed), !task.isResumed else { return false }
         var (first, last) = (0, self.entries.count - 1)
         while first <= last {
-            if self.entries[first].task === task { return self.remove(at: first) }
-            if self.entries[last].task === task { return self.remove(at: last) }
+            let found = self.entries[first].task === task ? first : last
+            if self.entries[found].task === task {
+                self.uncount(self.entries.remove(at: found))
+                return true
+            }
             (first, last) = (first + 1, last - 1)
         }
         return false
-    }
-
-    private mutating func remove(at index: Int) -> Bool {
-        self.uncount(self.entries.remove(at: index))
-        return true
     }
 
     /// Removes and returns the messages whose handlers have been unregistered.
@@ -279,9 +278,9 @@ extension MailboxQueue {
     /// Adds a sender that waits for a slot.
     ///
     /// - Returns: false if the sender was given a slot immediately and does not wait.
-    mutating func addSender(_ sender: LoopContinuation<Bool>) -> Bool {
+    mutating func addSender(_ sender: LoopContinuation<Bool>, to handler: Handler) -> Bool {
         if self.takeSlot() { return false }
-        self.senders.append(sender)
+        self.senders.append((sender, handler))
         return true
     }
 
@@ -291,24 +290,23 @@ extension MailboxQueue {
     mutating func grantSlot() -> LoopContinuation<Bool>? {
         guard !self.isFull, let sender = self.senders.popFirst() else { return nil }
         self.slots += 1
-        return sender
+        return sender.task
     }
 
     /// Removes a sender that no longer waits.
     ///
     /// Returns false when the sender does not wait for a slot.
     mutating func removeSender(_ sender: LoopContinuation<Bool>) -> Bool {
-        guard let index = self.senders.firstIndex(where: { $0 === sender }) else { return false }
+        guard let index = self.senders.firstIndex(where: { $0.task === sender }) else { return false }
         self.senders.remove(at: index)
         return true
     }
 
-    /// Removes and returns all senders.
-    ///
-    /// Each sender must then check whether its handler is still registered.
-    mutating func removeSenders() -> Deque<LoopContinuation<Bool>> {
-        defer { self.senders = [] }
-        return self.senders
+    /// Removes and returns the senders whose handlers have been unregistered.
+    mutating func removeUnreachableSenders() -> [LoopContinuation<Bool>] {
+        let removed = self.senders.filter { $0.handler.isGone }
+        if !removed.isEmpty { self.senders.removeAll { $0.handler.isGone } }
+        return removed.map(\.task)
     }
 }
 

@@ -50,11 +50,6 @@ final class MessageExtras: Sendable {
         self.provenance = provenance
     }
 
-    /// Returns the extras of a request, or nil when the request needs no extras.
-    static func make(headers: [String: String]) -> MessageExtras? {
-        headers.isEmpty ? nil : MessageExtras(headers: headers)
-    }
-
     /// The work that this message causes for its peer; nil if nobody counts it.
     ///
     /// A message to a return URL of a peer is work of the same peer.

@@ -46,19 +46,19 @@ public struct LoggingMiddleware: Middleware {
         if let startLevel {
             logger.log(level: startLevel, "delivering", metadata: self.metadata(message, context))
         }
-        let start = ContinuousClock.now
+        let start = context.now
         do throws(RoutingError) {
             let value = try await next.attempt(message)
             if logger.logLevel <= self.level {
                 var metadata = self.metadata(message, context)
-                metadata["duration"] = "\(ContinuousClock.now - start)"
+                metadata["duration"] = "\(context.now - start)"
                 logger.log(level: self.level, "replied", metadata: metadata)
             }
             return value
         } catch {
             if logger.logLevel <= self.failureLevel {
                 var metadata = self.metadata(message, context)
-                metadata["duration"] = "\(ContinuousClock.now - start)"
+                metadata["duration"] = "\(context.now - start)"
                 metadata["code"] = "\(error.code)"
                 metadata["error"] = "\(error)"
                 logger.log(level: self.failureLevel, "failed", metadata: metadata)

@@ -173,12 +173,12 @@ extension MessageBus {
 
     @usableFromInline
     func use(_ middleware: MiddlewareCode) -> Registration {
-        self.core.intercept(pattern: nil) { $0.insert(middleware, scope: nil) }
+        self.core.addMiddleware(middleware)
     }
 
     @usableFromInline
     func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> Registration {
         let scope = try self.core.currentConfiguration.scope(of: pattern)
-        return self.core.intercept(pattern: pattern) { $0.insert(middleware, scope: scope) }
+        return self.core.addMiddleware(middleware, scope: scope, pattern: pattern)
     }
 }

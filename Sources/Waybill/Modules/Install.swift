@@ -116,7 +116,7 @@ extension BusCore {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"
         let rival = self.registry.withTable { table in
-            table.routes.first { table.handler(for: $0.id)?.routeDescription?.module == name }
+            table.entries.first { $0.handler.routeDescription?.module == name }?.route
         }
         guard let rival else { return error }
         let message = "`\(name)` is installed already (\(rival.fileID):\(rival.line)): \(error.message)"

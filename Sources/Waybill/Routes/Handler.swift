@@ -153,7 +153,7 @@ final class Handler: Sendable {
     /// Returns the reason to reject a message for the handler, or nil to deliver it.
     func rejection(of message: borrowing Message) -> RoutingError? {
         if self.isGone { return self.reason(message.parameters.url) }
-        return message.hasDeadline && message.expiry.hasPassed(by: self.core.time)
+        return message.expiry.hasPassed(by: self.core.time)
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 

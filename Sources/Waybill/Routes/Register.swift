@@ -174,6 +174,7 @@ extension BusCore {
             }
             return (ids, replaced)
         }
+        for handler in targets.flatMap(\.members) { self.releaseModule(of: handler.mailbox) }
         self.retire(replaced)
         return zip(patterns, ids).map { Registration(pattern: $0, core: self, target: .route($1)) }
     }
@@ -185,13 +186,12 @@ extension BusCore {
         case .service(let id): self.endOffer(id)
         case .subscription(let id): self.unsubscribe(id)
         case .middleware(let id?):
-            self.registry.intercept { $0.remove(id) }
+            self.registry.changeMiddlewares { $0.remove(id) }
             self.forget()
         case .middleware(nil): break
         case .exposure(let id, let audience):
             self.exposures(to: audience).hide(id)
             self.registry.noteChange()
-        case .cluster(let id): self.leaveCluster(id)
         }
     }
 
@@ -231,12 +231,13 @@ extension BusCore {
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = self.registry.change { table, connections in
-            let targets = table.routes.map { table.handler(for: $0.id) }
+            let targets = table.entries.map(\.handler)
             table.removeAll()
-            return targets + connections.remove { _ in true }.map { .connector($0.handler) }
+            return (targets: targets, connections: connections.remove { _ in true })
         }
-        self.endTraces(self.registry.intercept { $0.close() })
-        for target in removed.compactMap(\.self) {
+        for connection in removed.connections { connection.onEnd?() }
+        self.endTraces(self.registry.changeMiddlewares { $0.close() })
+        for target in removed.targets + removed.connections.map({ .connector($0.handler) }) {
             target.retire(with: RoutingError.shutDown, exempting: exempt)
         }
         for subscriber in self.topics.close() {
@@ -256,6 +257,7 @@ extension BusCore {
         }
         self.attachments.removeAll()
         self.withdrawAll()
+        self.releaseAllModules()
         self.unwatch()
         self.forget()
         self.closeDeadLetters()

@@ -42,7 +42,7 @@ public struct Registration: Sendable {
     public var kind: Kind {
         switch self.target {
         case .route: .route
-        case .connection, .cluster: .connector
+        case .connection: .connector
         case .service: .service
         case .subscription: .subscription
         case .middleware: .middleware
@@ -70,7 +70,6 @@ public struct Registration: Sendable {
         /// added.
         case middleware(Int?)
         case exposure(ExposureTable.ID, Audience)
-        case cluster(Int)
     }
 
     /// Cancels the registration.

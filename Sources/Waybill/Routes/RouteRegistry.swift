@@ -34,6 +34,8 @@ final class RouteRegistry: Sendable {
     ///
     /// Each delivery reads this flag first, so that a bus without middlewares does not look for the chain.
     let isPlain = Atomic<Bool>(true)
+    /// Whether the bus has joined a cluster, to which it also sends publications.
+    let hasCluster = Atomic<Bool>(false)
     let routes: Versioned<Routes>
     private let observers = Locked(Numbered<@Sendable () -> Void>())
 
@@ -49,12 +51,15 @@ final class RouteRegistry: Sendable {
     ) throws(Failure) -> Result {
         defer { self.noteChange() }
         return try self.routes.change { routes throws(Failure) in
-            try body(&routes.table, &routes.connections)
+            defer { self.hasCluster.store(routes.connections.cluster != nil, ordering: .relaxed) }
+            return try body(&routes.table, &routes.connections)
         }
     }
 
     /// Calls a closure after each change of the routes or of the exposed patterns, on the thread that made
     /// the change.
+    ///
+    /// The bus may hold locks when it calls the closure, so the closure must not call the bus.
     ///
     /// - Returns: A closure that ends the observation.
     func observe(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
@@ -74,7 +79,7 @@ final class RouteRegistry: Sendable {
     /// Changes the middlewares.
     ///
     /// Messages that are routed after the change pass through the new middlewares.
-    func intercept<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {
+    func changeMiddlewares<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {
         self.routes.changeSmallPart { routes in
             let result = body(&routes.middlewares)
             routes.chain = routes.middlewares.chain
@@ -97,8 +102,7 @@ final class RouteRegistry: Sendable {
     /// All registered handlers: the handlers of every instance of each route, and of all connectors.
     var handlers: [Handler] {
         self.routes.readUnderLock { routes in
-            routes.table.routes.flatMap { routes.table.handler(for: $0.id)?.members ?? [] }
-                + routes.connections.all.map(\.handler)
+            routes.table.entries.flatMap(\.handler.members) + routes.connections.all.map(\.handler)
         }
     }
 

@@ -55,7 +55,8 @@ extension MessageBus {
 
     /// Calls a closure after each change of the routes or of the exposed or shared patterns.
     ///
-    /// - Parameter observer: The closure, which runs on the thread that made the change and must not block.
+    /// - Parameter observer: The closure, which runs on the thread that made the change. The bus may hold
+    ///   locks when it calls the closure, so the closure must neither block nor call the bus.
     /// - Returns: A closure that ends the observation.
     package func observeRoutes(_ observer: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         self.core.registry.observe(observer)
@@ -63,8 +64,7 @@ extension MessageBus {
 
     /// The routes that are visible to peers, with their parsed patterns and their descriptions.
     package var describedExposedRoutes: [(pattern: RoutePattern, description: RouteDescription)] {
-        let table = self.core.exposures.visibleRoutes(of: self.core).table
-        return table.routes.compactMap { route in table.handler(for: route.id).map { (route.pattern, $0) } }
+        self.core.exposures.visibleRoutes(of: self.core).table.entries.map { ($0.route.pattern, $0.handler) }
     }
 }
 
@@ -72,10 +72,8 @@ extension BusCore {
     /// The registered routes and their descriptions, in the order of registration.
     var describedRoutes: [(route: Route, description: RouteDescription)] {
         self.registry.withTable { table in
-            table.routes.map { route in
-                let target = table.handler(for: route.id)
-                if let description = target?.routeDescription { return (route, description) }
-                return (route, RouteDescription(of: route, reply: target?.replyType))
+            table.entries.map { route, target in
+                (route, target.routeDescription ?? RouteDescription(of: route, reply: target.replyType))
             }
         }
     }

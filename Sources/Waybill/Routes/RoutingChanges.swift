@@ -60,7 +60,7 @@ extension BusCore {
         self.defaultSchemeChange.withLock { _ in
             self.defaultScheme.withLock { $0 = scheme }
             self.registry.change { table, _ in table.defaultScheme = scheme }
-            self.registry.intercept { $0.setDefaultScheme(scheme) }
+            self.registry.changeMiddlewares { $0.setDefaultScheme(scheme) }
             self.topics.setDefaultScheme(scheme)
             self.exposures.setDefaultScheme(scheme)
             self.shares.setDefaultScheme(scheme)

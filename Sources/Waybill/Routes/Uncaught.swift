@@ -24,9 +24,12 @@ extension MessageBus {
         includingPublished: Bool = false,
         _ handler: @escaping @Sendable (Message) -> Void
     ) {
-        self.core.uncaught.withLock {
-            $0 = UncaughtHandler(includesPublished: includingPublished, body: handler)
+        // Release the earlier handler outside of the lock. The deinitializer of an object that it holds may
+        // use the bus.
+        let earlier = self.core.uncaught.withLock {
+            Swift.exchange(&$0, with: UncaughtHandler(includesPublished: includingPublished, body: handler))
         }
+        _ = consume earlier
     }
 }
 

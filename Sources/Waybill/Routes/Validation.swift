@@ -52,21 +52,15 @@ extension BusCore {
     /// Returns an error for each route without a handler.
     func routesWithoutHandler() -> [RoutingError] {
         self.registry.withTable { table in
-            table.routes.compactMap { route -> RoutingError? in
-                guard let target = table.handler(for: route.id) else { return nil }
+            table.entries.compactMap { route, target -> RoutingError? in
                 let pattern = route.pattern.text
                 if case .unbound(let entry) = target.description {
                     let error = RoutingError.unbound(entry)
                     return RoutingError(error.code, url: pattern, message: error.message)
                 }
-                let hasStopped = target.members.allSatisfy { $0.mailbox.eventLoop.isShutDown || $0.isGone }
-                return hasStopped
-                    ? RoutingError(
-                        .noHandler,
-                        url: pattern,
-                        message: RoutingError.loopShutDown(url: "").message
-                    )
-                    : nil
+                if target.canBeReached { return nil }
+                let message = RoutingError.loopShutDown(url: "").message
+                return RoutingError(.noHandler, url: pattern, message: message)
             }
         }
     }

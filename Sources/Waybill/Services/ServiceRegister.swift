@@ -16,14 +16,15 @@ struct ServiceRegister {
     ///
     /// With conventions that allow a replacement, the service replaces an existing service.
     ///
-    /// - Returns: The ID of the service.
+    /// - Returns: The ID of the service, and the replaced service, which the caller must release outside of
+    ///   the lock.
     /// - Throws: `conflict` with the file and line of the existing provider.
     mutating func add(
         _ offer: ServiceOffer,
         fileID: String,
         line: Int,
         replaces: Bool
-    ) throws(RoutingError) -> Int {
+    ) throws(RoutingError) -> (id: Int, replaced: ServiceOffer?) {
         if let rival = self.entries[offer.key], !replaces {
             throw RoutingError(
                 .conflict,
@@ -32,8 +33,8 @@ struct ServiceRegister {
             )
         }
         self.lastID += 1
-        self.entries[offer.key] = Entry(id: self.lastID, offer: offer, fileID: fileID, line: line)
-        return self.lastID
+        let entry = Entry(id: self.lastID, offer: offer, fileID: fileID, line: line)
+        return (self.lastID, self.entries.updateValue(entry, forKey: offer.key)?.offer)
     }
 
     mutating func remove(_ id: Int) -> ServiceOffer? {

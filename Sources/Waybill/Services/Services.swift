@@ -110,23 +110,23 @@ extension BusCore {
     ) throws(RoutingError) -> [Registration] {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
-        let ids = try self.services.withLock { register throws(RoutingError) in
+        let added = try self.services.withLock { register throws(RoutingError) in
             // Check the phase under the lock. The services are then either rejected here, or they are in the
             // register when the shutdown empties the register.
             try self.checkOpen(for: "")
-            var ids: [Int] = []
+            var added: [(id: Int, replaced: ServiceOffer?)] = []
             do throws(RoutingError) {
                 for offer in offers {
-                    ids.append(try register.add(offer, fileID: fileID, line: line, replaces: replaces))
+                    added.append(try register.add(offer, fileID: fileID, line: line, replaces: replaces))
                 }
             } catch {
-                for id in ids { _ = register.remove(id) }
+                for one in added { _ = register.remove(one.id) }
                 throw error
             }
-            return ids
+            return added
         }
-        return zip(offers, ids).map {
-            Registration(pattern: "\($0.key)", core: self, target: .service($1))
+        return zip(offers, added).map {
+            Registration(pattern: "\($0.key)", core: self, target: .service($1.id))
         }
     }
 

@@ -37,8 +37,6 @@ public struct BusStatistics: Sendable, Equatable {
     var ended: Int { self.replied + self.failed + self.expired + self.cancelled + self.deadLettered }
 
     mutating func include(_ counters: borrowing OutcomeCounters) {
-        // Read the outcomes before the sent messages. A message that ends between the two reads then counts
-        // as in flight, and the number of messages in flight is never negative.
         self.replied += counters.replied.load(ordering: .acquiring)
         self.failed += counters.failed.load(ordering: .acquiring)
         self.expired += counters.expired.load(ordering: .acquiring)
@@ -126,18 +124,16 @@ extension MessageBus {
     /// The numbers are read one after the other, so their sums are exact only while no message is delivered.
     /// Reading the property visits all routes, so do not read it with every message.
     public var routeStatistics: [RouteStatistics] {
-        let routes = try? self.core.registry.withTable { table throws(RoutingError) in
-            table.routes.compactMap { route in
-                table.handler(for: route.id).map { target in
-                    RouteStatistics(
-                        pattern: "\(route.pattern)",
-                        fileID: route.fileID,
-                        line: route.line,
-                        counts: target.statistics
-                    )
-                }
+        let routes = self.core.registry.withTable { table in
+            table.entries.map { route, target in
+                RouteStatistics(
+                    pattern: "\(route.pattern)",
+                    fileID: route.fileID,
+                    line: route.line,
+                    counts: target.statistics
+                )
             }
         }
-        return (routes ?? []) + self.core.registry.connections.all.map(\.statistics)
+        return routes + self.core.registry.connections.all.map(\.statistics)
     }
 }

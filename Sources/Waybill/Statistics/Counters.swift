@@ -117,9 +117,10 @@ final class Statistics: Sendable {
     let shared = Counters()
 
     private let ids = Atomic<UInt64>(CorrelationID.newBlock())
-    private let shards = Locked<[Counters]>([])
+    /// The counters of the loops of the bus.
+    private let loops: [Counters]
 
-    func open(_ counters: Counters) { self.shards.withLock { $0.append(counters) } }
+    init(of loops: [Counters]) { self.loops = loops }
 
     /// Returns the ID of a message from a thread that runs no loop of the bus.
     func nextID() -> CorrelationID {
@@ -127,8 +128,10 @@ final class Statistics: Sendable {
     }
 
     var current: BusStatistics {
-        let all = self.shards.withLock { $0 } + [self.shared]
+        let all = self.loops + [self.shared]
         var statistics = BusStatistics()
+        // Read the outcomes before the sent messages. A message that ends between the two reads then counts
+        // as in flight, and the number of messages in flight is never negative.
         for counters in all { statistics.include(counters.ended) }
         for counters in all { statistics.sent += counters.sent.load(ordering: .acquiring) }
         return statistics

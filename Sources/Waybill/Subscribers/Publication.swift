@@ -28,8 +28,7 @@ extension BusCore {
             await self.yieldThread()
             return 0
         }
-        while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
-        if publication.isAwaited { return await self.finish(publication) }
+        if !self.deliver(&publication) || publication.isAwaited { return await self.resume(publication) }
         // Yield even if no subscriber suspends. Otherwise code that publishes in a loop would never release
         // its thread of the global pool.
         await self.yieldThread()
@@ -49,7 +48,7 @@ extension BusCore {
         let (matched, address) = try self.matched(of: request.url)
         if isExternal { request = self.keepingPath(request, to: matched.parameters) }
         var isElsewhere = false
-        if self.publishesToNodes.load(ordering: .relaxed) {
+        if self.registry.hasCluster.load(ordering: .relaxed) {
             isElsewhere = self.publishToNodes(request, address)
         }
         if matched.isEmpty {

@@ -141,10 +141,13 @@ extension BusCore {
 
     func subscribe(_ subscriber: Subscriber, to pattern: RoutePattern) throws(RoutingError) -> Registration {
         try self.checkOpen(for: pattern.text)
-        let configuration = self.currentConfiguration
-        let id = try self.topics.subscribe(subscriber, to: pattern) { configuration.table(of: Int.self) }
-        guard let id else { throw .shutDown(url: pattern.text) }
+        // Describe the handler first, because a publication reaches it as soon as it is in the table.
         subscriber.handler?.describe(as: .subscription(pattern.text))
+        let id = try self.topics.subscribe(subscriber, to: pattern) {
+            self.currentConfiguration.table(of: Int.self)
+        }
+        guard let id else { throw .shutDown(url: pattern.text) }
+        if let handler = subscriber.handler { self.releaseModule(of: handler.mailbox) }
         return Registration(pattern: pattern.text, core: self, target: .subscription(id))
     }
 

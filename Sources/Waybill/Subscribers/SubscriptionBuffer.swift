@@ -41,29 +41,25 @@ final class SubscriptionBuffer: Sendable {
         return offer
     }
 
-    /// Removes and returns the next message.
-    ///
-    /// Returns nil when the buffer is empty. `isOver` is true when the buffer has ended.
-    func take() -> (message: UnreadMessage?, isOver: Bool) {
-        switch self.state.withLock({ $0.takeFirst() }) {
-        case .message(let message, let queued):
-            queued?.end(.placed)
-            return (message, false)
-        case .end: return (nil, true)
-        case .none: return (nil, false)
-        }
+    /// Removes the next message.
+    func take() -> SubscriptionBufferState.Reading {
+        self.placed(self.state.withLock { $0.takeFirst() })
     }
 
     /// Resumes a reader with the next message when a message is available, or with nil when the buffer has
     /// ended.
     func read(_ reader: Reader) {
-        switch self.state.withLock({ $0.read(reader) }) {
-        case .message(let message, let queued):
-            queued?.end(.placed)
-            reader.resume(returning: message)
+        switch self.placed(self.state.withLock({ $0.read(reader) })) {
+        case .message(let message, _): reader.resume(returning: message)
         case .end: reader.resume(returning: nil)
         case .none: break
         }
+    }
+
+    /// Resumes the publisher whose message has got the place of the message that was read.
+    private func placed(_ reading: SubscriptionBufferState.Reading) -> SubscriptionBufferState.Reading {
+        if case .message(_, let queued) = reading { queued?.end(.placed) }
+        return reading
     }
 
     /// Removes a message from the queue of messages whose publishers wait.
@@ -73,8 +69,13 @@ final class SubscriptionBuffer: Sendable {
 
     /// Settles a message that will not be read.
     func drop(_ unread: UnreadMessage, _ error: RoutingError, isLogged: Bool = true) {
+        self.fail(unread, error, for: .subscriber(isLogged: isLogged))
+    }
+
+    /// Settles a message with a failure.
+    func fail(_ unread: UnreadMessage, _ error: RoutingError, for recipient: Recipient) {
         let error = error.at(route: self.pattern, module: nil)
-        self.core.settle(unread, as: .failed(error), for: .subscriber(isLogged: isLogged))
+        self.core.settle(unread, as: .failed(error), for: recipient)
     }
 
     /// Ends the buffer, which then rejects all messages.
@@ -166,7 +167,7 @@ extension BusCore {
         }
         watch?.cancel()
         guard case .failed(let error) = end else { return true }
-        self.settle(queued.unread, as: .failed(error), for: .publisher)
+        queued.buffer.fail(queued.unread, error, for: .publisher)
         return false
     }
 }

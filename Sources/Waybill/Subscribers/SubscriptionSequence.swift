@@ -73,15 +73,16 @@ final class SubscriptionReader: Sendable {
         while true {
             await EventLoop.yieldIfDue()
             if Task.isCancelled { self.subscription.cancel() }
-            let taken = self.buffer.take()
-            if taken.isOver { return nil }
-            guard let unread = if let message = taken.message { message } else { await self.wait() } else {
-                return nil
-            }
+            let next: UnreadMessage? =
+                switch self.buffer.take() {
+                case .message(let message, _): message
+                case .end: nil
+                case .none: await self.wait()
+                }
+            guard let unread = next else { return nil }
             let (core, message) = (self.buffer.core, unread.message)
             if message.expiry.hasPassed(by: core.time) {
-                let error = RoutingError.deadlineExceeded(url: message.parameters.url)
-                core.settle(unread, as: .failed(error), for: .publisher)
+                self.buffer.fail(unread, .deadlineExceeded(url: message.parameters.url), for: .publisher)
             } else if let chain = unread.chain {
                 if let message = await self.pass(unread, through: chain) { return message }
             } else {

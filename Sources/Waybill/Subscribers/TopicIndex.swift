@@ -32,6 +32,7 @@ struct TopicIndex: Sendable {
     }
 
     private struct Topic {
+        let pattern: RoutePattern
         var shapes: [Int] = []
         var ids: [Int] = []
         var subscribers: [Subscriber] = []
@@ -58,7 +59,7 @@ struct TopicIndex: Sendable {
         _ pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
     ) throws(RoutingError) -> Int {
-        let topic = self.topics.insert(Topic())
+        let topic = self.topics.insert(Topic(pattern: pattern))
         for pattern in pattern.expansions {
             do throws(RoutingError) {
                 let shape = try self.shape(of: pattern, makeTable: makeTable)
@@ -105,23 +106,27 @@ struct TopicIndex: Sendable {
     /// Removes a subscriber.
     ///
     /// When the topic has no more subscribers, removes the topic too.
-    mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, isLast: Bool)? {
+    ///
+    /// - Returns: The subscriber, and the pattern of the topic if the topic was removed; nil when the
+    ///   subscriber does not exist.
+    mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, topic: RoutePattern?)? {
         guard self.topics.has(topic), let index = self.index(of: id, in: topic) else { return nil }
         self.topics[topic].ids.remove(at: index)
         let subscriber = self.topics[topic].subscribers.remove(at: index)
-        guard self.topics[topic].ids.isEmpty else { return (subscriber, false) }
-        self.removeTopic(topic)
-        return (subscriber, true)
+        guard self.topics[topic].ids.isEmpty else { return (subscriber, nil) }
+        return (subscriber, self.removeTopic(topic))
     }
 
-    private mutating func removeTopic(_ topic: Int) {
+    /// Removes a topic, and returns its pattern.
+    @discardableResult
+    private mutating func removeTopic(_ topic: Int) -> RoutePattern {
         for number in self.topics[topic].shapes {
             self.shapes[number].members.removeAll { $0.topic == topic }
             guard self.shapes[number].members.isEmpty else { continue }
             let shape = self.shapes.take(number)
             self.tables[shape.table].remove(shape.route)
         }
-        _ = self.topics.take(topic)
+        return self.topics.take(topic).pattern
     }
 
     /// Returns the index of a subscriber.

@@ -8,7 +8,6 @@ final class Topics: Sendable {
     struct Content: VersionedValue {
         fileprivate(set) var table = TopicIndex()
         fileprivate var numbers: [RoutePattern: Int] = [:]
-        fileprivate var patterns: [Int: RoutePattern] = [:]
         fileprivate var lastID = 0
         fileprivate var isClosed = false
 
@@ -35,7 +34,6 @@ final class Topics: Sendable {
             } else {
                 topic = try content.table.insert(pattern, makeTable: makeTable)
                 content.numbers[pattern] = topic
-                content.patterns[topic] = pattern
             }
             content.lastID += 1
             content.table.insert(subscriber, id: content.lastID, to: topic)
@@ -51,9 +49,7 @@ final class Topics: Sendable {
             guard let removed = content.table.remove(id: subscriber.id, from: subscriber.topic) else {
                 return nil
             }
-            if removed.isLast, let pattern = content.patterns.removeValue(forKey: subscriber.topic) {
-                content.numbers[pattern] = nil
-            }
+            if let pattern = removed.topic { content.numbers[pattern] = nil }
             return removed.subscriber
         }
     }

@@ -10,14 +10,12 @@ extension MessageBus {
     /// The loads of the mailboxes of the current routes, in the order of registration.
     package var routeLoads: [RouteLoad] {
         self.core.registry.withTable { table in
-            table.routes.compactMap { route in
-                table.handler(for: route.id).map { target in
-                    RouteLoad(
-                        pattern: route.pattern.text,
-                        waiting: target.members.reduce(0) { $0 + $1.mailbox.waiting },
-                        limit: target.members.first?.mailbox.limit ?? 0
-                    )
-                }
+            table.entries.map { route, target in
+                RouteLoad(
+                    pattern: route.pattern.text,
+                    waiting: target.members.reduce(0) { $0 + $1.mailbox.waiting },
+                    limit: target.members.first?.mailbox.limit ?? 0
+                )
             }
         }
     }

@@ -27,7 +27,7 @@ extension MessageBus {
             if let pattern { try self.core.currentConfiguration.scope(of: pattern) } else { nil }
         let (observer, stream) = Observer<MessageTrace.Event>.buffered(limit: bufferLimit)
         let wiretap = MiddlewareCode(Wiretap(observer))
-        let registration = self.core.intercept(pattern: pattern) { $0.insert(wiretap, scope: scope) }
+        let registration = self.core.addMiddleware(wiretap, scope: scope, pattern: pattern ?? "**")
         return MessageTrace(
             tap: MessageTrace.Tap(stream, observer: observer, registration: registration)
         )

@@ -74,8 +74,7 @@ extension MessageBus {
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
     ) -> Registration {
-        let wiretap = MiddlewareCode(Wiretap(Observer(events)))
-        return self.core.intercept(pattern: nil) { $0.insert(wiretap, scope: nil) }
+        self.core.addMiddleware(MiddlewareCode(Wiretap(Observer(events))))
     }
 
     /// Reports every dead letter to a closure, before the dead letter is counted.

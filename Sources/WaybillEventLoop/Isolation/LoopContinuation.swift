@@ -58,12 +58,4 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
         unsafe self.value = value
         self.task.resume()
     }
-
-    /// Resumes the task on the default executor; must be called once.
-    ///
-    /// Use this method for a loop that has possibly stopped.
-    package func resumeElsewhere(returning value: Value) {
-        unsafe self.value = value
-        self.task.resumeElsewhere()
-    }
 }

@@ -55,11 +55,6 @@ package actor SuspendedTask: SerialExecutor {
     /// thread, and must not be code of a task.
     package nonisolated func resumeInPlace() { self.job.resume(.inPlace) }
 
-    /// Resumes the task on the default executor; must be called once.
-    ///
-    /// Use this method for a loop that has possibly stopped.
-    package nonisolated func resumeElsewhere() { self.job.resume(.elsewhere) }
-
     /// Stores the job of the waiting task; the runtime calls this method.
     package nonisolated func enqueue(_ job: consuming ExecutorJob) { self.job.enqueue(job) }
 

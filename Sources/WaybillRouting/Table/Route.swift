@@ -36,6 +36,11 @@ extension RouteTable {
     /// The routes of the table, in the order of their registration.
     public var routes: [Route] { self.trie.allRoutes }
 
+    /// The routes of the table with their handlers, in the order of their registration.
+    package var entries: [(route: Route, handler: Handler)] {
+        self.routes.compactMap { route in self.handler(for: route.id).map { (route, $0) } }
+    }
+
     /// Parses a pattern with the table's conventions, as an insertion does.
     package func pattern(
         _ text: String,

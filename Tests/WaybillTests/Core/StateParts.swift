@@ -27,7 +27,15 @@ struct StateParts {
 
     /// Creates an exchange that is over when it is finished, and is not counted.
     func exchange(_ id: Int) -> Exchange {
-        Exchange(attempting: self.message(id), caller: nil, core: self.core)
+        let message = self.message(id)
+        return Exchange(
+            of: message.id,
+            ticket: nil,
+            for: Request(of: message),
+            at: nil,
+            to: .caller,
+            core: self.core
+        )
     }
 
     /// Creates a message that no caller awaits, and that must be settled.

@@ -218,4 +218,29 @@ struct DeadLetterTests {
             #expect(letter.pattern == "app://x/:n" && letter.error.route == "app://x/:n")
         }
     }
+
+    @Test func `a dead letter of an awaited message has the values and the origin of its sender`() async throws {
+        let bus = self.bus
+        let letters = bus.deadLetters
+        let started = Gate()
+        let registration = try bus.register("app://slow/:id") { _ in
+            started.open()
+            try await Task.sleep(for: .seconds(60))
+        }
+        try bus.expose("app://slow/**")
+        let request = ExternalRequest(
+            url: "app://slow/7?a=1",
+            parameters: ["b": 2],
+            headers: ["c": "3"],
+            origin: .peer
+        )
+        async let error = failure { try await bus.route(request) }
+        await started.wait()
+        registration.cancel()
+        #expect(await error?.code == .noHandler)
+        let letter = try #require(await self.letters(letters, count: 1).first)
+        #expect(letter.isAwaited && letter.pattern == "app://slow/:id")
+        #expect(letter.message?.parameters["a"] == "1" && letter.message?.parameters["b"] == "2")
+        #expect(letter.message?.headers == ["c": "3"] && letter.message?.origin == .peer)
+    }
 }

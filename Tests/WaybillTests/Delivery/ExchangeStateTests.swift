@@ -23,7 +23,7 @@ struct ExchangeStateTests {
         let handler = try StateParts().handler()
         var state = Exchange.State(ticket: nil, handler: handler)
         let task = HandlerTask {}
-        let isOver = [state.attach(), state.bind(task: task)]
+        let isOver = [state.attach(nil), state.bind(task: task)]
         guard let ending = state.end() else {
             Issue.record("the exchange has ended before")
             return
@@ -32,7 +32,7 @@ struct ExchangeStateTests {
         #expect(isOver == [false, false] && ended === handler)
         #expect(waiting?.isAttached == true && waiting?.task == task)
         let isEndedAgain = state.end() != nil
-        let late = [state.attach(), state.bind(task: task)]
+        let late = [state.attach(nil), state.bind(task: task)]
         #expect(!isEndedAgain && late == [true, true] && state.isOver)
     }
 
@@ -40,8 +40,10 @@ struct ExchangeStateTests {
     func `a message ends once when its exchange has finished and is then cancelled`() throws {
         let parts = try StateParts()
         let request = Request(url: "app://state")
+        let ticket = parts.core.open(on: nil)
         let exchange = Exchange(
-            parts.core.open(on: nil),
+            of: ticket.id,
+            ticket: ticket,
             for: request,
             at: nil,
             to: .caller,
@@ -237,7 +239,7 @@ private struct ExchangeRun: ~Copyable {
     }
 
     private mutating func attach() -> (String, String, String) {
-        let actual = self.state.attach()
+        let actual = self.state.attach(nil)
         if !self.isOver { self.isAttached = true }
         return ("attach", "\(actual)", "\(self.isOver)")
     }

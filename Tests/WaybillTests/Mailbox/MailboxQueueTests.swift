@@ -78,15 +78,17 @@ struct MailboxQueueTests {
         defer { queue.settleAll() }
         let (first, second) = (LoopContinuation<Bool>(on: nil), LoopContinuation<Bool>(on: nil))
         _ = queue.send(1, parts)
-        let waits = [queue.addSender(first), queue.addSender(second)]
+        let (gone, other) = (parts.handler(), parts.handler())
+        let waits = [queue.addSender(first, to: gone), queue.addSender(second, to: other)]
         _ = queue.nextID()
         let isTaken = queue.takeSlot()
         #expect(waits == [true, true] && !isTaken)
         let granted = queue.grantSlot()
         let none = queue.grantSlot()
         #expect(granted === first && none == nil)
-        let left = Array(queue.removeSenders())
-        #expect(left.count == 1 && left.first === second)
+        gone.retire { .unregistered(url: $0) }
+        let unreachable = queue.removeUnreachableSenders()
+        #expect(unreachable.isEmpty && queue.removeSender(second))
     }
 }
 
@@ -95,7 +97,7 @@ private struct QueueRun: ~Copyable {
     enum Operation: CaseIterable {
         case send, sendInSlot, wait, waitWithSlot, waitWithExchange, start, next, end
         case withdraw, endExchange, unregister
-        case takeSlot, waitForSlot, grantSlot, withdrawSender, removeSenders
+        case takeSlot, waitForSlot, grantSlot, withdrawSender
     }
 
     private let parts: StateParts
@@ -176,7 +178,11 @@ private struct QueueRun: ~Copyable {
         case .waitForSlot:
             let sender = LoopContinuation<Bool>(on: nil)
             self.senders.append(sender)
-            return ("\(self.queue.addSender(sender))", "\(self.model.waitForSlot(self.senders.count - 1))")
+            let handler = self.generator.number(below: self.handlers.count)
+            return (
+                "\(self.queue.addSender(sender, to: self.handlers[handler]))",
+                "\(self.model.waitForSlot(self.senders.count - 1, of: handler))"
+            )
         case .grantSlot:
             let granted = self.queue.grantSlot().flatMap { sender in self.senders.firstIndex { $0 === sender }
             }
@@ -188,10 +194,6 @@ private struct QueueRun: ~Copyable {
             return (
                 "\(self.queue.removeSender(self.senders[sender]))", "\(self.model.withdrawSender(sender))"
             )
-        case .removeSenders:
-            let removed = Array(self.queue.removeSenders())
-            let numbers = removed.map { sender in self.senders.firstIndex { $0 === sender } }
-            return (numbers.description, self.model.removeSenders().map(Optional.some).description)
         }
     }
 
@@ -219,7 +221,13 @@ private struct QueueRun: ~Copyable {
         var removed = self.queue.removeUnreachable()
         var ids: [Int] = []
         while let entry = removed.popFirst() { ids.append(entry.settle()) }
-        return (ids.description, self.model.remove(handler: index).description)
+        let senders = self.queue.removeUnreachableSenders().map { sender in
+            self.senders.firstIndex { $0 === sender }
+        }
+        return (
+            "\(ids) \(senders)",
+            "\(self.model.remove(handler: index)) \(self.model.removeSenders(of: index).map(Optional.some))"
+        )
     }
 
     /// Returns the ID of a new message, and its handler.
@@ -249,7 +257,7 @@ private struct QueueModel {
     private(set) var isDraining = false
     /// The slots of senders that have not sent yet.
     private(set) var granted = 0
-    private var senders: [Int] = []
+    private var senders: [(number: Int, handler: Int)] = []
 
     init(limit: Int, whenFull: MailboxConfiguration.Overflow, isSerial: Bool) {
         self.limit = limit
@@ -329,26 +337,26 @@ private struct QueueModel {
         return true
     }
 
-    mutating func waitForSlot(_ sender: Int) -> Bool {
+    mutating func waitForSlot(_ sender: Int, of handler: Int) -> Bool {
         if self.takeSlot() { return false }
-        self.senders.append(sender)
+        self.senders.append((sender, handler))
         return true
     }
 
     mutating func grantSlot() -> Int? {
         guard !self.isFull, !self.senders.isEmpty else { return nil }
         self.granted += 1
-        return self.senders.removeFirst()
+        return self.senders.removeFirst().number
     }
 
     mutating func withdrawSender(_ sender: Int) -> Bool {
-        defer { self.senders.removeAll { $0 == sender } }
-        return self.senders.contains(sender)
+        defer { self.senders.removeAll { $0.number == sender } }
+        return self.senders.contains { $0.number == sender }
     }
 
-    mutating func removeSenders() -> [Int] {
-        defer { self.senders = [] }
-        return self.senders
+    mutating func removeSenders(of handler: Int) -> [Int] {
+        defer { self.senders.removeAll { $0.handler == handler } }
+        return self.senders.filter { $0.handler == handler }.map(\.number)
     }
 
     /// Returns whether the loop must be told that a message can start.

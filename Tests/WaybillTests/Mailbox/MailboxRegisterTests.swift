@@ -14,32 +14,38 @@ struct MailboxRegisterTests {
             var generator = SeededGenerator(seed: seed)
             let modules = (0..<3).map { _ in Owner() }
             var register = MailboxRegister()
-            // The mailbox of each module, and the number of its handlers.
-            var model: [Int: (mailbox: Mailbox, handlers: Int)] = [:]
+            // The mailbox of each module, the number of its handlers, and whether the register holds the
+            // module.
+            var model: [Int: (mailbox: Mailbox, handlers: Int, isHeld: Bool)] = [:]
             for step in 0..<100 {
                 let number = generator.number(below: modules.count)
                 let module = modules[number]
                 let entry = model[number]
-                switch generator.number(below: 4) {
+                switch generator.number(below: 5) {
                 case 0:
                     let mailbox = parts.mailbox()
                     let isAdded = register.join(mailbox, of: module)
                     try #require(isAdded == (entry?.handlers ?? 0 == 0), "seed \(seed), step \(step)")
-                    if isAdded { model[number] = (mailbox, 0) }
+                    if isAdded { model[number] = (mailbox, 0, true) }
                 case 1:
                     let new = parts.mailbox()
                     let mailbox = register.join(module) { new }
                     try #require(mailbox === (entry?.mailbox ?? new), "seed \(seed), step \(step)")
-                    model[number] = (mailbox, (entry?.handlers ?? 0) + 1)
+                    model[number] = (mailbox, (entry?.handlers ?? 0) + 1, entry?.isHeld ?? false)
                 case 2:
                     // A further handler of a module that has one already joins its mailbox.
                     guard let entry, entry.handlers > 0 else { continue }
                     register.rejoin(ObjectIdentifier(module))
                     model[number]?.handlers += 1
+                case 3:
+                    guard let entry, entry.handlers > 0 else { continue }
+                    register.releaseModule(ObjectIdentifier(module))
+                    model[number]?.isHeld = false
                 default:
                     guard let entry, entry.handlers > 0 else { continue }
                     register.leave(ObjectIdentifier(module))
-                    model[number] = entry.handlers == 1 ? nil : (entry.mailbox, entry.handlers - 1)
+                    model[number]?.handlers -= 1
+                    if entry.handlers == 1, !entry.isHeld { model[number] = nil }
                 }
             }
         }
@@ -57,7 +63,10 @@ struct MailboxRegisterTests {
             #expect(isAdded)
         }
         #expect(released != nil)
-        if let module = released { _ = register.join(module) { parts.mailbox() } }
+        if let module = released {
+            _ = register.join(module) { parts.mailbox() }
+            register.releaseModule(ObjectIdentifier(module))
+        }
         #expect(released == nil)
     }
 

@@ -447,4 +447,34 @@ struct SerialTests {
         }
         #expect(await failure { try await bus.route("app://first") }?.rootCause.code == .deadlock)
     }
+
+    @Test func `the configuration of a mailbox survives a registration that fails`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let module = Probe(eventLoop: bus.eventLoop)
+        try bus.configureMailbox(of: module, MailboxConfiguration(isSerial: true))
+        try bus.register("app://taken") { _ in }
+        let error = await failure { try bus.register("app://taken", on: module) { _, _ in } }
+        #expect(error?.code == .conflict)
+        try bus.register("app://inner", on: module) { _, _ in }
+        try bus.register("app://outer", on: module) { [unowned bus] _, _ async throws in
+            try await bus.route("app://inner")
+        }
+        #expect(await failure { try await bus.route("app://outer") }?.rootCause.code == .deadlock)
+    }
+
+    @Test func `a closed bus releases a module whose mailbox is configured`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        weak var released: Probe?
+        do {
+            let module = Probe(eventLoop: bus.eventLoop)
+            released = module
+            try bus.configureMailbox(of: module, MailboxConfiguration(isSerial: true))
+        }
+        #expect(released != nil)
+        await bus.shutDown()
+        #expect(released == nil)
+        let late = Probe(eventLoop: bus.eventLoop)
+        let error = await failure { try bus.configureMailbox(of: late, MailboxConfiguration()) }
+        #expect(error?.code == .shutDown)
+    }
 }

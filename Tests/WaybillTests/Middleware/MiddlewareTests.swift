@@ -328,4 +328,41 @@ struct MiddlewareTests {
         }
         #expect(await eventually { held == nil })
     }
+
+    /// A middleware that passes a message on although its caller was cancelled.
+    private struct Stubborn: Middleware {
+        let started = Gate()
+        let mayContinue = Gate()
+        let errors = Journal<RoutingError.Code?>()
+
+        nonisolated(nonsending) func handle(
+            _ message: Message,
+            context: borrowing MiddlewareContext,
+            next: borrowing Next
+        ) async throws -> any Sendable {
+            self.started.open()
+            await self.mayContinue.wait()
+            do {
+                return try await next(message)
+            } catch {
+                self.errors.add((error as? RoutingError)?.code)
+                throw error
+            }
+        }
+    }
+
+    @Test func `a handler is not called for a message whose caller was cancelled in a middleware`() async throws {
+        let bus = self.bus
+        let handled = Journal<Int>()
+        let middleware = Stubborn()
+        bus.use(middleware)
+        try bus.register("app://a") { _ in handled.add(1) }
+        let caller = Task { await failure { try await bus.route("app://a", timeout: .seconds(60)) } }
+        await middleware.started.wait()
+        caller.cancel()
+        #expect(await caller.value?.code == .cancelled)
+        middleware.mayContinue.open()
+        #expect(await eventually { middleware.errors.count == 1 })
+        #expect(middleware.errors.entries == [.cancelled] && handled.count == 0)
+    }
 }

@@ -181,7 +181,7 @@ struct UnregisterTests {
 }
 
 extension MessageBus.Configuration {
-    fileprivate static var replacing: Self {
+    static var replacing: Self {
         var configuration = Self.quiet
         configuration.conventions.sameShape = .replaces
         return configuration

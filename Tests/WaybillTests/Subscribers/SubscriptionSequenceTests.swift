@@ -306,4 +306,21 @@ struct SubscriptionSequenceTests {
         #expect(heard.entries.sorted() == Array(0..<4 * share))
         #expect(bus.statistics.replied == 4 * share && self.balances())
     }
+
+    @Test func `a publication that finds no room before the subscription ends names the pattern`() async throws {
+        let bus = self.bus
+        let letters = bus.deadLetters
+        let messages = try bus.subscription(to: "app://a/:n", limit: 1, whenFull: .suspend)
+        #expect(try await bus.publish("app://a/1") == 1)
+        let waiting = Task { try await bus.publish("app://a/2") }
+        #expect(await eventually { bus.statistics.sent == 2 })
+        messages.cancel()
+        #expect(try await waiting.value == 0)
+        var patterns: [String: String?] = [:]
+        for await letter in letters {
+            patterns[letter.url] = letter.pattern
+            if patterns.count == 2 { break }
+        }
+        #expect(patterns == ["app://a/1": "app://a/:n", "app://a/2": "app://a/:n"])
+    }
 }

@@ -35,9 +35,9 @@ struct TopicIndexTests {
         index.insert(Subscriber(parts.buffer()), id: 1, to: topic)
         index.insert(Subscriber(parts.buffer()), id: 2, to: topic)
         let removed = [(1, topic), (1, topic), (2, topic), (2, topic), (2, topic + 1)].map {
-            index.remove(id: $0, from: $1)?.isLast
+            index.remove(id: $0, from: $1).map { $0.topic?.text }
         }
-        #expect(removed == [false, nil, true, nil, nil])
+        #expect(removed == [.some(nil), nil, "app://a", nil, nil])
         #expect(index.count == 0 && index.subscribers.isEmpty)
     }
 
@@ -127,7 +127,7 @@ private struct TopicRun {
             let entry = self.entries.remove(at: self.generator.number(below: self.entries.count))
             let removed = self.index.remove(id: entry.id, from: entry.topic)
             let isLast = !self.entries.contains { $0.pattern == entry.pattern }
-            try #require(removed?.subscriber === entry.subscriber && removed?.isLast == isLast)
+            try #require(removed?.subscriber === entry.subscriber && (removed?.topic != nil) == isLast)
             return
         }
         let pattern = self.generator.number(below: self.patterns.count)

@@ -1,0 +1,68 @@
+import Testing
+import Waybill
+import WaybillRouting
+import WaybillTestSupport
+
+/// The bus releases a program's objects outside of its locks, because their deinitializers may use the bus.
+///
+/// A test that fails here waits for a lock for ever.
+@Suite(.timeLimit(.minutes(1)))
+struct ReleaseTests {
+    private let bus = MessageBus(configuration: .replacing)
+
+    /// An object that performs a closure when it is released.
+    private final class Guest: Sendable {
+        private let onRelease: @Sendable () -> Void
+
+        init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+
+        deinit { self.onRelease() }
+
+        func greet() {}
+    }
+
+    private protocol Greeting: Sendable {}
+
+    private struct Greeter: Greeting {
+        let guest: Guest?
+    }
+
+    @Test func `a replaced uncaught handler may capture an object whose deinit uses the bus`() async throws {
+        let journal = Journal<String>()
+        let bus = self.bus
+        do {
+            let guest = Guest { bus.send("app://nobody") }
+            bus.setUncaughtHandler { _ in guest.greet() }
+        }
+        bus.setUncaughtHandler { journal.add($0.parameters.url) }
+        #expect(await eventually { journal.entries == ["app://nobody"] })
+    }
+
+    @Test func `a replaced configuration may hold an object whose deinit unregisters a route`() throws {
+        let bus = self.bus
+        let registration = try bus.register("app://other") { _ in 1 }
+        do {
+            let guest = Guest { registration.cancel() }
+            try bus.load(["app://guest": "G"], destinations: ["unused": { _ in guest.greet() }, "G": { _ in 2 }])
+        }
+        try bus.load(["app://guest": "G"], destinations: ["G": { _ in 3 }])
+        #expect(!bus.canRoute("app://other") && bus.canRoute("app://guest"))
+    }
+
+    @Test func `a replaced adapter may capture an object whose deinit requests a service`() async throws {
+        let bus = self.bus
+        let journal = Journal<RoutingError.Code?>()
+        do {
+            let guest = Guest {
+                do {
+                    _ = try bus.service((any Greeting).self)
+                } catch {
+                    journal.add((error as? RoutingError)?.code)
+                }
+            }
+            try bus.adapt((any Greeting).self, from: Int.self) { _ in Greeter(guest: guest) }
+        }
+        try bus.adapt((any Greeting).self, from: Int.self) { _ in Greeter(guest: nil) }
+        #expect(journal.entries == [.noHandler])
+    }
+}
