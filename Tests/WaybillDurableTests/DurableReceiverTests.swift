@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Testing
 import Waybill
-import WaybillDurable
+@testable import WaybillDurable
 import WaybillEventLoop
 import WaybillServe
 import WaybillTestSupport
@@ -190,6 +190,27 @@ struct DurableReceiverTests {
             #expect(try await store.statistics().commits == 0)
             #expect(wiped.entries.isEmpty)
         }
+    }
+
+    @Test func `a forwarded lifetime does not depend on a wall clock that was set back`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        await (try await DurableStore(path)).close()
+        do {
+            let database = try Database(path, vfs: nil)
+            let ahead = StoreClock.wallTime + 3_600_000
+            try database.execute("UPDATE waybill_store SET value = \(ahead) WHERE name = 'clock'")
+        }
+        let bus = MessageBus(configuration: .quiet)
+        let lifetimes = Journal<Int?>()
+        try bus.register("far://work") { lifetimes.add(Int($0.headers["waybill-durable-lifetime"] ?? "")) }
+        let store = try await DurableStore(path)
+        try await bus.attach(store)
+        try await store.send("far://work", lifetime: .milliseconds(20_000))
+        await store.isIdle()
+        await store.close()
+        await bus.shutDown()
+        #expect(lifetimes.count == 1 && lifetimes.entries.allSatisfy { (1...20_000).contains($0 ?? 0) })
     }
 }
 #endif

@@ -422,6 +422,99 @@ import WaybillTestSupport
         await again.close()
         #expect(attempts.entries == [1])
     }
+
+    @Test func `a handler of an attempt that timed out cannot complete the message after a retry by hand`()
+        async throws
+    {
+        try await withStore(DurablePolicy(attempts: 1, timeout: .milliseconds(30))) { store, bus in
+            let (stale, fresh) = (Gate(), Gate())
+            let calls = Tally()
+            let outcomes = Journal<String>()
+            try bus.register("app://ship") { message in
+                calls.add()
+                let call = calls.count
+                await (call == 1 ? stale : fresh).wait()
+                do {
+                    try await message.complete { _ in }
+                    outcomes.add("\(call) completed")
+                } catch let error as DurableError {
+                    outcomes.add("\(call) \(error.code)")
+                }
+            }
+            try await bus.attach(store)
+            try await store.send("app://ship")
+            #expect(try await eventually { try await store.statistics().dead == 1 })
+            try store.setPolicy(DurablePolicy(attempts: 1), for: "app://ship")
+            try await store.retry()
+            await fresh.reached()
+            stale.open()
+            #expect(await outcomes.comes(to: "1 attemptEnded"))
+            fresh.open()
+            await store.isIdle()
+            #expect(await outcomes.comes(to: "2 completed"))
+        }
+    }
+
+    @Test func `a message with a single attempt is not attempted again after the bus shut down`() async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let effects = Journal<Int>()
+        let gate = Gate()
+        for process in 1...2 {
+            let bus = MessageBus(configuration: .quiet)
+            try bus.register("app://work") { _ in
+                effects.add(process)
+                await gate.wait()
+            }
+            let store = try await DurableStore(path)
+            try store.setPolicy(DurablePolicy(attempts: 1), for: "app://**")
+            try await bus.attach(store)
+            if process == 1 {
+                try await store.send("app://work")
+                await gate.reached()
+                await bus.shutDown()
+                gate.open()
+            }
+            await store.isIdle()
+            #expect(try await store.statistics().dead == 1)
+            await store.close()
+        }
+        #expect(effects.entries == [1])
+    }
+
+    @Test func `messages that another program sends again respect the concurrency of their policy`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        var configuration = DurableStore.Configuration()
+        configuration.logger.logLevel = .critical
+        let running = Locked((now: 0, most: 0))
+        // In the first process each message fails. `waybill store` then retries them, without a policy.
+        for isFirst in [true, false] {
+            let bus = MessageBus(configuration: .quiet)
+            try bus.register("app://work/:n") { _ in
+                if isFirst { throw CancellationError() }
+                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                try await Task.sleep(for: .milliseconds(20))
+                running.withLock { $0.now -= 1 }
+            }
+            let store = try await DurableStore(path, configuration: configuration)
+            try store.setPolicy(DurablePolicy(attempts: 1, concurrency: 1), for: "app://**")
+            try await bus.attach(store)
+            if isFirst { for number in 0..<6 { try await store.send("app://work/\(number)") } }
+            await store.isIdle()
+            #expect(try await store.statistics().dead == (isFirst ? 6 : 0))
+            await store.close()
+            await bus.shutDown()
+            guard isFirst else { continue }
+            let tool = try await DurableStore(path, configuration: configuration)
+            #expect(try await tool.retry() == 6)
+            await tool.close()
+        }
+        #expect(running.withLock { $0.most } == 1)
+    }
 }
 
 extension DurableReceipt {

@@ -354,5 +354,78 @@ import WaybillTestSupport
             #expect(try await store.statistics().waiting == 0)
         }
     }
+
+    /// Statements that roll the whole transaction back, or that the store interrupts.
+    @Test(arguments: [
+        "INSERT OR ROLLBACK INTO orders VALUES (0)",
+        "INSERT INTO orders WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c",
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+    ])
+    func `a completion that ignores a statement's failure neither completes nor loses the message`(
+        sql: String
+    ) async throws {
+        var configuration = DurableStore.Configuration()
+        configuration.transactionLimit = .milliseconds(50)
+        try await withStore(DurablePolicy(attempts: 2), configuration: configuration) { store, bus in
+            try await store.transaction {
+                _ = try $0.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+                try $0.execute("INSERT INTO orders VALUES (0)")
+            }
+            let attempts = Journal<Int>()
+            try bus.register("app://ship") { message in
+                attempts.add(message.attempt ?? 0)
+                try await message.complete { _ = try? $0.execute(sql) }
+            }
+            try await bus.attach(store)
+            try await store.send("app://ship")
+            await store.isIdle()
+            #expect(attempts.entries == [1, 2])
+            #expect(try await store.deadLetters().count == 1)
+            #expect(try await store.transaction { try $0.query("SELECT * FROM orders").count } == 1)
+        }
+    }
+
+    @Test func `a full table of a program fails only the transaction that writes to the table`() async throws
+    {
+        try await withStore { store, _ in
+            try await store.transaction {
+                _ = try $0.execute("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, x)")
+                try $0.execute("INSERT INTO t VALUES (9223372036854775807, 1)")
+            }
+            let failures = Journal<String>()
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        if number % 10 == 5 {
+                            let insert = "INSERT INTO t (x) VALUES (1)"
+                            _ = try? await store.transaction { try $0.execute(insert) }
+                            return
+                        }
+                        do {
+                            try await store.send("app://mail/\(number)")
+                        } catch {
+                            failures.add("\(error)")
+                        }
+                    }
+                }
+            }
+            #expect(failures.entries.isEmpty)
+            #expect(try await store.statistics().waiting == 45)
+        }
+    }
+
+    @Test(arguments: ["SELECT 1; -- the number", "SELECT 1;;\n", "/* one */ SELECT 1 /* number */"])
+    func `comments and semicolons around a statement are not further statements`(sql: String) async throws {
+        try await withStore { store, _ in
+            let count = try await store.transaction { try $0.query(sql).count }
+            #expect(count == 1)
+            for wrong in ["SELECT 1; SELECT 2", "-- nothing", " ;"] {
+                let error = await #expect(throws: DurableError.self) {
+                    try await store.transaction { _ = try $0.query(wrong) }
+                }
+                #expect(error?.code == .invalidStatement)
+            }
+        }
+    }
 }
 #endif

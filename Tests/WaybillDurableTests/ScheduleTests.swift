@@ -82,29 +82,21 @@ import WaybillTestSupport
         await store.close()
     }
 
-    @Test(arguments: [
-        (DurableMisfire.once, [1_000_400], 1_000_500), (.skip, [1_000_400], 1_000_500),
-        (.each, Array(repeating: 1_000_400, count: 4), 1_000_500),
-    ])
-    func `recently missed times follow the schedule's policy`(
-        misfire: DurableMisfire,
-        ticks: [Int],
-        following: Int
-    ) {
+    @Test(arguments: [(DurableMisfire.once, 1), (.skip, 1), (.each, 4)])
+    func `recently missed times follow the schedule's policy`(misfire: DurableMisfire, count: Int) {
         let rule = DurableRule.every(.milliseconds(100))
-        let result = rule.ticks(from: 1_000_100, to: 1_000_450, misfire: misfire)
-        #expect(result.ticks == ticks)
-        #expect(result.following == following)
+        #expect(rule.missed(from: 1_000_100, to: 1_000_450, misfire: misfire) == (count, 1_000_500))
+        #expect(rule.missed(from: 1_000_400, to: 1_000_400, misfire: misfire) == (1, 1_000_500))
     }
 
     @Test func `long missed times are skipped, sent once, or sent up to a limit`() throws {
         let rule = try DurableRule.cron("0 * * * *")
         let hour = 3_600_000
         let now = 10_000 * hour + 1_800_000
-        #expect(rule.ticks(from: hour, to: now, misfire: .skip).ticks == [])
-        #expect(rule.ticks(from: hour, to: now, misfire: .once).ticks.count == 1)
-        #expect(rule.ticks(from: hour, to: now, misfire: .each).ticks.count == 1_000)
-        #expect(rule.ticks(from: hour, to: now, misfire: .each).following == 10_001 * hour)
+        #expect(rule.missed(from: hour, to: now, misfire: .skip) == (0, 10_001 * hour))
+        #expect(rule.missed(from: hour, to: now, misfire: .once) == (1, 10_001 * hour))
+        #expect(rule.missed(from: hour, to: now, misfire: .each) == (1_000, 10_001 * hour))
+        #expect(rule.missed(from: 9_998 * hour, to: now, misfire: .each) == (3, 10_001 * hour))
     }
 
     @Test func `the policy skip sends a message for the latest of many missed times if it was a moment ago`()
@@ -112,9 +104,8 @@ import WaybillTestSupport
     {
         let rule = try DurableRule.cron("* * * * *")
         let minute = 60_000
-        let result = rule.ticks(from: minute, to: 10_000 * minute + 1_000, misfire: .skip)
-        #expect(result.ticks == [10_000 * minute])
-        #expect(result.following == 10_001 * minute)
+        let result = rule.missed(from: minute, to: 10_000 * minute + 1_000, misfire: .skip)
+        #expect(result == (1, 10_001 * minute))
     }
 
     @Test func `a schedule for a text that is not a URL is rejected`() async throws {
@@ -127,6 +118,54 @@ import WaybillTestSupport
                 )
             }
             #expect(error?.code == .invalidURL)
+        }
+    }
+
+    @Test func `a cron schedule follows the wall clock after the wall clock was set back`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        await (try await DurableStore(path)).close()
+        // The wall clock was more than an hour ahead, and has been corrected.
+        let time = (StoreClock.wallTime / 60_000 + 62) * 60_000
+        do {
+            let database = try Database(path, vfs: nil)
+            try database.execute("UPDATE waybill_store SET value = \(time - 500) WHERE name = 'clock'")
+        }
+        let store = try await DurableStore(path)
+        let bus = MessageBus(configuration: .quiet)
+        let seen = Journal<String>()
+        try bus.register("app://nightly") { _ in seen.add("nightly") }
+        try bus.register("app://poll") { _ in seen.add("poll") }
+        try await bus.attach(store)
+        let minute = time / 60_000 % 1_440
+        try await store.schedule("nightly", "app://nightly", .cron("\(minute % 60) \(minute / 60) * * *"))
+        try await store.schedule("poll", "app://poll", .every(.milliseconds(900)))
+        #expect(await seen.comes(to: "poll"))
+        #expect(!seen.entries.contains("nightly"))
+        #expect(try await store.schedules().first?.next == time)
+        await store.close()
+        await bus.shutDown()
+    }
+
+    @Test func `schedules do not send messages while the file has reached its size limit`() async throws {
+        var configuration = DurableStore.Configuration()
+        configuration.sizeLimit = 100_000
+        try await withStore(DurablePolicy(attempts: 1), configuration: configuration) { store, bus in
+            try await bus.attach(store)
+            let text = String(repeating: "x", count: 10_000)
+            for number in 0..<10 {
+                try await store.schedule(
+                    "s\(number)",
+                    "app://missing",
+                    .every(.milliseconds(2)),
+                    parameters: ["text": text],
+                    misfire: .each
+                )
+            }
+            #expect(try await eventually { try await store.statistics().dead > 0 })
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(try await store.statistics().size < 200_000)
+            #expect(try await store.schedules().count == 10)
         }
     }
 }

@@ -44,5 +44,26 @@ import Testing
         #expect(try String(contentsOfFile: "\(path)-lock", encoding: .utf8) == content)
         withExtendedLifetime(lock) {}
     }
+
+    @Test(arguments: [true, false])
+    func `a store that was opened through a symbolic link opens again after its process was killed`(
+        exists: Bool
+    ) async throws {
+        let manager = FileManager.default
+        let folder = manager.temporaryDirectory.appending(path: "waybill-\(UUID())").path
+        let copy = folder + "-copy"
+        defer { for path in [folder, copy] { try? manager.removeItem(atPath: path) } }
+        try manager.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
+        try manager.createSymbolicLink(atPath: folder + "/shop.db", withDestinationPath: "data/shop.db")
+        if exists { await (try await DurableStore(folder + "/data/shop.db")).close() }
+        let store = try await DurableStore(folder + "/shop.db")
+        try await store.send("app://mail")
+        // The copy contains the files as a killed process leaves them.
+        try manager.copyItem(atPath: folder, toPath: copy)
+        await store.close()
+        let again = try await DurableStore(copy + "/shop.db")
+        #expect(try await again.statistics().waiting == 1)
+        await again.close()
+    }
 }
 #endif

@@ -63,6 +63,13 @@ final class Batch {
                 let value = try self.tables.database.withProgramAccess(limit: limit, body)
                 // The closure possibly caught and ignored the failure of a statement, so check again.
                 try self.checkTransaction()
+                if self.tables.database.wasInterrupted {
+                    throw DurableError(
+                        .statementFailed,
+                        message: "the transaction took longer than its limit of \(limit), so nothing was "
+                            + "written; make it shorter"
+                    )
+                }
                 try self.tables.endProgram()
                 return value
             } catch {
@@ -224,6 +231,15 @@ extension Batch {
             let messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
             var begun = 0
             for var message in messages {
+                // The policies have possibly changed since the lane was chosen. For example, `waybill store`
+                // sends dead letters again without the policies of the program.
+                let current = self.settings.policies.lane(ofStored: message.url)
+                if current != lane, lane != DurablePolicies.interruptedLane {
+                    try self.tables.move(message.id, to: current)
+                    self.addLane(current)
+                    self.lanes.wait(in: current, until: self.now)
+                    continue
+                }
                 let isExpired = message.expires.map { $0 <= self.now } ?? false
                 // An expired message is not attempted, so the attempt does not count.
                 if isExpired { message.attempts -= 1 }
@@ -247,6 +263,10 @@ extension Batch {
     private func hasReachedLimit() throws(DurableError) -> Bool {
         try self.tables.usedSize() >= self.settings.configuration.sizeLimit
     }
+
+    /// Makes the next send read the size of the file again, because earlier sends of the batch have possibly
+    /// reached the limit.
+    func forgetSize() { self.isFull = nil }
 
     private func checkSize() throws(DurableError) {
         if self.isFull == nil {

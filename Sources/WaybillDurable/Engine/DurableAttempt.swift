@@ -10,6 +10,8 @@ final class DurableAttempt: MessageSource {
     let engine: StoreEngine
     /// The text that identifies the message in other processes.
     private let number: String
+    /// The milliseconds for which the message was still valid when the attempt began; nil for no limit.
+    private let lifetime: Int?
     private let state = Locked(State())
 
     private struct State {
@@ -17,11 +19,16 @@ final class DurableAttempt: MessageSource {
         var returned: Result<NewMessage, RoutingError>?
         /// Whether the handler has completed the message in a transaction.
         var isCompleted = false
+        /// Whether the attempt is over.
+        ///
+        /// The attempts of a dead letter that is sent again have the same numbers as its earlier attempts.
+        var hasEnded = false
     }
 
-    init(_ message: BegunMessage, number: String, of engine: StoreEngine) {
+    init(_ message: BegunMessage, number: String, lifetime: Int?, of engine: StoreEngine) {
         self.message = message
         self.number = number
+        self.lifetime = lifetime
         self.engine = engine
     }
 
@@ -32,7 +39,10 @@ final class DurableAttempt: MessageSource {
             let details = try MessageDetails(decoding: self.message.details)
             try await self.route(details, on: bus, by: policy)
             self.end(try self.state.withLock { try $0.returned?.get() })
-        } catch let error as RoutingError where error.code == .shutDown && !bus.isOpen {
+        } catch let error as RoutingError
+            where error.code == .shutDown && !bus.isOpen && policy.attempts > 1
+        {
+            // The handler has possibly begun, so a message with a single attempt is not attempted again.
             self.release()
         } catch let error as RoutingError {
             self.end(error, by: policy)
@@ -49,7 +59,6 @@ final class DurableAttempt: MessageSource {
 
     private func route(_ details: MessageDetails, on bus: MessageBus, by policy: DurablePolicy) async throws {
         var limit = policy.timeout
-        let lifetime = self.message.expires.map { max(0, $0 - StoreClock.wallTime) }
         if let lifetime { limit = min(limit, .milliseconds(lifetime)) }
         var headers = details.headers
         // The value for a return URL comes from the handler. The store of another process must therefore not
@@ -94,6 +103,9 @@ final class DurableAttempt: MessageSource {
     /// Whether a transaction has completed the message.
     private var isCompleted: Bool { self.state.withLock { $0.isCompleted } }
 
+    /// Whether the attempt is over.
+    var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
+
     /// Records that a transaction has completed the message.
     func noteCompletion() { self.state.withLock { $0.isCompleted = true } }
 
@@ -122,7 +134,10 @@ final class DurableAttempt: MessageSource {
     ///
     /// If a transaction has already completed the message, the closure is not called.
     private func end(_ write: @escaping @Sendable (Batch) throws -> Void) {
-        let isCompleted = self.isCompleted
+        let isCompleted = self.state.withLock { state in
+            state.hasEnded = true
+            return state.isCompleted
+        }
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 batch.updateLanes { $0.freeSlot(in: self.message.lane) }

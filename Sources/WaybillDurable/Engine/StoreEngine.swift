@@ -254,7 +254,12 @@ actor StoreEngine: LoopBound {
     }
 
     private func deliver(_ message: BegunMessage, to bus: MessageBus) {
-        let attempt = DurableAttempt(message, number: "\(self.id)/\(message.id)/\(message.sent)", of: self)
+        let attempt = DurableAttempt(
+            message,
+            number: "\(self.id)/\(message.id)/\(message.sent)",
+            lifetime: message.expires.map { max(0, $0 - self.clock.now()) },
+            of: self
+        )
         Task(executorPreference: bus.eventLoop.taskExecutor) { await attempt.run(on: bus) }
     }
 }

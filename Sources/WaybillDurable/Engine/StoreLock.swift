@@ -40,6 +40,8 @@ final class StoreLock {
     /// - Throws: `inUse` with the ID of the other process; `readOnly` if the file cannot be written;
     ///   `corrupt` if the store was not closed and its write-ahead log is missing.
     init(_ path: String) throws(DurableError) {
+        // SQLite resolves symbolic links, so the log is next to the file to which a link leads.
+        let path = Self.resolved(path)
         let file = "\(path)-lock"
         let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
@@ -81,6 +83,21 @@ final class StoreLock {
         close(self.descriptor)
     }
 
+    /// Returns the path of the file to which a symbolic link leads, and creates the file if it is missing.
+    static func resolved(_ path: String) -> String {
+        var information = stat()
+        // A link to a missing file has no real path before the file exists.
+        if unsafe lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK,
+            unsafe access(path, F_OK) != 0
+        {
+            let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+            if descriptor >= 0 { close(descriptor) }
+        }
+        guard let real = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+
     private var hasLog: Bool { unsafe access("\(self.path)-wal", F_OK) == 0 }
 
     /// Checks that the last process's write-ahead log still has all pages of the process's commits.
@@ -103,7 +120,8 @@ final class StoreLock {
         DurableError(
             .corrupt,
             message: "\(self.path)-wal \(problem), although the store was not closed, so messages are "
-                + "missing too; restore that file, or delete \(self.path)-lock to continue without them"
+                + "missing too; restore that file, or delete \(self.path)-lock to continue without them, for "
+                + "example after another program has opened the file and copied the log into it"
         )
     }
 

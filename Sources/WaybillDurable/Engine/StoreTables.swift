@@ -81,6 +81,12 @@ struct StoreTables {
         return self.database.changes == 1
     }
 
+    /// Moves a waiting message to another lane.
+    func move(_ id: Int, to lane: String) throws(DurableError) {
+        let move = try self.statement("UPDATE waybill_messages SET lane = ? WHERE id = ?")
+        try move.run(.text(lane), id.sqlValue)
+    }
+
     func begin(_ id: Int, attempt: Int) throws(DurableError) {
         let begin = try self.statement("UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?")
         try begin.run(attempt.sqlValue, id.sqlValue)

@@ -58,38 +58,50 @@ final class Database {
     /// - Throws: `invalidStatement` if the text is not exactly one statement, or if the program is not
     ///   allowed to run it.
     func prepare(_ sql: String) throws(DurableError) -> Statement {
+        var statements: [Statement] = []
+        var start = 0
+        // The text after the statement may contain spaces, semicolons and comments.
+        while start < sql.utf8.count, statements.count < 2 {
+            let (statement, length) = try self.prepare(sql, from: start)
+            if let statement { statements.append(statement) }
+            start += max(1, length)
+        }
+        guard let statement = statements.first, statements.count == 1 else {
+            let number = statements.isEmpty ? "no SQL statement" : "more than one SQL statement"
+            throw DurableError(
+                .invalidStatement,
+                message: "the text contains \(number): \(sql.onShortLine)"
+            )
+        }
+        return statement
+    }
+
+    /// Compiles the first statement after a position in a text.
+    ///
+    /// - Returns: The statement, or nil if no statement follows; and the number of bytes that were read.
+    private func prepare(
+        _ sql: String,
+        from start: Int
+    ) throws(DurableError) -> (statement: Statement?, length: Int) {
         var handle: OpaquePointer?
-        var rest = 0
+        var length = 0
         let status = unsafe sql.withCString { text in
             var tail: UnsafePointer<CChar>?
             let status = unsafe sqlite3_prepare_v3(
                 self.connection,
-                text,
+                text + start,
                 -1,
                 UInt32(SQLITE_PREPARE_PERSISTENT),
                 &handle,
                 &tail
             )
-            if let tail = unsafe tail { rest = unsafe tail - text }
+            if let tail = unsafe tail { length = unsafe tail - text - start }
             return status
         }
         guard status == SQLITE_OK else {
             throw self.error(status, while: "compiling \(sql.onShortLine)")
         }
-        guard let statement = unsafe handle else {
-            throw DurableError(
-                .invalidStatement,
-                message: "the text contains no SQL statement: \(sql.onShortLine)"
-            )
-        }
-        let made = unsafe Statement(statement, sql: sql, database: self)
-        guard sql.utf8.dropFirst(rest).allSatisfy({ [0x09, 0x0A, 0x0D, 0x20, 0x3B].contains($0) }) else {
-            throw DurableError(
-                .invalidStatement,
-                message: "the text contains more than one SQL statement: \(sql.onShortLine)"
-            )
-        }
-        return made
+        return (unsafe handle.map { unsafe Statement($0, sql: sql, database: self) }, length)
     }
 
     /// Returns a statement of the store, which is compiled only once.
@@ -127,6 +139,7 @@ final class Database {
     /// - Returns: The result of the code.
     func withProgramAccess<Result>(limit: Duration, _ body: () throws -> Result) rethrows -> Result {
         self.observer.isProgram = true
+        self.observer.wasInterrupted = false
         self.observer.deadline = .now + limit
         defer {
             self.observer.isProgram = false
@@ -137,6 +150,9 @@ final class Database {
         }
         return try body()
     }
+
+    /// Whether a statement of the program's last code was interrupted because the code took too long.
+    var wasInterrupted: Bool { self.observer.wasInterrupted }
 
     /// Returns the last failure that concerns the whole transaction, and removes it.
     func takeFailure() -> DurableError? { self.observer.failure.take() }
@@ -179,7 +195,10 @@ final class Database {
         }
         let detail = unsafe String(cString: sqlite3_errmsg(self.connection))
         let error = DurableError.sqlite(status, at: self.path, while: action, detail: detail)
-        if error.failsBatch { self.observer.failure = error }
+        // A table of the program can be full although the disk is not. If the disk is full, the store's own
+        // statements of the batch fail too.
+        let isProgram = self.observer.isProgram && error.code == .diskFull
+        if error.failsBatch, !isProgram { self.observer.failure = error }
         return error
     }
 }
@@ -190,6 +209,8 @@ private final class ConnectionObserver {
     var isProgram = false
     /// The time after which a statement of the program is interrupted; nil for no limit.
     var deadline: ContinuousClock.Instant?
+    /// Whether a statement was interrupted at the deadline.
+    var wasInterrupted = false
     /// The last failure that concerns the whole transaction.
     var failure: DurableError?
     var logPages = 0
@@ -251,8 +272,11 @@ private final class ConnectionObserver {
     ]
 
     static let interrupt: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
-        guard let deadline = unsafe ConnectionObserver.observer(context)?.deadline else { return 0 }
-        return deadline < .now ? 1 : 0
+        guard let observer = unsafe ConnectionObserver.observer(context), let deadline = observer.deadline,
+            deadline < .now
+        else { return 0 }
+        observer.wasInterrupted = true
+        return 1
     }
 
     static let noteCommit:
@@ -273,8 +297,9 @@ extension DurableError {
         let (code, remedy): (Code, String) =
             switch status & 0xFF {
             case SQLITE_NOTADB: (.notADatabase, "the file is not an SQLite database; choose another path")
-            case SQLITE_BUSY, SQLITE_LOCKED:
-                (.inUse, "another program has opened the file; stop that program first")
+            case SQLITE_BUSY: (.inUse, "another program has opened the file; stop that program first")
+            case SQLITE_LOCKED:
+                (.statementFailed, "a transaction cannot run this statement; remove the statement")
             case SQLITE_AUTH: (.invalidStatement, "correct the SQL statement")
             case SQLITE_INTERRUPT: (.statementFailed, "the transaction took too long; make it shorter")
             case SQLITE_READONLY, SQLITE_PERM:

@@ -43,7 +43,8 @@ extension DurableStore {
         ).encoded(for: url)
         try await self.engine.perform { batch in
             batch.schedulesChanged = true
-            guard let next = rule.next(after: batch.now) else {
+            let now = rule.followsWallClock ? StoreClock.wallTime : batch.now
+            guard let next = rule.next(after: now) else {
                 throw DurableError(
                     .invalidArgument,
                     message: "the rule of the schedule \(name) matches no time in the next 40 years: "

@@ -14,9 +14,18 @@ struct ScheduleTable {
 
     init(_ database: Database) throws(DurableError) { try self.readNext(database) }
 
-    private mutating func readNext(_ database: Database) throws(DurableError) {
-        let minimum = try database.prepare("SELECT min(next) FROM waybill_schedules")
-        self.next = try minimum.first(of: { $0.optionalAmount(0) }) ?? nil
+    /// Reads the first time from the file.
+    ///
+    /// - Parameters:
+    ///   - database: The file.
+    ///   - lead: The milliseconds by which the store's clock is ahead of the wall clock. Cron rules, which
+    ///     have a time zone, follow the wall clock.
+    /// - Throws: A failure of the file.
+    private mutating func readNext(_ database: Database, lead: Int = 0) throws(DurableError) {
+        let minimum = try database.prepare(
+            "SELECT min(next + iif(zone = '', 0, ?)) FROM waybill_schedules"
+        )
+        self.next = try minimum.first(lead.sqlValue, of: { $0.optionalAmount(0) }) ?? nil
     }
 
     private struct Entry {
@@ -31,7 +40,8 @@ struct ScheduleTable {
     ///
     /// While the store is not attached to a bus, no messages are sent.
     mutating func fire(in batch: Batch) throws(DurableError) {
-        if batch.schedulesChanged { try self.readNext(batch.tables.database) }
+        let lead = max(0, batch.now - StoreClock.wallTime)
+        if batch.schedulesChanged { try self.readNext(batch.tables.database, lead: lead) }
         guard batch.lanes.isDelivering, let next, next <= batch.now else { return }
         let database = batch.tables.database
         let select = try database.prepare(
@@ -64,17 +74,29 @@ struct ScheduleTable {
                 try remove.run(.text(entry.name))
                 continue
             }
-            let (ticks, following) = rule.ticks(from: entry.next, to: batch.now, misfire: entry.misfire)
+            let now = rule.followsWallClock ? batch.now - lead : batch.now
+            guard entry.next <= now else { continue }
+            let (count, following) = rule.missed(from: entry.next, to: now, misfire: entry.misfire)
             let lane = batch.settings.policies.lane(ofStored: entry.url)
             let message = NewMessage(url: entry.url, details: entry.details, lane: lane)
-            for _ in ticks { _ = try batch.send(message, isFollowUp: true) }
+            do throws(DurableError) {
+                for _ in 0..<count {
+                    batch.forgetSize()
+                    _ = try batch.send(message)
+                }
+            } catch  where error.code == .sizeLimitReached {
+                batch.settings.configuration.logger.error(
+                    "a schedule could not send its message",
+                    metadata: ["schedule": "\(entry.name)", "error": "\(error)"]
+                )
+            }
             if let following {
                 try update.run(following.sqlValue, .text(entry.name))
             } else {
                 try remove.run(.text(entry.name))
             }
         }
-        try self.readNext(database)
+        try self.readNext(database, lead: lead)
     }
 }
 
@@ -97,40 +119,44 @@ extension DurableRule {
         }
     }
 
-    /// Returns the times for which a message is sent now, and the next time after that.
+    /// Whether the rule follows the wall clock even after the wall clock was set back.
+    var followsWallClock: Bool { if case .cron = self.kind { true } else { false } }
+
+    /// Returns the number of messages that are sent now for the times that have passed, and the next time
+    /// after that.
     ///
     /// - Parameters:
     ///   - first: The first time that has passed.
     ///   - now: The current time.
     ///   - misfire: The policy for times that have passed.
-    /// - Returns: The times, and the first time after the current time; nil if the rule has no such time.
-    func ticks(from first: Int, to now: Int, misfire: DurableMisfire) -> (ticks: [Int], following: Int?) {
+    /// - Returns: The number, and the first time after the current time; nil if the rule has no such time.
+    func missed(from first: Int, to now: Int, misfire: DurableMisfire) -> (count: Int, following: Int?) {
         if case .every(let interval) = self.kind {
-            // The time that has passed may contain many intervals, so the times are calculated and not
-            // enumerated.
-            let count = (now - first) / interval + 1
-            let last = first + (count - 1) * interval
-            return (self.select(last: last, count: count, misfire: misfire, now: now), last + interval)
+            // Many times may have passed, so they are calculated and not enumerated.
+            let last = now - (now - first) % interval
+            let count =
+                switch misfire {
+                case .once: 1
+                case .skip: last >= now - Self.grace ? 1 : 0
+                case .each: min((last - first) / interval + 1, Self.mostMissed)
+                }
+            return (count, last + interval)
         }
-        var last = first
         var count = 1
-        var following = self.next(after: first)
-        while let time = following, time <= now {
-            last = time
-            count += 1
-            // Too many times have passed to visit each of them, but `skip` needs the latest one.
-            let isNear = count < Self.mostMissed
-            following = self.next(after: isNear ? time : max(time, now - Self.grace - 1))
-        }
-        return (self.select(last: last, count: count, misfire: misfire, now: now), following)
-    }
-
-    private func select(last: Int, count: Int, misfire: DurableMisfire, now: Int) -> [Int] {
         switch misfire {
-        case .once: [last]
-        case .skip: now - last <= Self.grace ? [last] : []
-        case .each: Array(repeating: last, count: min(count, Self.mostMissed))
+        case .once: break
+        case .skip:
+            let recent = now - Self.grace
+            let isRecent = first >= recent || self.next(after: recent - 1).map { $0 <= now } ?? false
+            count = isRecent ? 1 : 0
+        case .each:
+            var last = first
+            while count < Self.mostMissed, let time = self.next(after: last), time <= now {
+                count += 1
+                last = time
+            }
         }
+        return (count, self.next(after: now))
     }
 }
 #endif

@@ -17,8 +17,12 @@ internal import WaybillRouting
 /// Any program can send a durable message to this process. The request needs the header `waybill-durable`
 /// with a text that the program uses for only one message. The reply means that the message is on disk.
 ///
-/// A durable message with a return URL is always a normal call, because its sender waits for the value. The
-/// program must expose the routes for calls, as for other messages from other processes.
+/// A durable message with a return URL is always a normal call, because its sender waits for the value. Such
+/// a message can overtake earlier messages with the same order key, which wait in the store of this process.
+/// The program must expose the routes for calls, as for other messages from other processes.
+///
+/// The store delivers a message as a message of this process, so its ``Message/origin`` is then `local`. Add
+/// middlewares that check the origin or a token before the receiver.
 public struct DurableReceiver: Middleware {
     /// The header that identifies the sender's store and the message.
     ///

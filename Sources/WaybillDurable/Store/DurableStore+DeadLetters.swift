@@ -91,9 +91,22 @@ extension DurableStore {
     ) async throws -> Int {
         let scope = try self.scope(of: pattern)
         return try await self.engine.perform { batch in
-            let letters = try batch.tables.records(in: .dead, scope: scope, id: id)
-            for letter in letters { try body(letter, batch) }
-            return letters.count
+            // The letters are read in pages, because their values may need much memory.
+            var count = 0
+            var last: Int? = 0
+            while let previous = last {
+                let letters = try batch.tables.records(
+                    in: .dead,
+                    scope: scope,
+                    id: id,
+                    after: previous,
+                    limit: 100
+                )
+                for letter in letters { try body(letter, batch) }
+                count += letters.count
+                last = letters.last?.id
+            }
+            return count
         }
     }
 }

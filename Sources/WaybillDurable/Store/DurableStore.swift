@@ -1,4 +1,9 @@
 #if Durable
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
 public import Logging
 public import Waybill
 internal import WaybillEventLoop
@@ -59,6 +64,18 @@ public final class DurableStore: Sendable {
     /// - Parameter limit: How long to wait for attempts that are underway.
     public func close(drainingFor limit: Duration = .seconds(10)) async {
         await self.engine.close(drainingFor: limit)
+    }
+
+    /// Returns whether a file belongs to a store, without a change of the file.
+    ///
+    /// - Throws: `notADatabase`, or another failure of the file.
+    package static func isStore(_ path: String) throws(DurableError) -> Bool {
+        // A store that a process uses, or has not closed, has a lock file. Only a store may open it, because
+        // another connection would copy its write-ahead log.
+        if unsafe access("\(StoreLock.resolved(path))-lock", F_OK) == 0 { return true }
+        let database = try Database(path, vfs: nil)
+        let select = try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
+        return try select.first(of: { _ in true }) ?? false
     }
 }
 

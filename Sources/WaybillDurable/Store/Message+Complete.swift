@@ -50,8 +50,11 @@ extension Message {
         let value = try await attempt.engine.performTransaction { transaction, batch in
             let value = try body(transaction)
             let returned = try returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
+            // The closure possibly ignored the failure of a statement that rolled the transaction back. The
+            // deletion of the message would then be a commit by itself.
+            try batch.checkTransaction()
             let isUnderway = try batch.tables.database.withStoreAccess {
-                try batch.complete(attempt.message, returning: returned)
+                try !attempt.hasEnded && batch.complete(attempt.message, returning: returned)
             }
             guard isUnderway else {
                 throw DurableError(

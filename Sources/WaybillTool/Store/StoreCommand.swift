@@ -121,6 +121,11 @@ struct StoreCommand: AsyncParsableCommand {
             Output.complain("\(file) does not exist")
             throw ExitCode(66)
         }
+        // It would also add the tables of a store to another program's database.
+        guard try DurableStore.isStore(file) else {
+            Output.complain("\(file) is not the file of a store")
+            throw ExitCode(65)
+        }
         let store = try await DurableStore(file)
         let result = await Result(catching: { try await self.perform(on: store) })
         await store.close()

@@ -120,5 +120,15 @@ struct ServedStoreTests {
     func `the store command needs exactly one store`(arguments: [String]) {
         #expect(throws: (any Error).self) { try StoreCommand.parse(arguments) }
     }
+
+    @Test func `the store command changes no database that is not a store's`() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data().write(to: URL(filePath: path))
+        let command = try StoreCommand.parse([path, "list"])
+        #expect(await self.exitCode { try await command.run() } == ExitCode(65))
+        #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: path + "-lock"))
+    }
 }
 #endif
