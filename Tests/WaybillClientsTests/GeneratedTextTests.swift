@@ -129,4 +129,82 @@ struct GeneratedTextTests {
             #expect(checked.status == 0, "\(checked.output.suffix(3000))")
         }
     }
+
+    /// A document whose texts would end a comment or a literal.
+    ///
+    /// U+0600 combines with the character after it, so a search for characters does not find that character.
+    private static func hostile() throws -> BusDocument {
+        let words = "one \u{600}\"\"\"\nraise SystemExit(1)\n\u{600}\\ \u{600}*/ two"
+        let route: JSONTree = [
+            "pattern": "app://a", "parameters": [], "reply": "T", "module": "ShopModule", "action": "go",
+            "replySchema": ["$ref": "#/components/schemas/T"], "exposed": ["calls"],
+            "documentation": .string(words),
+            "failures": [["type": "E", "code": "c", "message": .string(words), "status": .number("1e300")]],
+            "addresses": [
+                [
+                    "scheme": "app", "exact": true, "parameters": [],
+                    "segments": ["a\"; raise SystemExit(2) #`${b}\\(c){d}"],
+                ]
+            ],
+        ]
+        let type: JSONTree = [
+            "type": "object", "description": .string(words), "properties": ["x": ["type": "string"]],
+        ]
+        let tree: JSONTree = [
+            "waybill": 1, "title": "Shop", "version": "1", "routes": [route],
+            "components": ["schemas": ["T": type]],
+        ]
+        return try BusDocument(json: tree.written())
+    }
+
+    @Test func `the texts of a document cannot end the comments and literals of a client`() async throws {
+        let document = try Self.hostile()
+        let python = document.client(in: .python, named: "Shop")
+        try await withFolder { folder in
+            try python.write(toFile: "\(folder)/shop.py", atomically: true, encoding: .utf8)
+            let run = try await Script.run(["python3", "-W", "error", "-c", "import shop"], in: folder)
+            #expect(run.status == 0 && run.output.isEmpty, "\(run.output)")
+        }
+        func contains(_ text: String, in client: String) -> Bool {
+            !Array(client.utf8).ranges(of: Array(text.utf8)).isEmpty
+        }
+        #expect(contains(#"_url = "app://a\"; raise SystemExit(2) #`${b}\\(c){d}""#, in: python))
+        let script = document.client(in: .typeScript, named: "Shop")
+        #expect(!contains("\u{600}*/", in: script))
+        #expect(contains(#""app://a\"; raise SystemExit(2) #`${b}\\(c){d}""#, in: script))
+        let swift = document.client(in: .swift, named: "Shop")
+        #expect(contains(#"let url = "app://a\"; raise SystemExit(2) #`${b}\\(c){d}""#, in: swift))
+    }
+
+    /// A document with schemas A0 to A`count`, each an array of objects that refer to the next schema twice.
+    private static func chain(_ count: Int, last: String) throws -> BusDocument {
+        var schemas: [String: JSONTree] = [:]
+        for number in 0...count {
+            let name = number < count ? "A\(number + 1)" : last
+            let next: JSONTree = ["$ref": .string("#/components/schemas/\(name)")]
+            schemas["A\(number)"] = [
+                "type": "array", "items": ["type": "object", "properties": ["x": next, "y": next]],
+            ]
+        }
+        let route: JSONTree = [
+            "pattern": "app://a", "parameters": [], "reply": "A", "exposed": ["calls"],
+            "replySchema": ["$ref": "#/components/schemas/A0"],
+            "addresses": [["scheme": "app", "segments": ["a"], "exact": true, "parameters": []]],
+        ]
+        let tree: JSONTree = [
+            "waybill": 1, "title": "Shop", "version": "1", "routes": [route],
+            "components": ["schemas": .object(schemas)],
+        ]
+        return try BusDocument(json: tree.written())
+    }
+
+    @Test(arguments: ClientLanguage.allCases)
+    func `schemas that contain themselves without a name, and long chains of schemas, have finite clients`(
+        language: ClientLanguage
+    ) throws {
+        let cycle = try Self.chain(0, last: "A0").client(in: language, named: "Shop")
+        #expect(cycle.contains("A0Item") && !cycle.contains("A0Item2"))
+        let long = try Self.chain(40, last: "none").client(in: language, named: "Shop")
+        #expect(long.utf8.count < cycle.utf8.count + 100_000)
+    }
 }

@@ -16,6 +16,11 @@ struct SchemaReader {
     ///
     /// If one of these schemas contains itself, the inner occurrence becomes any JSON value.
     private var replaced: Set<String> = []
+    /// The types of the named schemas that need no declaration.
+    private var aliases: [String: ClientType] = [:]
+    /// The schemas without a name that have been declared, with the names of their types, by the names that
+    /// their positions suggest.
+    private var anonymous: [String: (tree: JSONTree, type: ClientType)] = [:]
 
     private static let prefix = "#/components/schemas/"
 
@@ -45,7 +50,13 @@ struct SchemaReader {
         }
         // A type with only one value occurs only in the property that distinguishes the options of a union.
         if tree["const"]?.text != nil { return .text }
-        if self.isDeclared(tree, isNamed: false) { return self.declare(tree, as: self.freeName(name)) }
+        if self.isDeclared(tree, isNamed: false) {
+            // A schema that contains itself without a name is read again at the same position.
+            if let known = self.anonymous[name], known.tree == tree { return known.type }
+            let free = self.freeName(name)
+            self.anonymous[name] = (tree, .named(free))
+            return self.declare(tree, as: free)
+        }
         switch tree["type"]?.text {
         case "boolean": return .boolean
         case "string": return Self.text(tree)
@@ -64,9 +75,13 @@ struct SchemaReader {
     private mutating func type(ofSchema name: String) -> ClientType {
         guard let tree = self.schemas[name] else { return .json }
         if self.isDeclared(tree, isNamed: true) { return self.declare(tree, as: name) }
+        if let type = self.aliases[name] { return type }
         guard self.replaced.insert(name).inserted else { return .json }
-        defer { self.replaced.remove(name) }
-        return self.type(of: tree, named: name)
+        let type = self.type(of: tree, named: name)
+        self.replaced.remove(name)
+        // While other schemas are being replaced, the type may contain one of them as any JSON value.
+        if self.replaced.isEmpty { self.aliases[name] = type }
+        return type
     }
 
     private static func text(_ tree: JSONTree) -> ClientType {

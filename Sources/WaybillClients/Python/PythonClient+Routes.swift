@@ -44,9 +44,7 @@ extension PythonClient {
         if !function.failures.isEmpty {
             lines += ["", "Raises:"] + function.failures.map { "    \($0)" }
         }
-        return lines.flatMap(\.documentationLines).map { line in
-            line.replacing("\\", with: "\\\\").replacing("\"\"\"", with: "'''")
-        }
+        return lines.flatMap(\.documentationLines).map(Self.escaped)
     }
 
     mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {
@@ -61,14 +59,18 @@ extension PythonClient {
             } else if !isLast {
                 self.code.line("\(words) \(given.isEmpty ? "True" : given.joined(separator: " and ")):")
             }
+            let isFormatted = address.contains { $0.argument != nil }
             let pieces = address.map { piece in
-                guard case .value(let name, let isPath) = piece else { return self.literal(of: piece) }
+                guard case .value(let name, let isPath) = piece else {
+                    let text = self.literal(of: piece).pythonText.literalContent
+                    guard isFormatted else { return text }
+                    return text.replacingBytes("{", with: "{{").replacingBytes("}", with: "}}")
+                }
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
                 let value = self.encoded(names[name] ?? "", type)
                 return "{_segment(\(value)\(isPath ? ", keeping='/'" : ""))}"
             }
-            let prefix = address.contains { $0.argument != nil } ? "f" : ""
-            let line = "_url = \(prefix)\"\(pieces.joined())\""
+            let line = "_url = \(isFormatted ? "f" : "")\"\(pieces.joined())\""
             self.code.line(function.addresses.count > 1 ? "    " + line : line)
         }
     }

@@ -79,14 +79,18 @@ struct PythonClient: ClientWriter {
         ])
     }
 
+    /// Returns a line of a documentation string without escapes and without its end.
+    static func escaped(_ line: String) -> String {
+        line.replacingBytes("\\", with: "\\\\").replacingBytes("\"\"\"", with: "'''")
+    }
+
     mutating func writeDocumentation(_ text: String, more: [String] = []) {
-        let lines = Self.documentation(text, more: more) {
-            $0.replacing("\\", with: "\\\\").replacing("\"\"\"", with: "'''")
-        }
+        let lines = Self.documentation(text, more: more, Self.escaped)
         guard let first = lines.first else { return }
         if lines.count == 1 {
-            let start = first.hasPrefix("\"") ? " " + first : first
-            self.code.line("\"\"\"\(start)\(first.hasSuffix("\"") ? " " : "")\"\"\"")
+            let quote = UInt8(ascii: "\"")
+            let start = first.utf8.first == quote ? " " + first : first
+            self.code.line("\"\"\"\(start)\(first.utf8.last == quote ? " " : "")\"\"\"")
         } else {
             self.code.line("\"\"\"\(first)")
             self.code.lines(lines.dropFirst())

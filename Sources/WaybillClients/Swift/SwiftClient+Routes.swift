@@ -132,7 +132,7 @@ extension SwiftClient {
     ) -> String {
         let parts = pieces.map { piece in
             switch piece {
-            case .literal(let text): return text
+            case .literal(let text): return text.swiftText.literalContent
             case .value(let name, let isPath):
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
                 let value = self.text(of: names[name] ?? "", type)

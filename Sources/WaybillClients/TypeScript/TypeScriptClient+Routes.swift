@@ -97,7 +97,9 @@ extension TypeScriptClient {
         }
         let parts = pieces.map { piece in
             switch piece {
-            case .literal(let text): return text
+            case .literal(let text):
+                let content = text.scriptText.literalContent
+                return content.replacingBytes("`", with: "\\`").replacingBytes("$", with: "\\$")
             case .value(let name, let isPath):
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
                 let value = self.encoded(name.scriptMember(of: "parameters"), type, isInput: true)

@@ -41,7 +41,7 @@ struct TypeScriptClient: ClientWriter {
     }
 
     mutating func writeDocumentation(_ text: String, more: [String] = []) {
-        let escape = { (line: String) in line.replacing("*/", with: "*\u{2215}") }
+        let escape = { (line: String) in line.replacingBytes("*/", with: "*\u{2215}") }
         let more = more.flatMap(\.documentationLines).map(escape)
         let lines = Self.documentation(text, more: more, escape)
         if lines.count == 1 { return self.code.line("/** \(lines[0]) */") }
@@ -162,8 +162,8 @@ extension String {
 
     /// The properties that every object inherits.
     private static let inherited: Set<String> = [
-        "__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable",
-        "toLocaleString",
+        "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__",
+        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
         "toString", "valueOf",
     ]
 }

@@ -199,7 +199,7 @@ extension RouteDescription.Failure {
             name: try tree.text("type"),
             code: try tree.text("code"),
             message: try tree.text("message"),
-            status: tree["status"]?.double.map { Int($0) } ?? 500
+            status: tree["status"]?.double.flatMap { Int(exactly: $0) } ?? 500
         )
     }
 }

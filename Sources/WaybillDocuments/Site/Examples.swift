@@ -6,26 +6,41 @@ struct ExampleValues {
 
     init(_ schemas: [String: ValueSchema]) { self.schemas = schemas }
 
+    /// The maximum nesting of references in an example.
+    private static let maximumDepth = 4
+    /// The maximum number of values in an example.
+    private static let maximumCount = 500
+
     /// Returns an example value.
-    ///
-    /// `depth` is the maximum nesting of recursive types.
-    func value(of schema: JSONTree, depth: Int = 4) -> JSONTree {
+    func value(of schema: JSONTree) -> JSONTree {
+        var rest = Self.maximumCount
+        return self.value(of: schema, depth: Self.maximumDepth, rest: &rest)
+    }
+
+    private func value(of schema: JSONTree, depth: Int, rest: inout Int) -> JSONTree {
+        rest -= 1
+        if rest < 0 { return .null }
         if let name = ValueSchema(schema).referenced {
-            return depth > 0 ? self.value(of: self.schemas[name]?.tree ?? [:], depth: depth - 1) : .null
+            guard depth > 0, let schema = self.schemas[name]?.tree else { return .null }
+            return self.value(of: schema, depth: depth - 1, rest: &rest)
         }
         if let first = schema["examples"]?.elements?.first ?? schema["enum"]?.elements?.first { return first }
         if let first = schema["allOf"]?.elements?.first ?? schema["anyOf"]?.elements?.first {
-            return self.value(of: first, depth: depth)
+            return self.value(of: first, depth: depth, rest: &rest)
         }
         switch ValueSchema(schema).withoutNull.tree["type"]?.text {
         case "string": return .string(Self.text(schema["format"]?.text))
         case "integer": return 1
         case "number": return .number("1.5")
         case "boolean": return true
-        case "array": return schema["items"].map { [self.value(of: $0, depth: depth)] } ?? []
+        case "array":
+            return schema["items"].map { [self.value(of: $0, depth: depth, rest: &rest)] } ?? []
         case "object":
-            let members = schema["properties"]?.members ?? [:]
-            return .object(members.mapValues { self.value(of: $0, depth: depth) })
+            var members: [String: JSONTree] = [:]
+            for (name, schema) in (schema["properties"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
+                members[name] = self.value(of: schema, depth: depth, rest: &rest)
+            }
+            return .object(members)
         default: return .null
         }
     }
@@ -98,9 +113,9 @@ struct RouteExamples {
 
     /// The call as a command in a shell, to a server on a Unix socket.
     var command: String {
-        let json =
-            self.others.isEmpty ? "" : " --json '\(JSONTree.object(self.others).written(isPretty: false))'"
-        return "waybill call '\(self.url)'\(json) --connect SOCKET"
+        let json = JSONTree.object(self.others).written(isPretty: false)
+        let values = self.others.isEmpty ? "" : " --json \(json.shellQuoted)"
+        return "waybill call \(self.url.shellQuoted)\(values) --connect SOCKET"
     }
 
     /// The call as a `curl` command, to an HTTP gateway at `/bus`; nil if the route is not exposed for calls.
@@ -111,12 +126,19 @@ struct RouteExamples {
         let path = "\(self.url[..<scheme.lowerBound])/\(self.url[scheme.upperBound...])"
         let body = JSONTree.object(self.others).written(isPretty: false)
         let isRead = self.route.exposure.isSuperset(of: .reads) && self.others.isEmpty
-        let data = self.others.isEmpty ? "-X POST" : "-H 'Content-Type: application/json' -d '\(body)'"
-        return "curl 'http://localhost:8080/bus/\(path)'" + (isRead ? "" : " \(data)")
+        let data =
+            self.others.isEmpty ? "-X POST" : "-H 'Content-Type: application/json' -d \(body.shellQuoted)"
+        return "curl \("http://localhost:8080/bus/\(path)".shellQuoted)" + (isRead ? "" : " \(data)")
     }
 }
 
 extension String {
+    /// The text as one word of a shell.
+    fileprivate var shellQuoted: String {
+        let content = Array(self.utf8).replacing([UInt8(ascii: "'")], with: Array("'\\''".utf8))
+        return "'\(String(decoding: content, as: UTF8.self))'"
+    }
+
     /// Returns the first range of a text.
     fileprivate func range(of text: String) -> Range<Index>? { self.firstRange(of: text) }
 }
