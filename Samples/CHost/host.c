@@ -23,6 +23,11 @@ static void begin(host *host, int status) {
     }
 }
 
+static void never(void *context, const waybill_outcome *outcome) {
+    (void)outcome;
+    expect(context, 0, "a call that was refused has no outcome");
+}
+
 static void closed(void *context) { ((host *)context)->done++; }
 
 static void end(host *host) {
@@ -30,6 +35,11 @@ static void end(host *host) {
     expect(host, waybill_close(host->bus, closed, host) == WAYBILL_OK, "a bus is closed");
     expect(host, waybill_close(host->bus, closed, host) == WAYBILL_SHUT_DOWN, "and not a second time");
     expect(host, strstr(waybill_error(host->bus), "already being closed") != NULL, "and the error says why");
+    // The completion would be called after `closed`.
+    int status = waybill_route(host->bus, "app://echo/7", NONE, -1, never, host, NULL);
+    expect(host, status == WAYBILL_SHUT_DOWN, "a bus that is closing begins no call");
+    if (waybill_fd(host->bus) < 0) return;
+    expect(host, waybill_dispatch(host->bus) == WAYBILL_REFUSED, "a callback cannot dispatch the loop");
 }
 
 // A handler that answers at once, with what it was asked.

@@ -59,8 +59,7 @@ public func waybill_timeout(_ bus: OpaquePointer?) -> Int32 {
 public func waybill_dispatch(_ bus: OpaquePointer?) -> Int32 {
     guard let bus = unsafe HostBus.of(bus), bus.isDriven else { return HostStatus.invalidArgument.rawValue }
     guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
-    bus.eventLoop.dispatch()
-    return HostStatus.ok.rawValue
+    return (bus.dispatch() ? HostStatus.ok : HostStatus.refused).rawValue
 }
 
 /// Begins to close a bus.
@@ -72,7 +71,7 @@ public func waybill_close(
 ) -> Int32 {
     let host = unsafe HostClosed(function: closed, context: context)
     return unsafe HostBus.run(bus) { bus in
-        try bus.close { [bus] in
+        bus.close { [bus] in
             host.call()
             bus.release()
         }
@@ -169,7 +168,7 @@ public func waybill_publish(
 /// Cancels the registration, subscription or call with an ID.
 @c @implementation
 public func waybill_cancel(_ bus: OpaquePointer?, _ id: UInt64) -> Int32 {
-    unsafe HostBus.run(bus) { $0.cancel(id) }
+    unsafe HostBus.run(bus, whileClosing: true) { $0.cancel(id) }
 }
 
 /// Returns the error message of the last call that failed.

@@ -19,7 +19,8 @@ final class HostBus: @unchecked Sendable {
     private var entries: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
     private var pending = 0
-    private var isClosing = false
+    private(set) var isClosing = false
+    private var isDispatching = false
     /// A distant timer that keeps a host's `uv_run` from returning while calls are pending.
     private var keepsAlive: ScheduledTimer?
     private(set) var error = CText("")
@@ -101,10 +102,8 @@ final class HostBus: @unchecked Sendable {
 
     /// Closes the bus: fails its pending calls, closes the handles of the loop, and then calls a closure.
     ///
-    /// - Throws: `shutDown` if the bus is already closing, because the closure and the release of the bus
-    ///   must run only once.
-    func close(_ closed: @escaping @Sendable () -> Void) throws(RoutingError) {
-        if self.isClosing { throw RoutingError(.shutDown, message: "the bus is already being closed") }
+    /// The closure and the release of the bus must run only once, so the bus must not be closing already.
+    func close(_ closed: @escaping @Sendable () -> Void) {
         self.isClosing = true
         self.change(pending: 1)
         let (bus, eventLoop) = (self.bus, self.eventLoop)
@@ -115,6 +114,17 @@ final class HostBus: @unchecked Sendable {
             self.change(pending: -1)
             eventLoop.beginShutDown()
         }
+    }
+
+    /// Runs the callbacks that are due.
+    ///
+    /// - Returns: false within a callback, because libuv cannot run a loop that is running already.
+    func dispatch() -> Bool {
+        if self.isDispatching { return false }
+        self.isDispatching = true
+        defer { self.isDispatching = false }
+        self.eventLoop.dispatch()
+        return true
     }
 
     func note(_ error: any Error) -> Int32 {
@@ -159,13 +169,25 @@ extension HostBus {
 
     /// Runs a closure with the bus.
     ///
-    /// Fails if the calling thread is not the thread of the bus.
+    /// Fails if the calling thread is not the thread of the bus, or if the bus is closing. Work that began
+    /// while the bus closes could end after `closed`, on another thread.
     ///
+    /// - Parameters:
+    ///   - pointer: The host's pointer to the bus.
+    ///   - whileClosing: Whether the closure may also run while the bus is closing.
+    ///   - body: The closure.
     /// - Returns: `WAYBILL_OK` or the status of the error. The error message is stored for `waybill_error`.
-    static func run(_ pointer: OpaquePointer?, _ body: (HostBus) throws -> Void) -> Int32 {
+    static func run(
+        _ pointer: OpaquePointer?,
+        whileClosing: Bool = false,
+        _ body: (HostBus) throws -> Void
+    ) -> Int32 {
         guard let bus = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
         do {
+            if bus.isClosing, !whileClosing {
+                throw RoutingError(.shutDown, message: "the bus is already being closed")
+            }
             try body(bus)
             return HostStatus.ok.rawValue
         } catch {

@@ -110,10 +110,12 @@ int waybill_fd(const waybill_bus *bus);
 // thread of the bus, and WAYBILL_REFUSED for a null pointer or for a bus on the program's uv_loop_t.
 int waybill_timeout(const waybill_bus *bus);
 
-// Runs the callbacks that are due, without waiting.
+// Runs the callbacks that are due, without waiting. Within a callback, this function does nothing and returns
+// WAYBILL_REFUSED.
 int waybill_dispatch(waybill_bus *bus);
 
-// Begins to close a bus. Pending calls fail with WAYBILL_SHUT_DOWN. The program must continue to run or
+// Begins to close a bus. Pending calls fail with WAYBILL_SHUT_DOWN, and so do new calls, registrations and
+// messages. The program must continue to run or
 // dispatch its loop until `closed` is called. After that, and once uv_run has returned, the program can close
 // its uv_loop_t. `closed` may be null. A bus that is closing cannot be closed again: the second call returns
 // WAYBILL_SHUT_DOWN, and the `closed` function of the second call is not called.
