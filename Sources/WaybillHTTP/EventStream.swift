@@ -60,8 +60,7 @@ package final class EventSink: Sendable {
 
     let items: AsyncStream<Item>
     private let writer: AsyncStream<Item>.Continuation
-    /// The time at which an event was sent that has not been written yet; nil if every event has been
-    /// written.
+    /// The time at which the writing task began to write the current item; nil while no item is being written.
     private let since = Locked<ContinuousClock.Instant?>(nil)
 
     init() { (self.items, self.writer) = AsyncStream.makeStream() }
@@ -71,16 +70,21 @@ package final class EventSink: Sendable {
 
     /// Sends the bytes of one event, and waits until they have been written or the stream has ended.
     func send(_ bytes: [ByteBuffer]) async {
-        self.since.withLock { $0 = .now }
         await withCheckedContinuation { continuation in
             _ = self.writer.yield(Item(bytes: bytes, sender: Sender(continuation)))
         }
-        self.since.withLock { $0 = nil }
     }
 
-    /// Sends a comment, which clients ignore, unless an event has not been written yet.
+    /// Records that the writing task begins or ends to write an item.
     ///
-    /// - Throws: `StalledStream` if the unwritten event was sent longer ago than the limit.
+    /// Comments and the end of the stream count too: a client that reads nothing blocks them as well.
+    fileprivate func setWriting(_ isWriting: Bool) {
+        self.since.withLock { $0 = isWriting ? .now : nil }
+    }
+
+    /// Sends a comment, which clients ignore, unless another item is being written.
+    ///
+    /// - Throws: `StalledStream` if that item has been waiting longer than the limit.
     fileprivate func sendComment(orStallAfter limit: Duration) throws(StalledStream) {
         if let since = self.since.withLock({ $0 }) {
             if .now - since > limit { throw StalledStream() }
@@ -184,7 +188,9 @@ package struct EventStreams: Sendable {
                             group.addTask {
                                 do {
                                     for await item in sink.items {
+                                        sink.setWriting(true)
                                         for bytes in item.bytes { unsafe try await body.write(bytes) }
+                                        sink.setWriting(false)
                                         EventSink.acknowledge(item)
                                     }
                                 } catch {
