@@ -66,7 +66,7 @@ function decode(text) {
 /** Shows the view that the fragment names: `#live`, or with what is open in it, `#live/ID`. */
 function navigate() {
     const [name, argument] = location.hash.slice(1).split("/", 2);
-    const key = name in views ? name : "routes";
+    const key = Object.hasOwn(views, name) ? name : "routes";
     for (const other of Object.keys(views)) byId(`view-${other}`).hidden = other !== key;
     for (const link of document.querySelectorAll("nav a")) {
         if (link.hash === `#${key}`) link.setAttribute("aria-current", "page");

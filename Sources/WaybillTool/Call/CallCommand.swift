@@ -46,7 +46,8 @@ struct CallCommand: AsyncParsableCommand {
         options.parameters = self.json
         options.timeLeft = self.deadline?.duration
         for header in self.header {
-            guard let equals = header.firstIndex(of: "="), equals != header.startIndex else {
+            guard let equals = header.utf8.firstIndex(of: UInt8(ascii: "=")), equals != header.startIndex
+            else {
                 throw ValidationError("A header must be NAME=VALUE, not \(header).")
             }
             options.headers[String(header[..<equals])] = String(header[header.index(after: equals)...])

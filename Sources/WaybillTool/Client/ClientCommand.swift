@@ -52,9 +52,14 @@ struct ClientCommand: AsyncParsableCommand {
         let text = document.client(in: self.language, named: self.clientName(of: document))
         guard let output else { return try Output.write(text) }
         do {
-            try text.write(toFile: output, atomically: true, encoding: .utf8)
+            // An atomic write replaces the file, so it would also replace a link or a device.
+            let file = URL(filePath: output).resolvingSymlinksInPath()
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+            let type = attributes?[.type] as? FileAttributeType
+            let isRegular = type == nil || type == .typeRegular
+            try text.write(to: file, atomically: isRegular, encoding: .utf8)
         } catch {
-            throw ValidationError("\(output): \(error.localizedDescription)")
+            throw ValidationError(Output.printable("\(output): \(error.localizedDescription)"))
         }
     }
 

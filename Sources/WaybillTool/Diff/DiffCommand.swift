@@ -44,7 +44,7 @@ extension BusDocument {
         do {
             try self.init(json: try String(contentsOf: URL(filePath: path), encoding: .utf8))
         } catch {
-            throw ValidationError("\(path): \(error)")
+            throw ValidationError(Output.printable("\(path): \(error)"))
         }
     }
 }

@@ -39,13 +39,15 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         if let cases = self.cases {
-            for line in try self.lines(of: Data(contentsOf: URL(filePath: cases))) { print(line) }
+            let lines = try self.lines(of: Data(contentsOf: URL(filePath: cases)))
+            for line in lines { try Output.write(json: line) }
             return
         }
         // The parser takes every argument after `--route` as a pattern, so the last pattern may be the URL.
         let url = self.url ?? self.route.last ?? ""
         let routes = self.url == nil ? self.route.dropLast() : self.route[...]
-        print(try Answer(of: url, routes: Array(routes), in: self.options.table).json(pretty: true))
+        let json = try Answer(of: url, routes: Array(routes), in: self.options.table).json(pretty: true)
+        for line in json.split(separator: "\n") { try Output.write(json: String(line)) }
     }
 
     /// Returns one line of JSON for each case.

@@ -73,7 +73,7 @@ struct RoutesCommand: AsyncParsableCommand {
     private func check(_ file: String) throws {
         let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
         let report = RoutesReport(text, file: file, self.options)
-        for line in report.lines { print(line) }
+        try Output.write(report.lines.map { Output.printable($0) + "\n" }.joined())
         if !report.problems.isEmpty { throw ExitCode.failure }
     }
 }
