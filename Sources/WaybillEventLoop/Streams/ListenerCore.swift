@@ -35,6 +35,8 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
     private var state = PullState(isReady: false)
     private var waiter: StreamWaiter<ConnectionCore?>?
     private var pauseTimer: ScheduledTimer?
+    /// Whether the cause of the pauses since the last accepted connection has been logged.
+    private var hasLoggedPause = false
     /// The final outcome of all accepts; nil while the listener is open.
     ///
     /// The outcome is a nil connection if this side closed the listener.
@@ -136,6 +138,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
             switch StreamSocket.accept(self.descriptor) {
             case .success(let accepted):
                 self.state.took(more: true)
+                self.hasLoggedPause = false
                 let peer = accepted.peer
                 let core = ConnectionCore(
                     on: self.loop,
@@ -174,8 +177,11 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         self.state.pause()
         self.handle?.stop()
         guard self.pauseTimer == nil else { return }
-        let failure = StreamError.system(status, action: "accept connections", address: self.address)
-        self.loop.configuration.logger.warning("\(failure)", metadata: ["address": "\(self.address)"])
+        if !self.hasLoggedPause {
+            self.hasLoggedPause = true
+            let failure = StreamError.system(status, action: "accept connections", address: self.address)
+            self.loop.configuration.logger.warning("\(failure)", metadata: ["address": "\(self.address)"])
+        }
         self.pauseTimer = self.loop.startStreamTimer(at: self.loop.deadline(after: Self.pause)) {
             self.pauseTimer = nil
             if self.state.resume() { self.handle?.start() }

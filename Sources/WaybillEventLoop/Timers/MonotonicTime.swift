@@ -46,8 +46,9 @@ package enum MonotonicTime {
     /// years.
     static func nanoseconds(of duration: Duration) -> Int64 {
         guard duration > .zero else { return 0 }
+        // The components of a longer duration would not fit into 64 bits.
+        guard duration < .seconds(Int64.max / 1_000_000_000) else { return .max }
         let (seconds, attoseconds) = duration.components
-        guard seconds < .max / 1_000_000_000 else { return .max }
         let rest = (attoseconds + 999_999_999) / 1_000_000_000
         let (nanoseconds, overflows) = (seconds * 1_000_000_000).addingReportingOverflow(rest)
         return overflows ? .max : nanoseconds
@@ -65,8 +66,8 @@ extension Duration {
     ///
     /// The result is limited to 146 years, so that the sum of two results does not overflow.
     var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = self.components
-        let limit = Int64.max / 2 / 1_000_000_000
-        return min(max(seconds, -limit), limit) * 1_000_000_000 + attoseconds / 1_000_000_000
+        let limit = Duration.seconds(Int64.max / 2 / 1_000_000_000)
+        let (seconds, attoseconds) = min(max(self, .zero - limit), limit).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
