@@ -219,7 +219,9 @@ struct DeadLetterTests {
         }
     }
 
-    @Test func `a dead letter of an awaited message has the values and the origin of its sender`() async throws {
+    @Test func `a dead letter of an awaited message has the values and the origin of its sender`()
+        async throws
+    {
         let bus = self.bus
         let letters = bus.deadLetters
         let started = Gate()

@@ -351,7 +351,9 @@ struct MiddlewareTests {
         }
     }
 
-    @Test func `a handler is not called for a message whose caller was cancelled in a middleware`() async throws {
+    @Test func `a handler is not called for a message whose caller was cancelled in a middleware`()
+        async throws
+    {
         let bus = self.bus
         let handled = Journal<Int>()
         let middleware = Stubborn()

@@ -43,7 +43,10 @@ struct ReleaseTests {
         let registration = try bus.register("app://other") { _ in 1 }
         do {
             let guest = Guest { registration.cancel() }
-            try bus.load(["app://guest": "G"], destinations: ["unused": { _ in guest.greet() }, "G": { _ in 2 }])
+            try bus.load(
+                ["app://guest": "G"],
+                destinations: ["unused": { _ in guest.greet() }, "G": { _ in 2 }]
+            )
         }
         try bus.load(["app://guest": "G"], destinations: ["G": { _ in 3 }])
         #expect(!bus.canRoute("app://other") && bus.canRoute("app://guest"))

@@ -307,7 +307,9 @@ struct SubscriptionSequenceTests {
         #expect(bus.statistics.replied == 4 * share && self.balances())
     }
 
-    @Test func `a publication that finds no room before the subscription ends names the pattern`() async throws {
+    @Test func `a publication that finds no room before the subscription ends names the pattern`()
+        async throws
+    {
         let bus = self.bus
         let letters = bus.deadLetters
         let messages = try bus.subscription(to: "app://a/:n", limit: 1, whenFull: .suspend)
