@@ -21,6 +21,10 @@ extension Exchange {
         /// A task that outlives the handler's registration retains the exchange, and must not retain the
         /// handler.
         private var handler: Handler?
+        /// The request of the caller; nil after the outcome is decided.
+        ///
+        /// Each task that the handler starts retains the exchange, and must not retain the caller's values.
+        private var request: Request?
         /// The outcome, from the time when it is counted until a reader takes it.
         ///
         /// An exchange that lives longer does not retain the value of the reply.
@@ -61,6 +65,7 @@ extension Exchange {
         /// The parts of an exchange that are released when the outcome is decided.
         struct Ending {
             let handler: Handler?
+            let request: Request?
             let suspension: Suspension?
         }
 
@@ -70,10 +75,11 @@ extension Exchange {
             case refuse
         }
 
-        init(ticket: consuming MessageTicket?, handler: Handler?) {
+        init(ticket: consuming MessageTicket?, handler: Handler?, request: Request? = nil) {
             self.isCounted = ticket != nil
             self.ticket = ticket
             self.handler = handler
+            self.request = request
         }
 
         /// Decides that the exchange is over.
@@ -88,7 +94,11 @@ extension Exchange {
             self.isOver = true
             ticket = self.ticket.take()
             defer { self.suspension = Suspension() }
-            return Ending(handler: self.handler.take(), suspension: self.isSuspended ? self.suspension : nil)
+            return Ending(
+                handler: self.handler.take(),
+                request: self.request.take(),
+                suspension: self.isSuspended ? self.suspension : nil
+            )
         }
 
         /// Passes the outcome to the waiting reader, or keeps it for the next reader.

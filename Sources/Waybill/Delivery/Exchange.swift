@@ -14,8 +14,10 @@ internal import WaybillRouting
 final class Exchange: Sendable {
     /// The ID of the message.
     let id: CorrelationID
-    /// The request of the caller.
-    let request: Request
+    let url: String
+    let hops: Int
+    /// The time at which the caller stops waiting.
+    let expiry: Deadline
     let recipient: Recipient
     /// The return URL that also receives the value of the reply, or nil.
     let returnPath: ReturnPath?
@@ -53,21 +55,16 @@ final class Exchange: Sendable {
         core: BusCore
     ) {
         self.id = id
-        self.request = request
+        self.url = request.url
+        self.hops = request.hops
+        self.expiry = request.expiry
         self.recipient = recipient
         self.returnPath = returnPath
         self.core = core
         self.caller = caller
         self.sent = sent
-        self.state = Locked(State(ticket: ticket, handler: handler))
+        self.state = Locked(State(ticket: ticket, handler: handler, request: request))
     }
-
-    var url: String { self.request.url }
-
-    var hops: Int { self.request.hops }
-
-    /// The time at which the caller stops waiting.
-    var expiry: Deadline { self.request.expiry }
 
     /// The number of the task that runs the handler, from ``CurrentTask``; 0 before the handler begins.
     var task: UInt { self.runner.load(ordering: .relaxed) }
@@ -80,18 +77,15 @@ final class Exchange: Sendable {
 
     /// Ends the exchange with an outcome that the handler did not produce, unless the exchange is already
     /// over.
-    func finish(_ outcome: consuming Outcome) {
-        if let sent { return self.finish(outcome, of: sent, by: nil) }
-        self.finish(outcome, of: self.request, by: nil)
-    }
+    func finish(_ outcome: consuming Outcome) { self.finish(outcome, of: self.sent, by: nil) }
 
     /// Ends the exchange and resumes the caller, unless the exchange is already over.
     ///
     /// - Parameters:
     ///   - outcome: The outcome of the message.
-    ///   - content: The message, or the request when no message was created.
+    ///   - message: The message, if the code that ends the exchange has it.
     ///   - handler: The handler that produced the outcome; nil when no handler did.
-    func finish(_ outcome: consuming Outcome, of content: some SettledContent, by handler: Handler?) {
+    func finish(_ outcome: consuming Outcome, of message: Message?, by handler: Handler?) {
         var ticket: MessageTicket?
         guard let ending = self.state.withLock({ $0.finish(taking: &ticket) }) else {
             if let handler, outcome.isReply { self.core.countLateReply(at: handler) }
@@ -103,19 +97,34 @@ final class Exchange: Sendable {
         if let ticket = ticket.take() {
             // Count the outcome before the caller resumes, so that the statistics that the caller reads
             // include the outcome.
-            self.core.settle(
-                ticket,
-                as: outcome,
-                of: content,
-                for: self.recipient,
-                at: ending.handler,
-                isInFlight: suspension?.isAttached == true,
-                on: shard
-            )
+            if let message {
+                self.settle(ticket, as: outcome, of: message, ending, on: shard)
+            } else {
+                let request = ending.request ?? Request(url: self.url)
+                self.settle(ticket, as: outcome, of: request, ending, on: shard)
+            }
         }
         if let suspension { self.release(suspension, from: ending.handler, isReply: outcome.isReply) }
         let reader = self.state.withLock { $0.close(with: outcome) }
         reader?.resume(returning: .finished(outcome))
+    }
+
+    private func settle(
+        _ ticket: consuming MessageTicket,
+        as outcome: Outcome,
+        of content: some SettledContent,
+        _ ending: State.Ending,
+        on shard: BorrowedShard?
+    ) {
+        self.core.settle(
+            ticket,
+            as: outcome,
+            of: content,
+            for: self.recipient,
+            at: ending.handler,
+            isInFlight: ending.suspension?.isAttached == true,
+            on: shard
+        )
     }
 
     /// Releases the resources of an exchange that is over.

@@ -141,20 +141,18 @@ extension BusCore {
         isInFlight: Bool = false,
         on shard: BorrowedShard?
     ) {
-        guard let error = outcome.failure else {
-            if content.hasReturnURL, recipient.hasReturnLeg {
-                self.sendReturnLeg(of: content, id: ticket.id, outcome)
-            }
-            handler?.counters.end(.replied, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
-            self.count(.replied, on: shard)
-            if recipient.isOfSentMessage { content.extras?.endUnawaited(with: .delivered) }
-            return self.close(ticket)
+        var kind = Outcome.Kind.replied
+        if let error = outcome.failure {
+            self.report(error, of: content, ticket.id, for: recipient, at: handler)
+            kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
+        } else if content.hasReturnURL, recipient.hasReturnLeg {
+            self.sendReturnLeg(of: content, id: ticket.id, outcome)
         }
-        self.report(error, of: content, ticket.id, for: recipient, at: handler)
-        let kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
-        handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: false)
+        handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
         self.count(kind, on: shard)
-        if recipient.isOfSentMessage { content.extras?.endUnawaited(with: .failed(error)) }
+        if recipient.isOfSentMessage {
+            content.extras?.endUnawaited(with: outcome.failure.map { .failed($0) } ?? .delivered)
+        }
         self.close(ticket)
     }
 

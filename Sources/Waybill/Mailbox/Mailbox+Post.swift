@@ -71,7 +71,8 @@ extension Mailbox {
             if deadline.exists {
                 watch = DeadlineWatch(deadline, by: time, on: .current) { self.removeSender(sender) }
             }
-            if Task.isCancelled { self.removeSender(sender) }
+            // The cancellation or the end of the registration possibly came before the sender was added.
+            if Task.isCancelled || handler.isGone { self.removeSender(sender) }
         } onCancel: {
             self.removeSender(sender)
         }

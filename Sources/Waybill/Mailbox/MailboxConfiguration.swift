@@ -166,7 +166,7 @@ extension BusCore {
         self.mailboxes.withLock { $0.releaseModule(owner) }
     }
 
-    /// Releases the modules that have no registered handler.
+    /// Releases the modules that the configuration of their mailboxes holds.
     func releaseAllModules() {
         // Release the modules outside of the lock. Their deinitializers may use the bus.
         let modules = self.mailboxes.withLock { $0.releaseAllModules() }
@@ -241,10 +241,11 @@ struct MailboxRegister {
     /// Releases a module that has a registered handler.
     mutating func releaseModule(_ owner: ObjectIdentifier) { self.entries[owner]?.module = nil }
 
-    /// Removes the mailboxes that have no handlers, and returns their modules.
+    /// Removes the mailboxes that have no handlers, and returns the modules that the register held.
     mutating func releaseAllModules() -> [any LoopBound] {
-        let unused = self.entries.filter { $0.value.users == 0 }
-        for owner in unused.keys { self.entries[owner] = nil }
-        return unused.values.compactMap(\.module)
+        let modules = self.entries.values.compactMap(\.module)
+        for owner in self.entries.keys { self.entries[owner]?.module = nil }
+        self.entries = self.entries.filter { $0.value.users > 0 }
+        return modules
     }
 }
