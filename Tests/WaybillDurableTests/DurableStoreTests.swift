@@ -483,6 +483,23 @@ import WaybillTestSupport
         #expect(effects.entries == [1])
     }
 
+    @Test func `the shutdown of a bus does not make dead letters of messages that wait for an attempt`()
+        async throws
+    {
+        try await withStore(DurablePolicy(attempts: 1, concurrency: 1)) { store, bus in
+            let gate = Gate()
+            try bus.register("app://work/:n") { _ in await gate.wait() }
+            try await bus.attach(store)
+            for number in 0..<3 { try await store.send("app://work/\(number)") }
+            await gate.reached()
+            await bus.shutDown()
+            gate.open()
+            #expect(try await eventually { try await store.statistics().underway == 0 })
+            #expect(try await store.statistics().dead == 1)
+            #expect(try await store.statistics().waiting == 2)
+        }
+    }
+
     @Test func `messages that another program sends again respect the concurrency of their policy`()
         async throws
     {

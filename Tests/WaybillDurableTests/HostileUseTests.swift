@@ -419,7 +419,7 @@ import WaybillTestSupport
         try await withStore { store, _ in
             let count = try await store.transaction { try $0.query(sql).count }
             #expect(count == 1)
-            for wrong in ["SELECT 1; SELECT 2", "-- nothing", " ;"] {
+            for wrong in ["SELECT 1; SELECT 2", "CREATE TABLE a (x); SELECT * FROM a", "-- nothing", " ;"] {
                 let error = await #expect(throws: DurableError.self) {
                     try await store.transaction { _ = try $0.query(wrong) }
                 }

@@ -62,7 +62,6 @@ final class Batch {
                 let limit = self.settings.configuration.transactionLimit
                 let value = try self.tables.database.withProgramAccess(limit: limit, body)
                 // The closure possibly caught and ignored the failure of a statement, so check again.
-                try self.checkTransaction()
                 if self.tables.database.wasInterrupted {
                     throw DurableError(
                         .statementFailed,
@@ -70,6 +69,7 @@ final class Batch {
                             + "written; make it shorter"
                     )
                 }
+                try self.checkTransaction()
                 try self.tables.endProgram()
                 return value
             } catch {
@@ -196,11 +196,10 @@ extension Batch {
 
     /// Ends an attempt because the bus has shut down.
     ///
-    /// The attempt does not count, and no further attempts begin.
+    /// The attempt does not count.
     func release(_ message: BegunMessage) throws(DurableError) {
         let attempts = message.attempts - 1
         _ = try self.tables.retry(message, in: message.lane, at: self.now, attempts: attempts, failure: nil)
-        self.lanes.isDelivering = false
     }
 
     /// Moves a message to the dead letters.
@@ -228,18 +227,12 @@ extension Batch {
     /// Begins the attempts that are due, as many as the limits of the lanes permit.
     func beginDue() throws(DurableError) {
         for (lane, slots) in self.lanes.ready(at: self.now) {
-            let messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
+            var messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
+            while try self.moveToOtherLanes(messages, from: lane) {
+                messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
+            }
             var begun = 0
             for var message in messages {
-                // The policies have possibly changed since the lane was chosen. For example, `waybill store`
-                // sends dead letters again without the policies of the program.
-                let current = self.settings.policies.lane(ofStored: message.url)
-                if current != lane, lane != DurablePolicies.interruptedLane {
-                    try self.tables.move(message.id, to: current)
-                    self.addLane(current)
-                    self.lanes.wait(in: current, until: self.now)
-                    continue
-                }
                 let isExpired = message.expires.map { $0 <= self.now } ?? false
                 // An expired message is not attempted, so the attempt does not count.
                 if isExpired { message.attempts -= 1 }
@@ -253,6 +246,27 @@ extension Batch {
             }
             self.lanes.begin(begun, in: lane, nextDue: try self.tables.nextDue(of: lane))
         }
+    }
+
+    /// Moves messages to the lanes of their policies.
+    ///
+    /// The policies have possibly changed since the lanes were chosen. For example, `waybill store` sends
+    /// dead letters again without the policies of the program.
+    ///
+    /// - Returns: Whether a message was moved.
+    private func moveToOtherLanes(_ messages: [BegunMessage], from lane: String) throws(DurableError) -> Bool
+    {
+        if lane == DurablePolicies.interruptedLane { return false }
+        var isMoved = false
+        for message in messages {
+            let current = self.settings.policies.lane(ofStored: message.url)
+            if current == lane { continue }
+            try self.tables.move(message.id, to: current)
+            self.addLane(current)
+            self.lanes.wait(in: current, until: self.now)
+            isMoved = true
+        }
+        return isMoved
     }
 
     func addLane(_ lane: String) {

@@ -34,16 +34,20 @@ final class DurableAttempt: MessageSource {
 
     /// Delivers the message to a handler, and puts the outcome into the inbox of the engine.
     func run(on bus: MessageBus) async {
+        // No handler has begun, so the attempt does not count.
+        guard bus.isOpen else { return self.release() }
         let policy = self.engine.settings.value.policies.policy(of: self.message.url)
         do {
             let details = try MessageDetails(decoding: self.message.details)
             try await self.route(details, on: bus, by: policy)
             self.end(try self.state.withLock { try $0.returned?.get() })
-        } catch let error as RoutingError
-            where error.code == .shutDown && !bus.isOpen && policy.attempts > 1
-        {
+        } catch let error as RoutingError where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
-            self.release()
+            if policy.attempts > 1 {
+                self.release()
+            } else {
+                self.end(error, by: policy, stopsDelivery: true)
+            }
         } catch let error as RoutingError {
             self.end(error, by: policy)
         } catch {
@@ -113,34 +117,43 @@ final class DurableAttempt: MessageSource {
         self.end { batch in _ = try batch.complete(self.message, returning: returned) }
     }
 
-    private func end(_ error: RoutingError, by policy: DurablePolicy) {
+    private func end(_ error: RoutingError, by policy: DurablePolicy, stopsDelivery: Bool = false) {
         if self.isCompleted {
             self.engine.settings.value.configuration.logger.warning(
                 "the handler of a durable message failed after it had completed the message",
                 metadata: ["url": "\(self.message.url)", "error": "\(error)"]
             )
         }
-        self.end { batch in try batch.fail(self.message, with: error, by: policy) }
+        self.end(stopsDelivery: stopsDelivery) { batch in
+            try batch.fail(self.message, with: error, by: policy)
+        }
     }
 
     /// Ends the attempt because the bus has been shut down.
     ///
     /// The attempt does not count.
     private func release() {
-        self.end { batch in try batch.release(self.message) }
+        self.end(stopsDelivery: true) { batch in try batch.release(self.message) }
     }
 
     /// Ends the attempt in the lane, and writes the outcome with a closure.
     ///
     /// If a transaction has already completed the message, the closure is not called.
-    private func end(_ write: @escaping @Sendable (Batch) throws -> Void) {
+    ///
+    /// - Parameters:
+    ///   - stopsDelivery: Whether no further attempts begin, because the bus has shut down.
+    ///   - write: The closure.
+    private func end(stopsDelivery: Bool = false, _ write: @escaping @Sendable (Batch) throws -> Void) {
         let isCompleted = self.state.withLock { state in
             state.hasEnded = true
             return state.isCompleted
         }
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
-                batch.updateLanes { $0.freeSlot(in: self.message.lane) }
+                batch.updateLanes { lanes in
+                    lanes.freeSlot(in: self.message.lane)
+                    if stopsDelivery { lanes.isDelivering = false }
+                }
                 let result = batch.attempt { if !isCompleted { try write(batch) } }
                 return {
                     guard case .failure(let error) = result else { return }

@@ -62,18 +62,31 @@ final class Database {
         var start = 0
         // The text after the statement may contain spaces, semicolons and comments.
         while start < sql.utf8.count, statements.count < 2 {
-            let (statement, length) = try self.prepare(sql, from: start)
-            if let statement { statements.append(statement) }
-            start += max(1, length)
+            let next: (statement: Statement?, length: Int)
+            do throws(DurableError) {
+                next = try self.prepare(sql, from: start)
+            } catch {
+                // The text that follows the first statement is not empty, and possibly depends on it.
+                throw statements.isEmpty || error.failsBatch ? error : Self.several(sql)
+            }
+            if let statement = next.statement { statements.append(statement) }
+            start += max(1, next.length)
         }
-        guard let statement = statements.first, statements.count == 1 else {
-            let number = statements.isEmpty ? "no SQL statement" : "more than one SQL statement"
+        guard let statement = statements.first else {
             throw DurableError(
                 .invalidStatement,
-                message: "the text contains \(number): \(sql.onShortLine)"
+                message: "the text contains no SQL statement: \(sql.onShortLine)"
             )
         }
+        if statements.count > 1 { throw Self.several(sql) }
         return statement
+    }
+
+    private static func several(_ sql: String) -> DurableError {
+        DurableError(
+            .invalidStatement,
+            message: "the text contains more than one SQL statement: \(sql.onShortLine)"
+        )
     }
 
     /// Compiles the first statement after a position in a text.

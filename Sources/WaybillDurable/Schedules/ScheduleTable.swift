@@ -9,6 +9,8 @@ internal import WaybillRouting
 struct ScheduleTable {
     /// The first time at which a schedule sends a message; nil if the store has no schedules.
     private(set) var next: Int?
+    /// The milliseconds by which the store's clock was ahead of the wall clock when ``next`` was read.
+    private var lead = 0
 
     init() {}
 
@@ -26,6 +28,7 @@ struct ScheduleTable {
             "SELECT min(next + iif(zone = '', 0, ?)) FROM waybill_schedules"
         )
         self.next = try minimum.first(lead.sqlValue, of: { $0.optionalAmount(0) }) ?? nil
+        self.lead = lead
     }
 
     private struct Entry {
@@ -41,7 +44,10 @@ struct ScheduleTable {
     /// While the store is not attached to a bus, no messages are sent.
     mutating func fire(in batch: Batch) throws(DurableError) {
         let lead = max(0, batch.now - StoreClock.wallTime)
-        if batch.schedulesChanged { try self.readNext(batch.tables.database, lead: lead) }
+        // Read the time again when the wall clock was set forward.
+        if batch.schedulesChanged || lead < self.lead - 1_000 {
+            try self.readNext(batch.tables.database, lead: lead)
+        }
         guard batch.lanes.isDelivering, let next, next <= batch.now else { return }
         let database = batch.tables.database
         let select = try database.prepare(

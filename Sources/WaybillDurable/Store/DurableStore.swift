@@ -66,7 +66,7 @@ public final class DurableStore: Sendable {
         await self.engine.close(drainingFor: limit)
     }
 
-    /// Returns whether a file belongs to a store, without a change of the file.
+    /// Returns whether a file belongs to a store, without making it the file of a store.
     ///
     /// - Throws: `notADatabase`, or another failure of the file.
     package static func isStore(_ path: String) throws(DurableError) -> Bool {
