@@ -115,10 +115,10 @@ int waybill_timeout(const waybill_bus *bus);
 int waybill_dispatch(waybill_bus *bus);
 
 // Begins to close a bus. Pending calls fail with WAYBILL_SHUT_DOWN, and so do new calls, registrations and
-// messages. The program must continue to run or
-// dispatch its loop until `closed` is called. After that, and once uv_run has returned, the program can close
-// its uv_loop_t. `closed` may be null. A bus that is closing cannot be closed again: the second call returns
-// WAYBILL_SHUT_DOWN, and the `closed` function of the second call is not called.
+// messages. The program must continue to run or dispatch its loop until `closed` is called. After that, and
+// once uv_run has returned, the program can close its uv_loop_t. `closed` may be null. A bus that is closing
+// cannot be closed again: the second call returns WAYBILL_SHUT_DOWN, and the `closed` function of the second
+// call is not called.
 int waybill_close(waybill_bus *bus, waybill_closed closed, void *context);
 
 // ---- Messages ---------------------------------------------------------------------------------------------

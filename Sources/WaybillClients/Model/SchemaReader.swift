@@ -18,9 +18,14 @@ struct SchemaReader {
     private var replaced: Set<String> = []
     /// The types of the named schemas that need no declaration.
     private var aliases: [String: ClientType] = [:]
-    /// The schemas without a name that have been declared, with the names of their types, by the names that
-    /// their positions suggest.
-    private var anonymous: [String: (tree: JSONTree, type: ClientType)] = [:]
+    /// The types of the schemas without a name that have been declared.
+    private var anonymous: [Position: ClientType] = [:]
+
+    /// A schema without a name, and the name that its position suggests.
+    private struct Position: Hashable {
+        let name: String
+        let tree: JSONTree
+    }
 
     private static let prefix = "#/components/schemas/"
 
@@ -52,9 +57,10 @@ struct SchemaReader {
         if tree["const"]?.text != nil { return .text }
         if self.isDeclared(tree, isNamed: false) {
             // A schema that contains itself without a name is read again at the same position.
-            if let known = self.anonymous[name], known.tree == tree { return known.type }
+            let position = Position(name: name, tree: tree)
+            if let type = self.anonymous[position] { return type }
             let free = self.freeName(name)
-            self.anonymous[name] = (tree, .named(free))
+            self.anonymous[position] = .named(free)
             return self.declare(tree, as: free)
         }
         switch tree["type"]?.text {

@@ -50,7 +50,7 @@ struct CallCommand: AsyncParsableCommand {
             else {
                 throw ValidationError("A header must be NAME=VALUE, not \(header).")
             }
-            options.headers[String(header[..<equals])] = String(header[header.index(after: equals)...])
+            options.headers[String(header[..<equals])] = String(header[header.utf8.index(after: equals)...])
         }
         if self.stream || self.answer != nil {
             let (isShown, answer) = (self.stream, self.answer ?? "null")

@@ -6,6 +6,12 @@ internal import WaybillClients
 internal import WaybillDocuments
 internal import WaybillServe
 
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
 /// The command that generates a client for the routes that a program exposes.
 struct ClientCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,11 +59,14 @@ struct ClientCommand: AsyncParsableCommand {
         guard let output else { return try Output.write(text) }
         do {
             // An atomic write replaces the file, so it would also replace a link or a device.
-            let file = URL(filePath: output).resolvingSymlinksInPath()
-            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-            let type = attributes?[.type] as? FileAttributeType
-            let isRegular = type == nil || type == .typeRegular
-            try text.write(to: file, atomically: isRegular, encoding: .utf8)
+            var information = stat()
+            let exists = unsafe stat(output, &information) == 0
+            if exists, information.st_mode & S_IFMT != S_IFREG {
+                try text.write(toFile: output, atomically: false, encoding: .utf8)
+            } else {
+                let file = URL(filePath: output).resolvingSymlinksInPath()
+                try text.write(to: file, atomically: true, encoding: .utf8)
+            }
         } catch {
             throw ValidationError(Output.printable("\(output): \(error.localizedDescription)"))
         }
