@@ -21,8 +21,8 @@ internal import WaybillRouting
 /// a message can overtake earlier messages with the same order key, which wait in the store of this process.
 /// The program must expose the routes for calls, as for other messages from other processes.
 ///
-/// The store delivers a message as a message of this process, so its ``Message/origin`` is then `local`. Add
-/// middlewares that check the origin or a token before the receiver.
+/// The store delivers a message as a message of this process, so its ``/Waybill/Message/origin`` is then
+/// `local`. Add middlewares that check the origin or a token before the receiver.
 public struct DurableReceiver: Middleware {
     /// The header that identifies the sender's store and the message.
     ///
