@@ -19,7 +19,7 @@ final class HostBus: @unchecked Sendable {
     private var entries: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
     private var pending = 0
-    private(set) var isClosing = false
+    private var isClosing = false
     private var isDispatching = false
     /// A distant timer that keeps a host's `uv_run` from returning while calls are pending.
     private var keepsAlive: ScheduledTimer?

@@ -1,3 +1,4 @@
+internal import WaybillDocuments
 internal import WaybillRouting
 
 /// Writes a client in Python 3.11.

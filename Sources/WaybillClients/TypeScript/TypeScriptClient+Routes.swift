@@ -1,3 +1,5 @@
+internal import WaybillDocuments
+
 // Routes.
 extension TypeScriptClient {
     mutating func write(_ functions: [ClientModel.Function], in name: String) {

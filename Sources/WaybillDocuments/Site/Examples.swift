@@ -134,10 +134,7 @@ struct RouteExamples {
 
 extension String {
     /// The text as one word of a shell.
-    fileprivate var shellQuoted: String {
-        let content = Array(self.utf8).replacing([UInt8(ascii: "'")], with: Array("'\\''".utf8))
-        return "'\(String(decoding: content, as: UTF8.self))'"
-    }
+    fileprivate var shellQuoted: String { "'\(self.replacingBytes("'", with: "'\\''"))'" }
 
     /// Returns the first range of a text.
     fileprivate func range(of text: String) -> Range<Index>? { self.firstRange(of: text) }

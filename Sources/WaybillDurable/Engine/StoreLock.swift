@@ -42,7 +42,7 @@ final class StoreLock {
     init(_ path: String) throws(DurableError) {
         // SQLite resolves symbolic links, so the log is next to the file to which a link leads.
         let path = Self.resolved(path)
-        let file = "\(path)-lock"
+        let file = Self.file(besides: path)
         let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let reason = unsafe String(cString: strerror(errno))
@@ -83,8 +83,15 @@ final class StoreLock {
         close(self.descriptor)
     }
 
+    /// Returns whether a store has created a lock file for a path.
+    static func hasFile(besides path: String) -> Bool {
+        unsafe access(self.file(besides: self.resolved(path)), F_OK) == 0
+    }
+
+    private static func file(besides path: String) -> String { "\(path)-lock" }
+
     /// Returns the path of the file to which a symbolic link leads, and creates the file if it is missing.
-    static func resolved(_ path: String) -> String {
+    private static func resolved(_ path: String) -> String {
         var information = stat()
         // A link to a missing file has no real path before the file exists.
         if unsafe lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK,

@@ -229,12 +229,17 @@ struct StoreTables {
 }
 
 extension StoreTables {
+    /// Returns whether a file has the tables of a store.
+    static func exist(in database: Database) throws(DurableError) -> Bool {
+        let select = try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
+        return try select.first(of: { _ in true }) ?? false
+    }
+
     /// Creates the tables if the file does not have them.
     ///
     /// - Throws: `newerSchema` if a later version of Waybill has written the file.
     static func prepare(_ database: Database) throws(DurableError) {
-        let known = try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
-        if try known.first(of: { _ in true }) == nil {
+        if try !self.exist(in: database) {
             for statement in self.definitions { try database.execute(statement) }
             try database.execute(
                 "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1), ('clock', 0), ('id', ?)",

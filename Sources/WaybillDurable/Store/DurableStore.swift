@@ -1,9 +1,4 @@
 #if Durable
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
 public import Logging
 public import Waybill
 internal import WaybillEventLoop
@@ -72,10 +67,8 @@ public final class DurableStore: Sendable {
     package static func isStore(_ path: String) throws(DurableError) -> Bool {
         // A store that a process uses, or has not closed, has a lock file. Only a store may open it, because
         // another connection would copy its write-ahead log.
-        if unsafe access("\(StoreLock.resolved(path))-lock", F_OK) == 0 { return true }
-        let database = try Database(path, vfs: nil)
-        let select = try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
-        return try select.first(of: { _ in true }) ?? false
+        if StoreLock.hasFile(besides: path) { return true }
+        return try StoreTables.exist(in: Database(path, vfs: nil))
     }
 }
 

@@ -39,15 +39,13 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         if let cases = self.cases {
-            let lines = try self.lines(of: Data(contentsOf: URL(filePath: cases)))
-            for line in lines { try Output.write(json: line) }
-            return
+            return try Output.write(lines: self.lines(of: Data(contentsOf: URL(filePath: cases))))
         }
         // The parser takes every argument after `--route` as a pattern, so the last pattern may be the URL.
         let url = self.url ?? self.route.last ?? ""
         let routes = self.url == nil ? self.route.dropLast() : self.route[...]
         let json = try Answer(of: url, routes: Array(routes), in: self.options.table).json(pretty: true)
-        for line in json.split(separator: "\n") { try Output.write(json: String(line)) }
+        try Output.write(lines: json.split(separator: "\n"))
     }
 
     /// Returns one line of JSON for each case.

@@ -28,8 +28,13 @@ enum Output {
         }
     }
 
+    /// Writes lines, with their control characters escaped.
+    static func write(lines: some Sequence<some StringProtocol>) throws {
+        try self.write(lines.map { self.printable(String($0)) + "\n" }.joined())
+    }
+
     /// Writes a line of JSON.
-    static func write(json: String) throws { try self.write(self.printable(json) + "\n") }
+    static func write(json: String) throws { try self.write(lines: [json]) }
 
     /// Writes a line to standard error.
     static func complain(_ line: String) {

@@ -65,15 +65,14 @@ struct RoutesCommand: AsyncParsableCommand {
     private func write(_ document: BusDocument) throws {
         let title = self.document.title(or: self.connection.connect?.argument ?? "")
         try self.document.write(document.named(title, version: self.document.version)) { text in
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            try Output.write(lines.map { Output.printable(String($0)) }.joined(separator: "\n") + "\n")
+            try Output.write(lines: text.split(separator: "\n", omittingEmptySubsequences: false))
         }
     }
 
     private func check(_ file: String) throws {
         let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
         let report = RoutesReport(text, file: file, self.options)
-        try Output.write(report.lines.map { Output.printable($0) + "\n" }.joined())
+        try Output.write(lines: report.lines)
         if !report.problems.isEmpty { throw ExitCode.failure }
     }
 }
