@@ -3,6 +3,7 @@
 After the second event of the first stream of events, the proxy closes the connection, or forwards nothing more.
 """
 import asyncio
+import os
 import re
 import sys
 
@@ -48,7 +49,8 @@ async def main():
     port = server.sockets[0].getsockname()[1]
     command = await asyncio.create_subprocess_exec(*sys.argv[3:], f"http://127.0.0.1:{port}/bus", sys.argv[2])
     status = await asyncio.wait_for(command.wait(), 60)
-    return status or (0 if cut else 3)
+    # Some connections are still open: an orderly end of asyncio could print a warning for each of them.
+    os._exit(status or (0 if cut else 3))
 
 
-sys.exit(asyncio.run(main()))
+asyncio.run(main())

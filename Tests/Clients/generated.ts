@@ -224,7 +224,7 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   const reader = new AbortController();
   setTimeout(() => reader.abort(), 200);
   await within(2000, end(late.subscribe("app://news/*", reader.signal)));
-  await pause(800);
+  await pause(3000);
   late.close();
   for (const name of ["page", "accepted", "line", "event", "headers"]) {
     const client = new ProbeClient(`http://127.0.0.1:${ports[name]}`);

@@ -58,7 +58,7 @@ struct ClientCallTests {
             try await server.withAddresses { addresses in
                 for (index, address) in addresses.enumerated() {
                     let run = try await Script.run(command + ["values", address], in: server.folder)
-                    #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.output.suffix(2000))")
+                    #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.report)")
                     let received = server.received.entries.dropFirst(index * values.count)
                     #expect(received.count == values.count)
                     for (sent, arrived) in zip(values, received) where sent != arrived {
@@ -85,7 +85,7 @@ struct ClientCallTests {
                 for (index, address) in addresses.enumerated() {
                     let command = [python, "-X", "dev", "round_trips.py", address, "\(Self.count)"]
                     let run = try await Script.run(command, in: server.folder)
-                    #expect(run.status == 0, "\(address): \(run.output.suffix(3000))")
+                    #expect(run.status == 0, "\(address): \(run.report)")
                     #expect(server.received.entries.count >= (index + 1) * Self.count)
                 }
             }
@@ -101,7 +101,7 @@ struct ClientCallTests {
             try await server.withAddresses { addresses in
                 for (index, address) in addresses.enumerated() {
                     let run = try await Script.run(command + ["calls", address], in: server.folder)
-                    #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.output.suffix(2000))")
+                    #expect(run.status == 0 && run.output == "ok\n", "\(address): \(run.report)")
                     let isKept = await eventually {
                         server.notes.entries.count { $0 == "kept r 2 left []" } == index + 1
                     }
@@ -169,7 +169,7 @@ struct ClientCallTests {
             let isThere = errors.first.map {
                 $0.hasPrefix("\(file):\(line):") || $0.hasPrefix("\(file)(\(line),")
             }
-            #expect(errors.count == 1 && isThere == true, "\(run.output.suffix(2000))")
+            #expect(errors.count == 1 && isThere == true, "\(run.report)")
         }
     }
 
@@ -183,7 +183,7 @@ struct ClientCallTests {
                     let arguments = ["growth", address, "\(count)"]
                     let run = try await Script.run(command + arguments, in: server.folder)
                     // On a slow machine, asyncio also prints that a call has taken long.
-                    #expect(run.status == 0, "\(address): \(run.output.suffix(2000))")
+                    #expect(run.status == 0, "\(address): \(run.report)")
                 }
             }
         }
@@ -208,7 +208,7 @@ struct ClientCallTests {
                 }
             }
             let ended = try await run
-            #expect(ended.status == 0 && ended.output == "ok\n", "\(ended.output.suffix(2000))")
+            #expect(ended.status == 0 && ended.output == "ok\n", "\(ended.report)")
             #expect(server.notes.entries.contains("first größe"))
             #expect(server.notes.entries.contains("second größe"))
         }
@@ -220,7 +220,7 @@ struct ClientCallTests {
             let command = try await language.command("generated", in: server.folder)
             let servers = ["python3", "\(Script.root)/Tests/Clients/hostile.py"]
             let run = try await Script.run(servers + command, in: server.folder)
-            #expect(run.status == 0 && run.output == "ok\n", "\(run.output.suffix(2000))")
+            #expect(run.status == 0 && run.output == "ok\n", "\(run.report)")
         }
     }
 
@@ -236,7 +236,7 @@ struct ClientCallTests {
                 let script = "\(Script.root)/Tests/Clients/cutting_proxy.py"
                 let proxy = ["python3", script, breaking.rawValue, "\(port)"]
                 let run = try await Script.run(proxy + command + ["resume"], in: server.folder)
-                #expect(run.status == 0 && run.output == "ok\n", "\(run.output.suffix(2000))")
+                #expect(run.status == 0 && run.output == "ok\n", "\(run.report)")
             }
         }
     }

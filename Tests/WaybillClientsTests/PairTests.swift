@@ -91,7 +91,7 @@ struct PairTests {
                     [mypy, "--strict", "--cache-dir", "/dev/null"] + files.filter { $0.hasSuffix(".py") },
                     in: folder
                 )
-                #expect(checked.status == 0, "\(checked.output.suffix(2000))")
+                #expect(checked.status == 0, "\(checked.report)")
             }
             run = try await Script.run(["env", "PYTHONPATH=\(folder)", python, script, "run"], in: folder)
         } else {
@@ -103,7 +103,7 @@ struct PairTests {
                 Script.tsc + files.filter { $0.hasSuffix(".ts") } + ["pairs.ts"],
                 in: folder
             )
-            #expect(checked.status == 0, "\(checked.output.suffix(2000))")
+            #expect(checked.status == 0, "\(checked.report)")
             try #"{"type": "module"}"#.write(
                 toFile: "\(folder)/package.json",
                 atomically: true,
@@ -111,9 +111,9 @@ struct PairTests {
             )
             run = try await Script.run(["node", "pairs.js"], in: folder)
         }
-        try #require(run.status == 0, "\(run.output.suffix(2000))")
+        try #require(run.status == 0, "\(run.report)")
         let name = language == .python ? "python" : "node"
         let result = try await Script.run([python, script, "check", name], in: folder)
-        #expect(result.status == 0, "\(name): \(result.output.suffix(4000))")
+        #expect(result.status == 0, "\(name): \(result.report)")
     }
 }

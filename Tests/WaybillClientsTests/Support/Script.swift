@@ -6,6 +6,9 @@ struct Script {
     let output: String
     let status: Int32
 
+    /// The end of the output in one line, for a failed expectation: a log that shows only the lines of failures then has it.
+    var report: String { String(self.output.suffix(2000).replacing("\n", with: "⏎")) }
+
     /// Runs a program to its end.
     static func run(_ arguments: [String], in folder: String = "/") async throws -> Script {
         let process = Process()
