@@ -305,6 +305,19 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a reply's value that is too large for the file makes its message a dead letter`() async throws {
+        try await withStore { store, bus in
+            try bus.register("app://export/all") { _ in String(repeating: "x", count: 65 << 20) }
+            try bus.register("app://home/receipt") { _ in Issue.record("the value was sent") }
+            try await bus.attach(store)
+            try await store.send("app://export/all#home/receipt")
+            await store.isIdle()
+            let dead = try #require(try await store.deadLetters().first)
+            #expect(dead.code == "notTransferable" && dead.url == "app://export/all#home/receipt")
+            #expect(dead.failure?.contains("more than 67108864 bytes") == true)
+        }
+    }
+
     @Test func `a bus retains a store that nothing else refers to, and releases it when it ends`()
         async throws
     {

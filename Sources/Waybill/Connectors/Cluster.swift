@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 package import WaybillRouting
 

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 
 /// The context in which code runs: the message that the code handles.

@@ -1,4 +1,3 @@
-internal import Logging
 internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting

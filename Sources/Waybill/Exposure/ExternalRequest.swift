@@ -1,4 +1,3 @@
-internal import Synchronization
 package import WaybillEventLoop
 package import WaybillRouting
 

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillRouting
 
 /// The kind of a message, and the message whose handler sent it.

@@ -96,8 +96,14 @@ struct MessageDetails: Sendable {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
+    /// The maximum size of the encoded details, in bytes.
+    ///
+    /// SQLite rejects a text of more than 1,000,000,000 bytes only when the text is written.
+    static let sizeLimit = 64 << 20
+
     /// Returns the limit for stored details that a JSON text exceeds; nil if the details can be decoded.
     private static func excess(of bytes: [UInt8]) -> String? {
+        if bytes.count > Self.sizeLimit { return "the values have more than \(Self.sizeLimit) bytes" }
         if JSONText(bytes).isDeeper(than: JSONText.depthLimit) {
             // The details are an object that contains an object of parameters.
             return "the values are nested deeper than \(JSONText.depthLimit - 2) levels"
