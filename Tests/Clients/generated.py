@@ -102,6 +102,18 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     await asyncio.sleep(0.2)
 
 
+async def closing(address: str) -> None:
+    """Closes a client while a call is in flight and a subscription is read."""
+    client = ProbeClient(address, token="secret")
+    reading = asyncio.create_task(end(client.subscribe("app://news/*")))
+    waiting = asyncio.create_task(failure(client.probe.wait(), 10))
+    await asyncio.sleep(1)
+    await client.close()
+    assert await asyncio.wait_for(waiting, 5) == "unreachable"
+    await asyncio.wait_for(reading, 5)
+    assert await failure(client.probe.trace(), 5) == "unreachable"
+
+
 async def growth(client: ProbeClient, count: int) -> None:
     """Calls a route many times, and checks the memory of the process after the first fifth of the calls."""
 
@@ -238,6 +250,8 @@ async def main(mode: str, address: str) -> None:
             await growth(client, int(sys.argv[3]))
         else:
             await calls(client, address.startswith("http"))
+    if mode == "calls":
+        await closing(address)
 
 
 try:

@@ -105,6 +105,18 @@ async function calls(client: ProbeClient): Promise<void> {
   await pause(200);
 }
 
+/** Closes a client while a call is in flight and a subscription is read. */
+async function closing(): Promise<void> {
+  const client = new ProbeClient(address, { token: "secret" });
+  const reading = end(client.subscribe("app://news/*"));
+  const waiting = failure(client.probe.wait());
+  await pause(1000);
+  client.close();
+  check((await within(5000, waiting)).code === "unreachable", "a call in flight");
+  await within(5000, reading);
+  check((await failure(client.probe.trace())).code === "unreachable", "a call of a closed client");
+}
+
 /** Calls a route many times, and checks the heap after a fifth and after all of the calls. */
 async function growth(client: ProbeClient, count: number): Promise<void> {
   let before = 0;
@@ -249,6 +261,7 @@ async function main(): Promise<void> {
   if (mode === "growth") await growth(client, Number(port));
   else await (mode === "values" ? values(client) : calls(client));
   client.close();
+  if (mode === "calls") await closing();
 }
 
 main().then(

@@ -106,9 +106,9 @@ struct ClientCallTests {
                         server.notes.entries.count { $0 == "kept r 2 left []" } == index + 1
                     }
                     #expect(isKept, "\(address): \(server.notes.entries)")
-                    // Both the deadline and the client's cancellation end the handler.
+                    // The deadline, the client's cancellation and the end of a client end the handler.
                     let isCancelled = await eventually {
-                        server.notes.entries.count { $0 == "cancelled" } == 2 * (index + 1)
+                        server.notes.entries.count { $0 == "cancelled" } == 3 * (index + 1)
                     }
                     #expect(isCancelled, "\(address): \(server.notes.entries)")
                 }

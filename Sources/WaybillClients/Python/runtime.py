@@ -652,11 +652,19 @@ class _SocketTransport:
     async def _open(self) -> _Connection:
         if self._connection is not None and self._connection.is_open:
             return self._connection
+        if self._client.is_closed:
+            raise _closed()
         if self._opening is None:
             # Callers share the task, so that the end of one call does not end it.
             self._opening = asyncio.create_task(self._connect())
             self._opening.add_done_callback(_has_failed)
-        return await asyncio.shield(self._opening)
+        opening = self._opening
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            if opening.cancelled():
+                raise _closed() from None
+            raise
 
     async def _connect(self) -> _Connection:
         connection = _Connection()
@@ -792,6 +800,8 @@ class _SocketTransport:
             except WaybillError as error:
                 if not has_begun or error.code not in ("unreachable", "shutDown"):
                     raise
+                if self._client.is_closed:
+                    return
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 2)
                 continue
@@ -820,6 +830,10 @@ class _SocketTransport:
             self._opening.cancel()
         if self._connection is not None:
             self._connection.close()
+
+
+def _closed() -> WaybillError:
+    return _failure("unreachable", "the client is closed", {})
 
 
 def _has_failed(task: asyncio.Task[V]) -> bool:
@@ -938,6 +952,7 @@ class _WebTransport:
     def __init__(self, address: SplitResult, client: _Client) -> None:
         self._address = address
         self._client = client
+        self._writers: set[asyncio.StreamWriter] = set()
 
     @asynccontextmanager
     async def _open(
@@ -961,12 +976,17 @@ class _WebTransport:
             if "\r" in name + text or "\n" in name + text:
                 raise ValueError(f"the header {name!r} has several lines")
             lines.append(f"{name}: {text}")
+        if self._client.is_closed:
+            raise _closed()
         writer: asyncio.StreamWriter | None = None
         try:
             async with asyncio.timeout(_OPENING):
                 reader, writer = await asyncio.open_connection(
                     address.hostname, port, ssl=is_secure or None
                 )
+            self._writers.add(writer)
+            if self._client.is_closed:
+                raise OSError("the client is closed")
             writer.write("\r\n".join([*lines, "", ""]).encode() + body)
             response = _Response(reader)
             response.silence = silence
@@ -981,6 +1001,7 @@ class _WebTransport:
             raise _failure("unreachable", reason, {}) from None
         finally:
             if writer is not None:
+                self._writers.discard(writer)
                 writer.close()
 
     @asynccontextmanager
@@ -1066,11 +1087,14 @@ class _WebTransport:
             except WaybillError as error:
                 if not has_begun or error.code not in ("unreachable", "shutDown"):
                     raise
+                if self._client.is_closed:
+                    return
             await asyncio.sleep(pause)
             pause = min(pause * 2, 2)
 
     async def close(self) -> None:
-        return None
+        for writer in self._writers:
+            writer.close()
 
 
 class _Client:
@@ -1088,6 +1112,7 @@ class _Client:
         self._headers = dict(headers or {})
         self._timeout = timeout
         self._has_defaults = bool(self._headers) or timeout is not None
+        self.is_closed = False
         self._transport: _Transport
         if address.startswith(("http://", "https://")):
             self._transport = _WebTransport(urlsplit(address), self)
@@ -1104,7 +1129,8 @@ class _Client:
         await self.close()
 
     async def close(self) -> None:
-        """Closes the connection; calls in flight fail."""
+        """Closes the client. Calls in flight and later calls fail, and subscriptions end."""
+        self.is_closed = True
         await self._transport.close()
 
     def subscribe(self, pattern: str) -> AsyncIterator[Publication]:

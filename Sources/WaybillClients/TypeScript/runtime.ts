@@ -474,6 +474,8 @@ async function pause(
 const cancelled = (): WaybillError =>
   failure("cancelled", "the caller has cancelled the call");
 
+const closed = (): WaybillError => failure("unreachable", "the client is closed");
+
 /** The milliseconds in which a connection is opened and authenticated. */
 const opening = 5000;
 
@@ -543,6 +545,10 @@ async function inTime<T>(options: Options, body: (onEnd: OnEnd) => Promise<T>): 
 
 /** HTTP with server-sent events. */
 class WebTransport implements Transport {
+  /** The controllers of the requests in flight. */
+  private readonly requests = new Set<AbortController>();
+  private isClosed = false;
+
   constructor(
     private readonly base: string,
     private readonly configuration: Configuration,
@@ -555,6 +561,7 @@ class WebTransport implements Transport {
     const { token, headers } = this.configuration;
     const fields = { ...headers, ...init.headers };
     if (token !== undefined) fields.Authorization = `Bearer ${token}`;
+    if (this.isClosed) throw closed();
     let response: Response;
     try {
       response = await fetch(this.base + path, { ...init, headers: fields });
@@ -614,7 +621,12 @@ class WebTransport implements Transport {
     return inTime({ ...options, timeout }, async (onEnd) => {
       const controller = new AbortController();
       onEnd(() => controller.abort());
-      return body(controller.signal);
+      this.requests.add(controller);
+      try {
+        return await body(controller.signal);
+      } finally {
+        this.requests.delete(controller);
+      }
     });
   }
 
@@ -658,6 +670,7 @@ class WebTransport implements Transport {
       const stop = new AbortController();
       const abort = (): void => stop.abort();
       signal?.addEventListener("abort", abort);
+      this.requests.add(stop);
       const timer = setTimeout(abort, silence);
       try {
         const response = await this.fetch(path, { headers, signal: stop.signal });
@@ -675,19 +688,23 @@ class WebTransport implements Transport {
           isAfterGap = false;
         }
       } catch (error) {
-        if (signal?.aborted) return;
+        if (signal?.aborted || (hasBegun && this.isClosed)) return;
         const isFinal = error instanceof WaybillError && error.code !== "unreachable";
         if (!hasBegun || (isFinal && error.code !== "shutDown")) throw error;
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
+        this.requests.delete(stop);
       }
       await pause(wait, signal);
       wait = Math.min(wait * 2, 2000);
     }
   }
 
-  close(): void {}
+  close(): void {
+    this.isClosed = true;
+    for (const request of this.requests) request.abort();
+  }
 }
 
 interface ServerEvent {
@@ -981,6 +998,7 @@ class Connection {
 /** JSON-RPC over a Unix socket or TCP, on one connection that is opened again. */
 class SocketTransport implements Transport {
   private connection?: Promise<Connection>;
+  private isClosed = false;
 
   constructor(
     private readonly address: object,
@@ -996,6 +1014,7 @@ class SocketTransport implements Transport {
   }
 
   private async open(): Promise<Connection> {
+    if (this.isClosed) throw closed();
     const opening = (this.connection ??= this.connect());
     const connection = await opening.catch((error) => {
       if (this.connection === opening) delete this.connection;
@@ -1121,7 +1140,7 @@ class SocketTransport implements Transport {
         isAfterGap = true;
         await pause(wait, signal);
       } catch (error) {
-        if (signal?.aborted) return;
+        if (signal?.aborted || (hasBegun && this.isClosed)) return;
         const code = error instanceof WaybillError ? error.code : "";
         if (!hasBegun || (code !== "unreachable" && code !== "shutDown")) throw error;
         await pause(wait, signal);
@@ -1131,6 +1150,7 @@ class SocketTransport implements Transport {
   }
 
   close(): void {
+    this.isClosed = true;
     this.connection?.then((connection) => connection.close()).catch(() => {});
   }
 }
@@ -1151,7 +1171,7 @@ class Client {
     }
   }
 
-  /** Closes the connection; calls in flight fail. */
+  /** Closes the client. Calls in flight and later calls fail, and subscriptions end. */
   close(): void {
     this.transport.close();
   }
