@@ -305,7 +305,8 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a reply's value that is too large for the file makes its message a dead letter`() async throws {
+    @Test func `a reply's value that is too large for the file makes its message a dead letter`() async throws
+    {
         try await withStore { store, bus in
             try bus.register("app://export/all") { _ in String(repeating: "x", count: 65 << 20) }
             try bus.register("app://home/receipt") { _ in Issue.record("the value was sent") }
