@@ -35,14 +35,14 @@ static void end(host *host) {
     expect(host, waybill_close(host->bus, closed, host) == WAYBILL_OK, "a bus is closed");
     expect(host, waybill_close(host->bus, closed, host) == WAYBILL_SHUT_DOWN, "and not a second time");
     expect(host, strstr(waybill_error(host->bus), "already being closed") != NULL, "and the error says why");
-    // The completion would be called after `closed`.
+    // If the bus accepted this call, the completion would run after `closed`.
     int status = waybill_route(host->bus, "app://echo/7", NONE, -1, never, host, NULL);
     expect(host, status == WAYBILL_SHUT_DOWN, "a bus that is closing begins no call");
     if (waybill_fd(host->bus) < 0) return;
     expect(host, waybill_dispatch(host->bus) == WAYBILL_REFUSED, "a callback cannot dispatch the loop");
 }
 
-// A handler that answers at once, with what it was asked.
+// Replies immediately with the parameters of the message.
 static void echo(void *context, waybill_message *message) {
     (void)context;
     waybill_reply(message, waybill_message_parameters(message));
@@ -53,7 +53,7 @@ static void refuse(void *context, waybill_message *message) {
     waybill_fail(message, "closed on Sundays");
 }
 
-// A handler that answers later: here, when its caller has long given up, or is made to.
+// Keeps a message, to which `late` or `cancelled` replies after the call has ended. Cancels the first call.
 static void keep(void *context, waybill_message *message) {
     host *host = context;
     host->kept = message;
@@ -106,7 +106,7 @@ static void cancelled(void *context, const waybill_outcome *outcome) {
     expect(host, outcome->status == WAYBILL_CANCELLED, "a call that is cancelled ends");
     expect(host, waybill_fail(host->kept, "too late") == WAYBILL_OK, "its message is ended all the same");
     host->kept = NULL;
-    // Only now, since both messages are kept in the same place.
+    // The second call starts only now, because `kept` has room for one message.
     begin(host, waybill_route(host->bus, "app://slow", NONE, 50, late, host, NULL));
     end(host);
 }
@@ -140,7 +140,7 @@ void host_begin(host *host, waybill_bus *bus) {
     begin(host, waybill_route(bus, "app://nothing", NONE, -1, lost, host, NULL));
     begin(host, waybill_route(bus, "app://slow", NONE, -1, cancelled, host, &host->slow));
     begin(host, waybill_publish(bus, "app://climate", JSON("{\"room\":\"hall\",\"degrees\":21}"), published, host));
-    // Ends with its return URL.
+    // This call ends when its return URL receives the reply.
     waybill_register(bus, "app://say", echo, host, NULL);
     begin(host, waybill_send(bus, "app://say?text=hi#app://receive", NONE));
 }

@@ -1,11 +1,11 @@
-// What both hosts do with a bus: the same calls, whichever loop drives it.
+// The calls that both programs make. The calls do not depend on the loop that drives the bus.
 
 #ifndef HOST_H
 #define HOST_H
 
 #include <waybill.h>
 
-// What a host has seen; `done` is set when the bus has closed.
+// The state of a program and its results. The close callback of the bus increments `done`.
 typedef struct {
     waybill_bus *bus;
     waybill_message *kept;
@@ -16,10 +16,10 @@ typedef struct {
     int done;
 } host;
 
-// Registers callbacks, and begins every call; the last of them to end closes the bus.
+// Registers handlers and starts every call. The bus is closed when the last call ends.
 void host_begin(host *host, waybill_bus *bus);
 
-// Says how it went: the program's exit code.
+// Prints whether all checks have succeeded, and returns the exit status of the program.
 int host_end(const host *host, const char *name);
 
 #endif

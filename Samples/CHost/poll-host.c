@@ -1,4 +1,4 @@
-// A program without libuv: it polls what it likes, and the bus beside it.
+// A program without libuv, which polls the file descriptor of the bus in its own loop.
 
 #include "host.h"
 
@@ -11,7 +11,7 @@ static void *timeout_elsewhere(void *bus) { return (void *)(intptr_t)waybill_tim
 int main(void) {
     host host;
     host_begin(&host, waybill_create());
-    // A failure of waybill_timeout differs from -1, for which the program may wait for any time.
+    // On failure, waybill_timeout must not return -1, which means that the program may wait without a limit.
     void *elsewhere = NULL;
     pthread_t thread;
     if (pthread_create(&thread, NULL, timeout_elsewhere, host.bus) != 0) host.failures++;
@@ -27,7 +27,7 @@ int main(void) {
         waybill_dispatch(host.bus);
         turns++;
     }
-    // Waiting is not spinning: the loop turns when there is something to do.
+    // The loop must block while there is nothing to do, so the number of turns stays small.
     if (turns > 1000) host.failures++;
     printf("  %d turns\n", turns);
     return host_end(&host, "poll-host");

@@ -1,4 +1,4 @@
-// A program with a libuv loop of its own, which carries a bus.
+// A program that runs a bus on its own libuv loop.
 
 #include "host.h"
 
@@ -16,7 +16,7 @@ int main(void) {
     uv_timer_t timer;
     host host;
     uv_loop_init(&loop);
-    // The program's own work goes on beside the bus.
+    // The timer checks that the program's own work continues beside the bus.
     uv_timer_init(&loop, &timer);
     uv_timer_start(&timer, tick, 1, 1);
     host_begin(&host, waybill_adopt(&loop));
@@ -24,7 +24,7 @@ int main(void) {
         printf("  FAILED: waybill_timeout accepts a bus on a loop of libuv\n");
         host.failures++;
     }
-    // Returns when nothing is pending any more, neither the program's nor the bus's.
+    // uv_run returns when neither the program nor the bus has pending work.
     uv_run(&loop, UV_RUN_DEFAULT);
     int status = uv_loop_close(&loop);
     if (ticks != 3 || status != 0) {

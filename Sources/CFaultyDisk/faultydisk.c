@@ -24,8 +24,8 @@ typedef struct {
 
 typedef struct {
     char name[NAME_SIZE];
-    Content current;  // As a reader sees the file.
-    Content synced;   // As the disk keeps it without the writes below.
+    Content current;  // The content that a reader gets.
+    Content synced;   // The content on the disk, without `writes`.
     Write *writes;
     int write_count;
 } DiskFile;
@@ -107,7 +107,7 @@ static void erase(DiskFile *file) {
     memset(file, 0, sizeof *file);
 }
 
-// Counts an operation that changes the disk. Returns 0 if there is no power for it.
+// Counts an operation that changes the disk. Returns 0 if the disk has no power, or loses it in this operation.
 static int takes_place(faulty_disk *disk) {
     if (!disk->has_power) return 0;
     disk->operations++;
@@ -142,7 +142,7 @@ typedef struct {
     int process;
 } OpenFile;
 
-// Whether the process that has opened a file still runs, and its disk has power.
+// Returns whether the process that has opened a file still runs and the disk has power.
 static int is_usable(const OpenFile *open) {
     return open->disk->has_power && open->process == open->disk->process;
 }
@@ -179,7 +179,7 @@ static int file_write(sqlite3_file *base, const void *bytes, int count, sqlite3_
         if (sum > disk->limit) return SQLITE_FULL;
     }
     int done = takes_place(disk);
-    // The power may fail within a write, which then is one of the writes that are dropped or torn.
+    // A write during which the power fails is recorded too, so it may be kept, dropped or torn.
     add_write(file, bytes, count, offset);
     if (!done) return SQLITE_IOERR_WRITE;
     content_write(&file->current, bytes, count, offset);
@@ -326,7 +326,7 @@ void faulty_disk_turn_on(faulty_disk *disk) {
     disk->has_power = 1;
 }
 
-// Applies one write that was underway, or not yet on the disk, when the power failed.
+// Keeps, drops or tears a write that was not synchronized when the power failed.
 static void survive(faulty_disk *disk, DiskFile *file, const Write *write) {
     if (!write->bytes) {
         if (next_random(disk) % 2 && write->offset < file->synced.size) file->synced.size = write->offset;

@@ -22,7 +22,7 @@ static _Thread_local struct {
 typedef SWIFT_CALL void (*enqueue_original)(void *job);
 typedef SWIFT_CALL void (*enqueue_hook)(void *job, enqueue_original original);
 
-// Variable of the Swift runtime. Unless it is NULL, the runtime passes every job for the default executor to
+// A variable of the Swift runtime. Unless it is NULL, the runtime passes every job for the default executor to
 // it, with the runtime's own function for such jobs.
 extern enqueue_hook swift_task_enqueueGlobal_hook;
 
@@ -74,15 +74,15 @@ const char *waybill_symbol_name(const void *function) {
 #if defined(__linux__)
 #include <sys/syscall.h>
 
-// Marks a function that replaces one of the C library's, and what it calls.
+// Marks a function that replaces a function of the C library, and the functions that it calls.
 //
-// Threads call such a function also while they end, when ThreadSanitizer has released their state. Code that
-// ThreadSanitizer has changed would read that state and stop the process.
+// A thread may call these functions while it ends, after ThreadSanitizer has released the thread's state. Code
+// that ThreadSanitizer has changed would read that state and stop the process.
 #define REPLACEMENT __attribute__((disable_sanitizer_instrumentation))
 
-// Returns the C library's function of a name, which the function of the same name in this file replaces.
+// Returns the function of the C library that a function in this file replaces.
 //
-// cache: Keeps the function. Threads that call this function at the same time write the same value.
+// cache: Keeps the result. Threads that call this function at the same time write the same value.
 REPLACEMENT static void *original_function(void **cache, const char *name) {
     void *original = __atomic_load_n(cache, __ATOMIC_RELAXED);
     if (original == NULL) {

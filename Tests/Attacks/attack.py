@@ -1,8 +1,8 @@
-"""What all attacks share: connections, and honest calls that are timed while an attack goes on."""
+"""The code that all attacks share: connections, and timed honest calls during an attack."""
 import json, multiprocessing, socket, sys, time
 
 SECONDS = 10
-# How long the slowest honest call may take, in seconds.
+# The maximum time of an honest call in seconds. The slowest 0.5 % of the calls may take longer.
 BOUND = 0.05
 
 
@@ -60,7 +60,7 @@ def call_honestly(path, first, isOver, results):
 
 
 class HonestCalls:
-    """Honest calls while an attack goes on, in a process of their own, so that the attack delays only the server."""
+    """Makes honest calls during an attack, in a separate process, so that the attack delays only the server."""
 
     def __init__(self, path, first=None):
         self.isOver = multiprocessing.Event()
@@ -80,7 +80,7 @@ class HonestCalls:
             print(times)
             sys.exit(1)
         times.sort()
-        # Python itself, and the system, may delay a few of thousands.
+        # Python and the system may delay a few of thousands of calls.
         slowest = times[-max(1, len(times) // 200)]
         print(
             "%d honest calls: median %.1f ms, slowest but 0.5 %% %.1f ms, slowest %.1f ms"

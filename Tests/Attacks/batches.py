@@ -1,4 +1,4 @@
-"""Large batches, of which nothing is read: neither memory nor other connections suffer."""
+"""Sends large batches and reads no responses. The server must not use much memory, and honest calls must not wait."""
 import sys, time
 from attack import *
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Feeds that outlive their clients.
+"""Makes feeds that outlive their clients.
 
 usage: http_feeds.py ADDRESS
 
-Subscribes to 1,000 patterns and closes each connection at once, then to 200 more that are closed after an event,
-while large messages are published. An honest client must be able to subscribe, and honest calls must not wait.
+Subscribes to 1,000 patterns and closes each connection immediately. Then subscribes to 200 more patterns, closes half of
+the connections after an event, and publishes large messages. An honest client must be able to subscribe, and honest calls
+must not wait.
 """
 
 import sys
@@ -44,12 +45,12 @@ def main(address):
             streams.append(stream)
         published = [publish(address, b"first")]
         for stream in streams[: ABANDONED // 2]:
-            # It has the ID of an event then, so its feed is kept.
+            # A client that has the ID of an event can resume, so the server keeps its feed.
             stream.settimeout(0.2)
             try:
                 stream.recv(65536)
             except TimeoutError:
-                # It came with the head.
+                # The event has arrived together with the head.
                 pass
             stream.close()
         end = time.monotonic() + 4

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Texts with long runs of combining marks, which take quadratic time to compare as strings.
+"""Sends texts with long runs of combining marks, which take quadratic time to compare as strings.
 
 usage: http_names.py ADDRESS
 
-Sends them as names in JSON and in forms, and wherever else a request has text. Honest calls must not wait.
+The texts are names in JSON and in forms, and all other texts of a request. Honest calls must not wait.
 """
 
 import sys
@@ -14,7 +14,7 @@ from http_support import Honest, request, send
 
 
 def marks(size):
-    """About so many bytes of marks that Unicode puts in another order."""
+    """Returns about `size` bytes of marks that normalization puts in another order."""
     return b"e" + "\u0301\u0316".encode() * (size // 4)
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Requests that ask for more than they may.
+"""Sends requests that are not allowed.
 
 usage: http_requests.py ADDRESS
 
-GET must not publish, a host of another server must be refused in every spelling, and an ID of an event that the
-server does not know must not replay what was published before.
+GET must not publish, and the server must reject the host of another server in every spelling. An unknown ID of an event
+must not replay earlier messages.
 """
 
 import sys
@@ -32,7 +32,7 @@ def expected():
 
 
 def events(connection, seconds):
-    """What comes within a time."""
+    """Returns the data that arrives within a time."""
     connection.settimeout(0.1)
     data, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:
@@ -47,7 +47,7 @@ def events(connection, seconds):
 
 
 def replays(address):
-    """How many old messages an unknown ID gets; a client that is there keeps them."""
+    """Returns the number of old messages that an unknown ID replays. The server keeps them for the first client."""
     subscription = b"/bus/subscribe?pattern=app://attack/news/*"
     with connect(address) as first:
         first.sendall(request(b"GET", subscription))
@@ -69,7 +69,7 @@ def main(address):
             for status, data in expected():
                 found = send(address, data)
                 count += 1
-                # A server may also refuse a host that is not one before the gateway has seen it.
+                # The server may also reject an invalid host before the gateway gets the request.
                 if found != status and not (status == 421 and found in (0, 400)):
                     wrong.append((status, found, data[:80]))
     numbers = f"{count} requests, {len(wrong)} answered wrongly {wrong[:1] or ''}, {replayed} old messages replayed"

@@ -1,4 +1,4 @@
-"""What the attacks on the HTTP gateway share: connections, requests, and honest calls that are timed."""
+"""The code that the attacks on the HTTP gateway share: connections, requests, and timed honest calls."""
 
 import socket
 import sys
@@ -28,7 +28,7 @@ def connect(address):
 
 
 def request(method, path, headers=(), body=b"", host=b"localhost"):
-    """The bytes of a request; names and values of headers are bytes."""
+    """Returns the bytes of a request. The names and values of headers are bytes."""
     lines = [b"%s %s HTTP/1.1" % (method, path), b"Host: " + host]
     lines += [name + b": " + value for name, value in headers]
     if body or method == b"POST":
@@ -37,7 +37,7 @@ def request(method, path, headers=(), body=b"", host=b"localhost"):
 
 
 def read_head(connection):
-    """Reads a response as far as its head; returns the status, the headers, and what came behind them."""
+    """Reads the head of a response. Returns the status, the headers, and the data that has arrived after the head."""
     data = b""
     while b"\r\n\r\n" not in data:
         part = connection.recv(65536)
@@ -51,7 +51,7 @@ def read_head(connection):
 
 
 def send(address, data):
-    """Makes a request on a connection of its own; returns the status, 0 if there is no response."""
+    """Sends a request on a new connection. Returns the status, or 0 if there is no response."""
     try:
         with connect(address) as connection:
             connection.sendall(data)
@@ -61,7 +61,7 @@ def send(address, data):
 
 
 def publish(address, text):
-    """Publishes a text for the feeds; returns the status."""
+    """Publishes a text for the feeds, and returns the status."""
     headers = [
         (b"ce-specversion", b"1.0"), (b"ce-id", b"1"), (b"ce-source", b"/attack"), (b"ce-type", b"news"),
         (b"Content-Type", b"application/json"),
@@ -71,7 +71,7 @@ def publish(address, text):
 
 
 class Honest:
-    """Calls the honest URL on one connection, over and over, until it is stopped."""
+    """Calls the honest URL on one connection repeatedly, until the `with` block ends."""
 
     def __init__(self, address):
         self.address = address

@@ -1,4 +1,4 @@
-"""Long runs of combining marks as member names, IDs, values and URLs, over a socket, before and after a token."""
+"""Sends long runs of combining marks in member names, IDs, values and URLs, to two sockets, one of which needs a token."""
 import sys
 from attack import *
 
@@ -15,7 +15,7 @@ messages = [
     {"jsonrpc": "2.0" + marks, "id": 1, "method": "app://attack/honest"},
 ]
 lines = [line(message) for message in messages]
-# The same as escapes, which are ASCII.
+# These lines have the marks as escapes, which are ASCII.
 lines += [json.dumps(message).encode() + b"\n" for message in messages[:4]]
 
 

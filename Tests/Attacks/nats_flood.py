@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Requests with distinct reply subjects, and announcements in the name of a node.
+"""Sends requests with distinct reply subjects, and announcements in the name of a node.
 
 usage: nats_flood.py HOST:PORT [REALM]
 
-The address is that of the NATS server; the realm is `attack` unless another is given. Speaks the protocol of NATS over
-a raw socket. Honest calls must be answered in time, and a node in whose name somebody speaks must say so itself.
+HOST:PORT is the address of the NATS server, and the default realm is `attack`. The script uses the protocol of NATS over a
+raw socket. Honest calls must not wait, and a node must correct each forged announcement in its name.
 """
 
 import json
@@ -46,7 +46,7 @@ class Client:
         return line
 
     def message(self):
-        """The next message: its subject and its payload."""
+        """Reads the next message, and returns its subject and its payload."""
         while True:
             words = self.line().split(b" ")
             if words[0] == b"PING":
@@ -71,7 +71,7 @@ def call(number):
 
 
 class Honest(threading.Thread):
-    """Calls the honest URL over and over."""
+    """Calls the honest URL repeatedly."""
 
     def __init__(self, address, subject):
         super().__init__(daemon=True)
@@ -102,7 +102,7 @@ class Honest(threading.Thread):
 
 
 def flood(address, realm, subject, seconds):
-    """Sends requests whose answers go to distinct subjects, half of them in the name of made-up nodes."""
+    """Sends requests with distinct reply subjects. Half of the subjects are of nodes that do not exist."""
     client, sent, start = Client(address), 0, time.monotonic()
     while time.monotonic() - start < seconds:
         batch = []
@@ -116,7 +116,7 @@ def flood(address, realm, subject, seconds):
 
 
 class Nodes:
-    """What is said about nodes, and what is said in their names."""
+    """Receives the announcements of nodes, and sends forged announcements."""
 
     def __init__(self, address, realm):
         self.subject = b"waybill.%s.nodes" % realm
@@ -124,7 +124,7 @@ class Nodes:
         self.listener.subscribe(self.subject)
 
     def announcement(self, is_wanted, seconds):
-        """The next announcement that is wanted; None if there is none in time."""
+        """Returns the next announcement that `is_wanted` accepts, or None if none arrives in time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.listener.socket.settimeout(max(0.01, end - time.monotonic()))
@@ -142,7 +142,7 @@ class Nodes:
 
 
 def contest(nodes):
-    """Speaks in the name of a node; returns what the node did not say against it."""
+    """Forges announcements of a node, and returns the kinds of announcements that the node does not correct."""
     known = nodes.announcement(lambda one: one["kind"] == "beat", 3)
     if known is None:
         return ["there is no node"]
@@ -159,7 +159,7 @@ def contest(nodes):
             silent.append(kind)
         else:
             known = known_again
-    # The node must not follow to an epoch that it cannot have reached.
+    # The node must not adopt an epoch that it cannot have reached.
     for _ in range(1000):
         nodes.forge("hello", node, 1 << 52)
     is_beat = lambda one: one["kind"] == "beat" and one["node"] == node and one["name"] != "forged"

@@ -1,4 +1,4 @@
-"""Patterns whose regular expressions ask for endless work, over a socket: each is rejected at once."""
+"""Subscribes to patterns whose regular expressions need endless work. The server must not do this work."""
 import sys
 from attack import *
 
@@ -20,7 +20,7 @@ def body():
         if b'"subscription"' in answer or b'"result"' in answer:
             number = json.loads(answer)["result"]
             call(connection, line(request("$/unsubscribe", subscription=number)))
-    # The rest could be accepted, and costs nothing: the first three must not be.
+    # The server may accept the other patterns, which are cheap. It must reject the first three.
     for pattern in patterns[:3]:
         assert b"-32602" in call(connection, line(request("$/subscribe", pattern=pattern)))
 

@@ -1,4 +1,4 @@
-"""50 connections that publish 1,024 messages with each request or notification, and read nothing."""
+"""Publishes 1,024 messages with each request or notification on 50 connections, and reads nothing."""
 import sys
 from attack import *
 

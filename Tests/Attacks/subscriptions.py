@@ -1,4 +1,4 @@
-"""Thousands of subscriptions to patterns of one shape: neither an unrelated publication nor a call gets slower."""
+"""Makes thousands of subscriptions to similar patterns. Unrelated publications and calls must not become slower."""
 import sys
 from attack import *
 
@@ -22,7 +22,7 @@ def body():
         connections.append(connection)
         number = len(connections)
         for n in range(64):
-            # One shape, distinct shapes, and patterns that nothing exposes.
+            # These patterns have one shape, distinct shapes, and URLs that the server does not expose.
             for pattern in ["app://attack/news/:n%d_%d", "app://attack/news/x%d-%d-:y", "zz://a/:n%d_%d"][n % 3 : n % 3 + 1]:
                 call(connection, line(request("$/subscribe", pattern=pattern % (number, n))))
     else:

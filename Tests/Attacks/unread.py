@@ -1,4 +1,4 @@
-"""200 connections that send 1,000 calls each, with replies of 12 KB, and read nothing."""
+"""Sends 1,000 calls with replies of 12 KB on each of 200 connections, and reads nothing."""
 import sys
 from attack import *
 

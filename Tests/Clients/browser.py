@@ -1,5 +1,5 @@
-"""Chromium's EventSource, in a page of the server: a call as events, a subscription that comes back where it was, and a page
-of another origin, which is refused.
+"""Tests Chromium's EventSource with the shop: calls as events, a subscription, and a page of another origin, which the
+gateway rejects.
 
     browser.py PORT
 """
@@ -9,7 +9,7 @@ from chromium import Page
 
 origin = f"http://localhost:{sys.argv[1]}"
 
-# The first event, or that there is none.
+# Returns the type and the data of the first event, or `error` if there is none.
 FIRST = """new Promise(done => {
     const source = new EventSource('%s');
     const end = event => { source.close(); done([event.type, event.data]); };
@@ -17,7 +17,7 @@ FIRST = """new Promise(done => {
     source.onerror = () => done(['error', String(source.readyState)]);
 })"""
 
-# A source that notes what it gets.
+# Opens a subscription, whose events are added to `window.seen`.
 SUBSCRIBE = """new Promise((opened, failed) => {
     window.seen = [];
     window.source = new EventSource('/bus/subscribe?pattern=app://reviews/**&format=cloudevents');
@@ -26,7 +26,7 @@ SUBSCRIBE = """new Promise((opened, failed) => {
     source.onerror = failed;
 })"""
 
-# What it has noted, once there is enough.
+# Returns the events in `window.seen` as soon as there are enough of them.
 SEEN = """new Promise(done => {
     const look = () => seen.length < %d ? setTimeout(look, 5) : done(seen);
     look();
@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
         kind, data = page.run(FIRST % "/bus/app/catalog/product")
         assert kind == "failure" and json.loads(data)["code"] == "missingParameter", (kind, data)
 
-        # The source is open before anything is published.
+        # The subscription is open when this line returns, so it receives all events.
         page.run(SUBSCRIBE)
         for number in (1, 2):
             publish(number)

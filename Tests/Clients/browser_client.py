@@ -1,6 +1,6 @@
-"""A generated client in Chromium, over HTTP, in a script and in the shop's page: browser_client.py PORT SHOP_JS.
+"""Tests a generated client in Chromium, over HTTP: browser_client.py PORT SHOP_JS.
 
-The shop serves its page with the same client.
+The client runs in a script, and in the page that the shop serves.
 """
 import base64, json, sys, tempfile, urllib.request
 

@@ -1,11 +1,11 @@
-"""Chromium without a window, over its debugging protocol."""
+"""Controls Chromium without a window through its debugging protocol."""
 import base64, json, re, subprocess, time, urllib.request
 
 import websocket
 
 
 class Page:
-    """A page of a browser of its own; `events` are what it has reported, the domains that were enabled."""
+    """A page in a separate browser process. `events` has the events of the enabled domains."""
 
     def __init__(self, folder, *options):
         self.browser = subprocess.Popen(
@@ -31,35 +31,35 @@ class Page:
         return answer["result"]
 
     def take(self, *methods):
-        """The parameters of the events of some kinds, which are forgotten."""
+        """Removes the events with some names, and returns their parameters."""
         self.run("0")
         taken = [event["params"] for event in self.events if event["method"] in methods]
         self.events = [event for event in self.events if event["method"] not in methods]
         return taken
 
     def open(self, url, arrives=None):
-        """Opens a page; `arrives` is its address if the server redirects."""
+        """Opens a page. `arrives` is the final address if the server redirects."""
         self.ask("Page.enable")
         self.ask("Page.navigate", url=url)
         self.until(f"location.href + document.readyState == {json.dumps((arrives or url) + 'complete')}")
 
     def run(self, script):
-        """What a script comes to; a promise is awaited."""
+        """Runs a script and returns its value. If the value is a promise, waits for its result."""
         answer = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     def until(self, script, seconds=10):
-        """Waits until a script comes to something that is true in its language, and returns it."""
+        """Waits until the value of a script is true in JavaScript, and returns the value."""
         end = time.monotonic() + seconds
-        # An element arrives as an empty object.
+        # The value of an element is an empty dictionary here, which would be false in Python.
         while (value := self.run(script)) in (None, False, 0, ""):
             assert time.monotonic() < end, f"not within {seconds} s: {script}"
             time.sleep(0.02)
         return value
 
     def press(self, key):
-        """A key of the keyboard: a character, or a name such as `Enter`."""
+        """Presses and releases a key: a character, or a name such as `Enter`."""
         codes = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Tab": 9}
         text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
         event = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper())), **text}
@@ -67,7 +67,7 @@ class Page:
         self.ask("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def show(self, width, height, theme):
-        """How large the page is, and whether it is `light` or `dark`."""
+        """Sets the size of the page, and its theme: `light` or `dark`."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
 

@@ -1,4 +1,6 @@
-"""cloudevents: events in both modes as calls, answered with events, and published, where subscribers get the same events.
+"""Tests the HTTP gateway with the package cloudevents, in the structured and the binary mode.
+
+Replies to calls are events, and subscribers receive the events that were published.
 
     cloud_events.py SOCKET [COUNT]
 """
@@ -19,7 +21,7 @@ texts = ["kettle", "50 % \"off\"", "Euro € 😀", "a/b?c=d&e#f", "~!*'();:@+$,
 def made(number):
     kind, data = source.choice([
         ("application/json", {"percent": number, "text": source.choice(texts), "nested": [1.5, None, True, {}]}),
-        # No array: in the binary mode this version writes Python's own text of it, which is no JSON.
+        # There is no array, because the binary mode of this version writes Python's text of an array instead of JSON.
         ("application/vnd.shop+json", {"large": 12345678901234567890, "exact": [7.0, 2.5e-3], "": "€"}),
         ("text/plain", source.choice(texts)),
         ("image/png", bytes([0xFF, number % 256, 0, 0x80])),
@@ -36,7 +38,7 @@ def made(number):
 
 
 def parts(event):
-    # Bytes and text are of one kind on the wire.
+    # A text becomes bytes, because the wire format does not distinguish texts and bytes.
     data = event.get_data()
     return event.get_attributes(), data.encode() if isinstance(data, str) else data
 
@@ -44,7 +46,7 @@ def parts(event):
 transport = httpx.HTTPTransport(uds=sys.argv[1])
 with httpx.Client(transport=transport, base_url="http://localhost/bus", timeout=20) as client:
     with connect_sse(client, "GET", "/subscribe?pattern=app://reviews/**&format=cloudevents") as stream:
-        # This client takes the comment of a heartbeat for an event without data.
+        # httpx-sse returns the comment of a heartbeat as an event without data.
         received = (event for event in stream.iter_sse() if event.data)
         for number in range(count):
             event = made(number)

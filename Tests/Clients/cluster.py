@@ -1,5 +1,5 @@
-"""nats-py against a Waybill node: a caller, `$SRV` as its own services answer it, a service that the node's bus calls, and
-cloudevents, both ways.
+"""Tests a Waybill node with nats-py: calls, the `$SRV` subjects of services, a service that Waybill calls, and events of
+cloudevents in both directions.
 
     cluster.py SERVER WAYBILL [COUNT]
 """
@@ -38,7 +38,7 @@ async def caller(connection):
 
 
 async def services(connection):
-    """Read by nats-py's own types, and checked for all that the published schemas want."""
+    """Reads the `$SRV` responses with the types of nats-py, and checks them against the JSON schemas in services.py."""
     for verb in ["PING", "INFO", "STATS"]:
         check(verb, json.loads((await connection.request(f"$SRV.{verb}", b"", timeout=5)).data))
     ping = ServicePing.from_dict(json.loads((await connection.request("$SRV.PING.far", b"", timeout=5)).data))
@@ -58,7 +58,7 @@ async def services(connection):
 
 
 async def service(connection):
-    """A node that is no Waybill program: it says what it has, says that it lives, and answers."""
+    """Acts as a node without Waybill: announces a route, sends heartbeats, and replies to a call."""
     node = {"node": "python1", "name": "python", "epoch": 1, "interval": 1000}
 
     async def announce(kind, subject=f"{REALM}.nodes"):
@@ -67,7 +67,7 @@ async def service(connection):
 
     async def asked(message):
         said = json.loads(message.data)
-        # A node that is new, or wants to know again, is told.
+        # A new node, or a node that asks, gets the routes of this node.
         if said["kind"] in ("hello", "ask"):
             await announce("state", f"{REALM}.nodes.{said['node']}")
 
@@ -99,7 +99,7 @@ async def service(connection):
 
 
 async def events(connection):
-    """Events of another library as calls in both modes, answered with events, and publications from here and from there."""
+    """Sends calls as events of another library in both modes, and exchanges publications in both directions."""
     form, source = JSONFormat(), random.Random(1)
     modes = {"structured": http.to_structured, "binary": http.to_binary}
     texts = ["kettle", "50 % \"off\"", "Euro € 😀", "a/b?c=d&e#f", "~!*'();:@+$,[]\\", "İstanbul ß ñ", "x" * 500]
@@ -119,7 +119,7 @@ async def events(connection):
         case = source.choice(spell)
         headers = {case(name): value for name, value in message.headers.items()}
         if mode == "binary" and source.random() < 0.5:
-            # The other form of the data's type.
+            # The type of the data may also be in an attribute of the event.
             headers = {name: value for name, value in headers.items() if name.lower() != "content-type"}
             headers[case("ce-datacontenttype")] = kind
         reply = await connection.request(f"{REALM}.call.app.work.echo", message.body, headers=headers, timeout=5)
@@ -134,13 +134,13 @@ async def events(connection):
     assert wrong.headers["Nats-Service-Error-Code"] == "400", wrong
     print(f"cloudevents: {count} calls in both modes over NATS")
 
-    # A node that takes publications, and has a route for what subscribers of the other one note.
+    # This node receives publications. The subscribers of the Waybill node call its route app://caller/note.
     node = {"node": "python2", "name": "events", "epoch": 1, "interval": 60000}
     offer = {"routes": ["app://caller/note"], "topics": ["app://echo/**"]}
     notes, heard = asyncio.Queue(), asyncio.Queue()
     await connection.subscribe(f"{REALM}.call.app.caller.note", queue="waybill", cb=notes.put)
     await connection.subscribe(f"{REALM}.pub.app.echo.>", cb=heard.put)
-    # A node that cannot be told the state of others is gone.
+    # Without this subscription, the Waybill node could not send its state, and would remove this node.
     await connection.subscribe(f"{REALM}.nodes.python2")
     await connection.publish(f"{REALM}.nodes", json.dumps({"kind": "hello"} | node | offer).encode())
     await call(connection, "app://work/item/1", "app.work.item.%:")

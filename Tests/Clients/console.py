@@ -1,12 +1,10 @@
-"""The console of the web shop in Chromium, while the shop is used: what every view shows and how soon, a payment as a
-diagram, what is refused, what stays secret, what axe-core finds, what the page keeps, and the nodes of
-a cluster.
+"""Tests the console of the web shop in Chromium while clients use the shop.
 
     console.py WEB-SHOP [--picture FILE]
 
-`shop` is a generated client, whose folder is in PYTHONPATH.
-WAYBILL_SOAK=1 keeps the page open for an hour. `--picture` writes the picture of the README, with Pillow, and proves
-nothing.
+The tests check the views and their delay, the diagram of a payment, rejected requests, a secret in messages, accessibility
+with axe-core, the memory of the page, actions, and the nodes of a cluster. `shop` is a generated client, whose folder is in
+PYTHONPATH. WAYBILL_SOAK=1 keeps the page open for an hour. `--picture` only writes the picture of the README, with Pillow.
 """
 import asyncio, importlib.util, io, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, threading, time
 import urllib.error, urllib.request
@@ -16,12 +14,12 @@ from shop import Options, PaymentAnswer, ShopClient
 
 VIEWS = ["routes", "live", "deadletters", "statistics", "nodes"]
 SECRET = "s3cr3t-8f2b61"
-# An hour, or as many seconds as it says.
+# How many seconds the page stays open: 20, an hour for WAYBILL_SOAK=1, or the value of WAYBILL_SOAK.
 SOAK = {"": 20, "1": 3600}.get(soak := os.environ.get("WAYBILL_SOAK", "")) or int(soak)
 
 
 class Shop:
-    """The web shop with its console, as a process; its output is in a file."""
+    """A process of the web shop with its console, whose output is in a file."""
 
     def __init__(self, program, folder, *options):
         self.socket = f"{folder}/rpc"
@@ -53,7 +51,7 @@ class Shop:
             self.cookie = fields.split(";")[0]
 
     def ask(self, path, body=None, cookie=True, **headers):
-        """Status and body of the console's answer."""
+        """Sends a request to the console, and returns the status and the body of the response."""
         if cookie:
             headers["Cookie"] = self.cookie
         if body is not None:
@@ -72,7 +70,7 @@ class Shop:
 
 
 async def pay(shop):
-    """Signs in, orders a kettle and pays for it: with a progress reply, its answer, and a return leg."""
+    """Signs in, orders a kettle and pays for it. The payment has a progress reply, an answer to it, and a return URL."""
     async with ShopClient(shop.socket, timeout=20) as client:
         session = (await client.accounts.sign_in(name="Lili")).token
         await client.cart.add(product="copper-kettle", session=session)
@@ -92,7 +90,7 @@ async def look_around(shop):
 
 
 class Customer:
-    """A connection of JSON-RPC to the shop, for load, for wrong URLs, and for values in URLs."""
+    """A JSON-RPC connection to the shop, for load, for wrong URLs, and for values in URLs."""
 
     def __init__(self, shop):
         self.connection = socket.socket(socket.AF_UNIX)
@@ -111,7 +109,7 @@ class Customer:
 
 
 class Load(threading.Thread):
-    """Calls of the shop at a rate per second, until it is stopped."""
+    """Calls the shop at a rate per second until `stop` is called."""
 
     def __init__(self, shop, rate):
         super().__init__(daemon=True)
@@ -126,7 +124,7 @@ class Load(threading.Thread):
                 "app://cart/show?name=Lili", "app://orders/mine"]
         begin = time.monotonic()
         while not self.isEnding.wait(0.02):
-            # No more than fits between the two: neither writes while the other does not read.
+            # At most 200 messages fit into the buffers of the connection, so neither side blocks in a write.
             due = min(int((time.monotonic() - begin) * self.rate) - self.sent, 200)
             for number in range(due):
                 self.customer.send(urls[(self.sent + number) % len(urls)])
@@ -148,7 +146,7 @@ def view(page, name):
 
 
 def write(page, field, text):
-    """Writes into a field, as if by keys, and submits its form if it is in one."""
+    """Writes a text into a field, as a person does, and submits the form of the field."""
     page.run("""((name, text) => {
         const field = document.querySelector(`#${name}, [name=${name}]`);
         field.value = text;
@@ -158,7 +156,7 @@ def write(page, field, text):
 
 
 def open_row(page, text):
-    """Clicks on the message with a text in its URL."""
+    """Waits for a message whose URL contains a text, and clicks on it."""
     page.until("""(text => {
         const row = [...document.querySelectorAll('#messages tbody tr')].find(row => row.item.url.includes(text));
         row?.click();
@@ -172,7 +170,7 @@ def enter(page, shop):
 
 
 def signing_in(page, shop):
-    """A wrong token, and then the right one in the form."""
+    """Opens the console with a wrong token, and then signs in with the form."""
     page.open(shop.address + "?token=wrong")
     for theme in "light", "dark":
         page.show(1280, 800, theme)
@@ -185,7 +183,7 @@ def signing_in(page, shop):
 
 
 def every_view(page, shop, customer):
-    """What each view shows, and the way to it by keys."""
+    """Checks the contents of each view, and that keys open the views."""
     names = json.loads(shop.ask("api/routes")[1])["routes"]
     page.until(f"document.querySelectorAll('#routes tbody tr').length == {len(names)}")
     table = page.run("document.querySelector('#routes tbody').textContent")
@@ -252,7 +250,7 @@ def every_view(page, shop, customer):
     print(f"console: five views of {len(names)} routes, and the keys")
 
 
-# Notes when a message has come to the screen, by the number in its URL.
+# A script that records the time at which each message appears on the screen, by the number in its URL.
 SCREEN = """(() => {
     window.seen = {};
     const look = () => {
@@ -267,7 +265,7 @@ SCREEN = """(() => {
 
 
 def soon(page, customer):
-    """From the call to the screen."""
+    """Measures the time from a call until its message is on the screen."""
     view(page, "live")
     page.run("document.activeElement.blur()")
     write(page, "pattern", "app://orders/detail/:id")
@@ -276,7 +274,7 @@ def soon(page, customer):
     sent = {}
     for number in range(1000, 1100):
         sent[str(number)] = time.time() * 1000
-        # It is refused, since there is no session: that is a message as good as any.
+        # This call fails, because it has no session. Its message appears like any other.
         customer.send(f"app://orders/detail/{number}")
         customer.lines.flush()
         customer.take()
@@ -291,7 +289,7 @@ def soon(page, customer):
 
 
 def payment(page, shop, folder):
-    """The diagram of a payment, and its three files."""
+    """Checks the diagram of a payment and the three files with its flow."""
     view(page, "live")
     page.run("document.activeElement.blur()")
     asyncio.run(pay(shop))
@@ -325,7 +323,7 @@ def payment(page, shop, folder):
 
 
 def refusals(page, shop):
-    """Without the cookie nothing is told; read-only nothing acts."""
+    """Checks that the console rejects requests without the cookie and, while it is read-only, actions."""
     paths = ["api/about", "api/routes", "api/explain?url=app://cart/show", "api/stream", "api/flows/1",
              "api/deadletters", "api/nodes"]
     acts = {"api/call": {"url": "app://catalog/categories", "parameters": {}, "timeout": 1000},
@@ -351,9 +349,9 @@ def refusals(page, shop):
 
 
 def secrecy(page, shop, customer):
-    """A secret in 1,000 messages, some of which fail."""
+    """Sends a secret in 1,000 messages, some of which fail, and searches for it in everything that the console shows."""
     view(page, "live")
-    # The list is held, since it was scrolled to the payment.
+    # The list is held, because it was scrolled to the payment.
     page.press("Escape")
     for number in range(250):
         customer.send(f"app://catalog/search?text=tea&n={number}&password={SECRET}")
@@ -363,9 +361,9 @@ def secrecy(page, shop, customer):
         customer.lines.flush()
         for _ in range(4):
             customer.take()
-        # The page is told of 200 messages at a time.
+        # A snapshot has at most 200 messages, so the load pauses between messages.
         time.sleep(0.01)
-    # What is paused stays as it is, so the last of them has to be there before.
+    # A paused list does not change, so the last message must be in the list before.
     page.until("[...document.querySelectorAll('#messages tbody tr')].some(row => row.item.url.includes('nowhere/249'))")
     page.press("p")
     page.until("document.querySelectorAll('#messages tbody tr').length > 300")
@@ -396,7 +394,7 @@ def secrecy(page, shop, customer):
 
 
 def findings(page, when):
-    """What axe-core has to say that is serious or critical."""
+    """Fails if axe-core finds a serious or critical problem."""
     if not page.run("window.axe !== undefined"):
         folder = importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0]
         page.run(pathlib.Path(folder, "axe.min.js").read_text() + "; 0")
@@ -407,8 +405,8 @@ def findings(page, when):
 
 
 def accessibility(page, shop):
-    """Every view in both themes, and what opens in them; no page is wider than a telephone."""
-    # Few rows say as much as five hundred, and are read sooner.
+    """Checks every view and its panels with axe-core in both themes, and that no view is wider than a telephone."""
+    # A few rows show the same problems as five hundred, and axe-core checks them sooner.
     write(page, "pattern", "app://payments/**")
     write(page, "letter-search", "nowhere/1")
     count = 0
@@ -439,7 +437,7 @@ def accessibility(page, shop):
 
 
 def steady(page, shop):
-    """A page that is open keeps as much after many messages as after few, and is told no more often than it shall be."""
+    """Checks that the memory of an open page, and of the shop, does not grow while many messages pass."""
     view(page, "live")
     load = Load(shop, 1000)
     begin = time.monotonic()
@@ -454,7 +452,7 @@ def steady(page, shop):
     load.stop()
     growth, ofShop = (sum(list[-2:]) / sum(list[2:4]) - 1 for list in (sizes, resident))
     assert growth <= 0.02, sizes
-    # What the program keeps for the page is filled by and by.
+    # The buffers of the console fill slowly, so the memory of the shop is checked only in a long run.
     assert SOAK < 600 or ofShop <= 0.02, resident
     assert rate >= 500, rate
     count = page.run("document.querySelectorAll('#messages tbody tr').length")
@@ -464,13 +462,13 @@ def steady(page, shop):
 
 
 def acting(page, shop):
-    """With actions allowed: a call by the form of a route, and dead letters that are replayed."""
+    """Checks a console that allows actions: a call with the form of a route, and replayed dead letters."""
     enter(page, shop)
     view(page, "routes/app%3A%2F%2Fcatalog%2Fproduct")
     page.until("document.querySelector('#route fieldset') && !document.querySelector('#route fieldset').disabled")
     write(page, "id", "copper-kettle")
     page.until("document.querySelector('#route .outcome p')?.textContent.startsWith('replied')")
-    # What the pattern names goes into the URL, and what the schema calls an array is written as JSON.
+    # A parameter of the pattern goes into the URL, and a person writes an array as JSON.
     view(page, "routes/app%3A%2F%2Fcatalog%2Fcategory%2F%3Aname")
     page.until("document.querySelector('#route h3').textContent.includes(':name')")
     page.run("""(field => { field.value = 'kitchen/x'; field.dispatchEvent(new Event('input')); })
@@ -505,7 +503,7 @@ def acting(page, shop):
 
 
 def nats_server(folder):
-    """A server of NATS at a port that it chooses, and its URL."""
+    """Starts a NATS server at a free port, and returns its process and its URL."""
     process = subprocess.Popen(["nats-server", "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder],
                                stderr=subprocess.DEVNULL)
     end = time.monotonic() + 10
@@ -516,7 +514,7 @@ def nats_server(folder):
 
 
 def nodes(page, program, folder, url):
-    """Two nodes of a cluster, until one of them leaves."""
+    """Checks the view of two nodes of a cluster, before and after one of them leaves."""
     other = Shop(program, folder, "--nats", url)
     try:
         view(page, "nodes")
@@ -534,7 +532,7 @@ def nodes(page, program, folder, url):
 
 
 def ending(page, shop):
-    """A page that is not looked at watches nothing; a server that ends does so at once, and the page says so."""
+    """Checks that a hidden page closes its stream, and that the page shows the end of the server."""
     turn = """Object.defineProperty(document, 'hidden', { value: %s, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'))"""
     for isHidden, state in ("true", "not watched"), ("false", "live"):
@@ -546,14 +544,14 @@ def ending(page, shop):
 
 
 def picture(page, shop, file):
-    """A payment, with what went before it."""
+    """Writes a picture of a payment, and of the calls before it, to a file."""
     asyncio.run(look_around(shop))
     asyncio.run(pay(shop))
     view(page, "live")
     open_row(page, "payments/pay")
     page.until("document.querySelectorAll('#diagram .event').length > 5")
     time.sleep(0.5)
-    # With a palette of its commonest colours it is a third as large.
+    # A palette of the most frequent colours reduces the file to a third of its size.
     from PIL import Image
     image = Image.open(io.BytesIO(page.picture())).convert("RGB")
     colours = sorted(image.getcolors(image.width * image.height), reverse=True)[:256]
@@ -564,7 +562,7 @@ def picture(page, shop, file):
 
 
 def main(program, file=None):
-    # What was started is ended when this is as well.
+    # SIGTERM raises an exception, so the script also ends the processes that it has started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
@@ -603,7 +601,7 @@ def main(program, file=None):
             outside = [url for url in requests if not url.startswith((*origins, "data:", "blob:"))]
             assert len(requests) > 20 and not outside, outside
             print(f"console: none of {len(requests)} requests left the page's origin")
-            # The browser itself notes the wrong token and the refused pattern.
+            # Chromium itself logs the responses to the wrong token and to the rejected pattern.
             errors = page.take("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
             errors = [error for error in errors if "status of 40" not in error.get("entry", {}).get("text", "")]
             assert not errors, errors

@@ -15,7 +15,7 @@ async def main(address: str) -> None:
         order = await shop.orders.place(session=token)
         assert [line.quantity for line in order.lines] == [2], order
 
-        # The shop asks for a confirmation, which is the answer to its progress reply.
+        # The shop asks for a confirmation in a progress reply, and the answer confirms.
         payment = shop.payments.pay(order=order.id, session=token)
         async for request in payment.progress():
             assert request.value.order == order.id, request.value

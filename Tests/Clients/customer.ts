@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   const order = await shop.orders.place({ session });
   check(order.lines[0]?.quantity === 2n, "the order");
 
-  // The shop asks for a confirmation, which is the answer to its progress reply.
+  // The shop asks for a confirmation in a progress reply, and the answer confirms.
   const payment = shop.payments.pay({ order: order.id, session });
   for await (const request of payment.progress()) request.answer("confirm");
   check((await payment).order === order.id, "the receipt");

@@ -28,7 +28,7 @@ async def forward(client_reader, client_writer):
             count += len(events)
             if count >= 2 and not cut:
                 cut = True
-                # Later events, which possibly have arrived as well, are not forwarded.
+                # Later events may have arrived in the same data, and are not forwarded.
                 client_writer.write(data[: events[len(events) - count + 1]])
                 await client_writer.drain()
                 if sys.argv[1] == "silence":

@@ -1,4 +1,4 @@
-"""httpx-sse: a call over HTTP whose progress, and reply or failure, are server-sent events."""
+"""Tests httpx-sse with calls over HTTP whose progress replies and replies are server-sent events."""
 import json, sys
 
 import httpx

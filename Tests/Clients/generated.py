@@ -32,7 +32,7 @@ async def bargain(client: ProbeClient, moment: datetime, is_web: bool) -> None:
         assert not is_web and await call == [f"0.9 {moment.timestamp()}", "2 -"], await call
         assert offers == [(Decimal("1.1"), Side.RIGHT), (Decimal("2.5"), Side.RIGHT)], offers
     except probe.TypeMismatchError:
-        # The gateway itself answers the first offer with null, which is no bid.
+        # The gateway itself answers the first offer with null, which is not a bid.
         assert is_web and len(offers) == 1
 
 

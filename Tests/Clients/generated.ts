@@ -30,7 +30,7 @@ function same(one: unknown, other: unknown): boolean {
 }
 
 async function values(client: ProbeClient): Promise<void> {
-  // The module of Node has no types here.
+  // tsc has no types of Node here, so it must not resolve the name of the module.
   const name: string = "node:fs";
   const files = (await import(name)) as { readFileSync(path: string, encoding: string): string };
   for (const line of files.readFileSync("values", "utf8").split("\n")) {
@@ -51,7 +51,7 @@ async function bargain(client: ProbeClient, until: Date): Promise<void> {
     check(!isWeb && same(await call, [`0.9 ${until.getTime() / 1000}`, "2 -"]), String(await call));
     check(same(offers, ["1.1 right", "2.5 right"]), String(offers));
   } catch (error) {
-    // The gateway itself answers the first offer with null, which is no bid.
+    // The gateway itself answers the first offer with null, which is not a bid.
     check(isWeb && error instanceof WaybillError && error.code === "typeMismatch", String(error));
     check(offers.length === 1, String(offers));
   }

@@ -1,4 +1,4 @@
-"""python-lsp-jsonrpc, with headers as language servers have them: requests side by side, progress and its answer."""
+"""Tests python-lsp-jsonrpc, with the headers of language servers: concurrent requests, an error, and progress."""
 import socket, sys, threading
 
 from pylsp_jsonrpc.endpoint import Endpoint
@@ -25,7 +25,7 @@ def call(url, params=None):
     return endpoint.request(url, params or {})
 
 
-# Side by side: the IDs say which answer is whose.
+# These requests run concurrently, and each response has the ID of its request.
 calls = [call("app://catalog/product", {"id": name}) for name in ["copper-kettle", "walnut-chopping-board"] * 20]
 names = [one.result(timeout=10)["id"] for one in calls]
 assert names == ["copper-kettle", "walnut-chopping-board"] * 20, names

@@ -10,7 +10,7 @@ SIZE = 80 << 20
 
 
 async def flood(writer, part):
-    """Sends a text again and again, as long as the client reads."""
+    """Sends a text repeatedly while the client reads, up to `SIZE` bytes."""
     for _ in range(SIZE // len(part)):
         writer.write(part)
         await writer.drain()
@@ -58,7 +58,7 @@ async def denied(reader, writer):
 
 
 async def late(reader, writer):
-    """Sends messages before the number of their subscription, which the caller does not await."""
+    """Sends messages before the number of their subscription. The caller stops before the number arrives."""
     subscribe = await request(reader)
     assert subscribe["method"] == "$/subscribe", subscribe
     for number in range(3000):

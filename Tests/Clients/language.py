@@ -1,10 +1,10 @@
-"""pygls, which editors' language servers are made with: requests side by side, an error, progress and its answer."""
+"""Tests pygls, a library for language servers: concurrent requests, an error, and progress with its answer."""
 import asyncio, sys
 
 from pygls.client import JsonRPCClient
 from pygls.exceptions import JsonRpcException
 
-# It connects to TCP only; a Unix socket has the same streams.
+# pygls connects only over TCP. This function opens a Unix socket instead, which has the same streams.
 asyncio.open_connection = lambda path, _: asyncio.open_unix_connection(path)
 client = JsonRPCClient()
 seen = []

@@ -1,4 +1,4 @@
-"""jsonrpcclient, with a message per line: requests, a notification, a batch and errors, over a Unix socket."""
+"""Tests jsonrpcclient over a Unix socket, with a message on each line: requests, a notification, a batch and errors."""
 import json, socket, sys
 
 from jsonrpcclient import Error, Ok, notification, parse, request
@@ -18,7 +18,7 @@ def ask(message):
 product = ask(request("app://catalog/product", params={"id": "copper-kettle"}))
 assert isinstance(product, Ok) and product.result["name"].startswith("Copper Kettle"), product
 
-# Nothing comes back for a notification: the next line is the answer to the next request.
+# A notification has no response, so the next line is the response to the next request.
 lines.write(json.dumps(notification("app://accounts/sign-out")) + "\n")
 ping = ask(request("$/ping"))
 assert isinstance(ping, Ok) and ping.result == "pong", ping

@@ -7,10 +7,10 @@
                                  replies of the second document's server
     pairs.py run                 makes the calls in Python
     pairs.py serve SOCKET        replies to the calls of the client in Swift
-    pairs.py check LANGUAGE      checks what the clients have sent against the second document
+    pairs.py check LANGUAGE      checks the sent calls against the second document
 
-A client is a file client_K.py or client_K.ts for the routes of several pairs, which do not share a name. `PairTests` does
-what `keep` does, and `.ci/clients` builds the client in Swift.
+A client is a file client_K.py or client_K.ts for the routes of several pairs, which do not share a name. `PairTests`
+chooses pairs as `keep` does, and `.ci/clients` builds the client in Swift.
 """
 import asyncio
 import base64
@@ -336,7 +336,7 @@ class Values:
 
 
 class Calls:
-    """The text of calls with the types of a client."""
+    """Writes the source code of calls with a generated client."""
 
     def __init__(self, schemas, quote):
         self.schemas = schemas
@@ -501,7 +501,7 @@ def calls():
         for number, route in enumerate(old["routes"]):
             now = next(r for r in new["routes"] if r["addresses"][0]["segments"] == route["addresses"][0]["segments"])
             for _ in range(CALLS):
-                # A parameter that is required is never null in a document of a bus.
+                # In a document of a bus, a required parameter is never null.
                 arguments = [
                     (parameter, values.value(without_null(parameter["schema"]) if parameter["required"] else parameter["schema"]))
                     for parameter in route["parameters"] if parameter["required"] or values.random.random() < 0.7
@@ -526,7 +526,7 @@ def calls():
 
 
 async def run():
-    """Makes the calls in Python, and writes what was sent to sent_python.json."""
+    """Makes the calls in Python, and writes the sent values to sent_python.json."""
     sent = []
 
     class Transport:
@@ -551,9 +551,9 @@ async def run():
 
 
 def has_required_null(schema):
-    """Returns whether a property must be there and may be null, which is so in no document of a bus.
+    """Returns whether a schema has a required property that may be null.
 
-    The client in Swift omits a property that is nil.
+    No document of a bus has such a property, and the client in Swift omits a property that is nil.
     """
     options = schema.get("oneOf", [schema])
     return any(
@@ -585,7 +585,7 @@ def keep(waybill, count):
 
 
 def serve(path):
-    """Replies to one client in the order of the calls, and writes what was sent to sent_swift.json."""
+    """Replies to one client in the order of the calls, and writes the sent values to sent_swift.json."""
     cases = read("cases.json")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
@@ -603,7 +603,7 @@ def serve(path):
 
 
 def accepted(schema, value, schemas):
-    """Returns a value without the nulls of properties that may be missing, which stand for missing properties."""
+    """Returns a value without the nulls of optional properties, because such a null means a missing property."""
     if "$ref" in schema:
         return accepted(schemas[schema["$ref"].removeprefix(REFERENCE)], value, schemas)
     for option in schema.get("allOf", []) + schema.get("anyOf", []):
@@ -683,7 +683,7 @@ if __name__ == "__main__":
                 for schema in values.schemas.values():
                     values.value(schema)
             except RecursionError:
-                # A property that is required now contains its own type, of which there are no finite values.
+                # A required property now contains its own type, so the type has no finite values.
                 made[-1][1] = made[-1][0]
         write("pairs.json", made)
     elif mode == "keep":

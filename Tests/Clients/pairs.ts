@@ -1,4 +1,4 @@
-// Makes the calls that pairs.py has written, and writes what was sent to sent_node.json.
+// Makes the calls that pairs.py has written, and writes the sent values to sent_node.json.
 interface Case {
   readonly client: number;
   /** The reply as JSON. */
@@ -35,7 +35,7 @@ function written(value: unknown): string {
 }
 
 async function main(): Promise<void> {
-  // The module of Node has no types here.
+  // tsc has no types of Node here, so it must not resolve the name of the module.
   const files = (await import(["node", "fs"].join(":"))) as Files;
   const cases = JSON.parse(files.readFileSync("cases.json", "utf8")) as Case[];
   const sent: Sent[] = [];

@@ -3,7 +3,7 @@
     restart.py WEB-SHOP NAME=TRANSPORT,COMMAND...
 
 TRANSPORT is `socket` or `http`. The command, whose words are separated by commas, gets the address as its next argument after
-the first two words. survivor.py describes what it reads and prints. In each round, each client has a call in flight when the
+the first two words. survivor.py describes its input and output. In each round, each client has a call in flight when the
 shop is killed. The call must fail with `unreachable`, the next call must succeed, and the subscription must go on by itself,
 with a mark that messages may be missing. WAYBILL_SOAK=1 runs forty rounds.
 """
@@ -60,7 +60,7 @@ class Shop:
 
 
 class Client(threading.Thread):
-    """A client as a process, whose lines are kept."""
+    """A client process, whose output lines are in `lines`."""
 
     def __init__(self, name, command):
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""Values of hypothesis through a generated client to the server of the tests and back: round_trips.py ADDRESS COUNT."""
+"""Sends values of hypothesis with a generated client to a server that returns them: round_trips.py ADDRESS COUNT."""
 import asyncio
 import struct
 import sys
@@ -81,7 +81,7 @@ async def check(address: str, count: int) -> None:
         def passes(value: Everything) -> None:
             future = asyncio.run_coroutine_threadsafe(client.probe.echo(value=value)._result(), loop)
             returned = future.result(30)
-            # A number of 32 bits has another text with 64 bits.
+            # A 32-bit number is compared by its bits, because its text may have the digits of a 64-bit number.
             assert single(returned.float_) == single(value.float_), (returned.float_, value.float_)
             assert replace(returned, float_=value.float_) == value, (returned, value)
 

@@ -1,4 +1,4 @@
-"""A server made with jsonrpcserver, as its examples have it, at a Unix socket: a message per line, methods named by URLs."""
+"""Serves methods with jsonrpcserver at a Unix socket, with a message on each line. The names of the methods are URLs."""
 import socketserver, sys
 
 from jsonrpcserver import Error, Result, Success, dispatch, method

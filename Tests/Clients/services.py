@@ -1,4 +1,4 @@
-"""What the services API of NATS (ADR-32) answers, as JSON schemas: the fields of the `io.nats.micro.v1` responses."""
+"""The JSON schemas of the responses of the NATS services API (ADR-32), whose types begin with `io.nats.micro.v1`."""
 import datetime
 
 import jsonschema
@@ -7,7 +7,7 @@ NAME = {"type": "string", "pattern": "^[a-zA-Z0-9_-]+$"}
 TEXT = {"type": "string", "minLength": 1}
 COUNT = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
 METADATA = {"type": ["object", "null"], "additionalProperties": {"type": "string"}}
-# As https://semver.org has it.
+# The form of a version that https://semver.org defines.
 VERSION = {"type": "string", "pattern": r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$"}
 
 
@@ -39,7 +39,7 @@ SCHEMAS = {
 
 
 def check(verb, answer):
-    """Raises what is wrong with an answer to `$SRV.VERB`."""
+    """Raises an error if a response to `$SRV.VERB` is not valid."""
     jsonschema.validate(answer, SCHEMAS[verb])
     if "started" in answer:
         assert datetime.datetime.fromisoformat(answer["started"]).tzinfo, answer

@@ -1,4 +1,4 @@
-"""The time of a generated call in comparison with a hand-written client of JSON-RPC: speed.py SOCKET."""
+"""Compares the time of a generated call with the time of a hand-written JSON-RPC client: speed.py SOCKET."""
 import asyncio
 import json
 import sys
@@ -9,7 +9,7 @@ from shop import ShopClient
 
 
 class HandWritten:
-    """The least that a client with several calls in flight needs."""
+    """The smallest client that can have several calls in flight."""
 
     async def connect(self, path: str) -> None:
         self.reader, self.writer = await asyncio.open_unix_connection(path)

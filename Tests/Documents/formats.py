@@ -1,9 +1,10 @@
-"""Checks documents of a program's routes: AsyncAPI by its published schema, OpenAPI by openapi-spec-validator, that
-references lead somewhere, that schemas are schemas, and that exactly the program's routes are there.
+"""Checks the documents of a program's routes.
 
     formats.py FOLDER [ASYNCAPI-SCHEMA]
 
-The folder holds routes.json (`routes --json`), document.json, asyncapi.json, openapi-3.1.json and openapi-3.2.json.
+AsyncAPI is checked with its published schema, and OpenAPI with openapi-spec-validator. Each reference must lead to a value,
+each schema must be valid, and each document must contain exactly the routes of the program. The folder holds routes.json
+(`routes --json`), document.json, asyncapi.json, openapi-3.1.json and openapi-3.2.json.
 """
 import json
 import sys
@@ -43,7 +44,7 @@ references(document, document)
 for name, one in document["components"]["schemas"].items():
     jsonschema.Draft202012Validator.check_schema(one)
 
-# A message is valid against one of the three alone.
+# A sample must match the schema of its own kind, and no other schema of the channel.
 for name, channel in asyncapi["channels"].items():
     if not name.endswith(".reply"):
         continue

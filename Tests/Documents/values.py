@@ -1,7 +1,8 @@
-"""Sends values that hypothesis makes of the documented schemas to a gateway, which has to accept each: what a handler
-says of them is its own affair, but no parameter may be refused.
+"""Sends values that match the documented schemas to a gateway, which must accept each parameter.
 
     values.py OPENAPI BASE-URL COUNT
+
+hypothesis makes the values. A handler may reject a value, but the gateway may not, and an internal error is a failure.
 """
 import sys
 

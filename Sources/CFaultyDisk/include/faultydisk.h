@@ -5,8 +5,8 @@
 
 // A disk in memory, as a file system of SQLite, that can lose power and report failures.
 //
-// The disk keeps what was synchronized. When the power is cut, each write since the last synchronization of
-// its file is kept, dropped, or torn, as random numbers from a seed decide.
+// The disk keeps all synchronized writes. After a power cut, random numbers from a seed decide whether each
+// later write to a file is kept, dropped, or torn.
 //
 // One thread may use a disk at a time. The functions on the disk may be called while no file of it is in use.
 typedef struct faulty_disk faulty_disk;
@@ -19,7 +19,7 @@ faulty_disk *_Nullable faulty_disk_create(uint64_t seed);
 // Deletes all files. The memory of the disk is freed when SQLite has closed the last one.
 void faulty_disk_destroy(faulty_disk *_Nonnull disk);
 
-// The name of the file system for SQLite.
+// Returns the name of the file system for SQLite.
 const char *_Nonnull faulty_disk_name(const faulty_disk *_Nonnull disk);
 
 // Deletes all files, and sets the seed of the random numbers.
@@ -28,7 +28,7 @@ void faulty_disk_reset(faulty_disk *_Nonnull disk, uint64_t seed);
 // Cuts the power before the operation with this number from now, counted from 1; 0 for never.
 void faulty_disk_cut_power_after(faulty_disk *_Nonnull disk, int operations);
 
-// Whether the disk has power. Without power, each operation fails.
+// Returns whether the disk has power. Without power, each operation fails.
 int faulty_disk_has_power(const faulty_disk *_Nonnull disk);
 
 // Restores the power. The files then contain the data that the disk kept during the power cut.
@@ -41,7 +41,7 @@ void faulty_disk_turn_off(faulty_disk *_Nonnull disk);
 // Turns the disk on again, with all writes, as the system keeps them when a process ends.
 void faulty_disk_turn_on(faulty_disk *_Nonnull disk);
 
-// The number of writes, synchronizations and truncations since the reset.
+// Returns the number of writes, synchronizations, truncations and deletions since the reset.
 long faulty_disk_operations(const faulty_disk *_Nonnull disk);
 
 // Limits the bytes of all files; 0 for no limit. Writes beyond the limit fail as on a full disk.
@@ -53,7 +53,7 @@ void faulty_disk_fail_synchronizations(faulty_disk *_Nonnull disk, int fails);
 // Deletes a file, as a person does. Returns 1 if it existed.
 int faulty_disk_delete(faulty_disk *_Nonnull disk, const char *_Nonnull name);
 
-// Overwrites bytes of a file with 0xAA, beyond the knowledge of SQLite. Returns 1 if the file existed.
+// Overwrites bytes of a file with 0xAA, without the knowledge of SQLite. Returns 1 if the file existed.
 int faulty_disk_overwrite(faulty_disk *_Nonnull disk, const char *_Nonnull name, int64_t offset, int64_t count);
 
 #endif

@@ -1,4 +1,4 @@
-// Dead letters by reason and route, and replaying one or a group of them as new messages.
+// The view of dead letters by reason and route, which replays a letter or a group as new messages.
 import { byId, count, make, notShown, plural, setText } from "./elements.js";
 import { readOnlyReason } from "./form.js";
 import { RowList } from "./list.js";
@@ -7,11 +7,11 @@ import { ask, changed, clock, model } from "./stream.js";
 const patience = 1000;
 
 let answer = null;
-/** What the answer was asked for: the stream, and the number of dead letters that it told of. */
+/** The stream and the number of dead letters at the time when the answer was requested. */
 let asked = null;
 let isAsking = false;
 let askedAt = -Infinity;
-/** The parts of the page by reason and route. */
+/** The elements, the list and the letters of each group, by reason and route. */
 const groups = new Map();
 let confirming = null;
 
@@ -35,7 +35,7 @@ async function load() {
     changed();
 }
 
-/** Asks when the number of dead letters has changed, once a second at most. */
+/** Loads the dead letters when their number or the stream has changed, at most once a second. */
 function loadIfDue() {
     if (isAsking || asked === `${model.streams} ${model.snapshot?.deadLetters}`) return;
     if (performance.now() - askedAt >= patience) load();
@@ -54,7 +54,11 @@ async function replay(what) {
     load();
 }
 
-/** The letters shown of a group are replayed by the second click, since each acts: those at the first one. */
+/**
+ * Asks for confirmation at the first click, and replays the letters of a group at the second click.
+ *
+ * A letter that arrives between the two clicks is not replayed.
+ */
 function replayGroup(part) {
     if (confirming?.part === part) {
         replay({ ids: confirming.ids });
@@ -103,7 +107,7 @@ function fill(cells, { letter, mayAct }) {
         make("a", { href: `#live/${encodeURIComponent(id)}` }, id), " "]));
     const button = make("button", { type: "button", disabled: !mayAct || !letter.canReplay,
         title: mayAct ? null : readOnlyReason, "aria-label": `Replay ${letter.url}` }, "Replay");
-    // The row itself opens the flow.
+    // The click must not reach the row, which would open the flow.
     button.addEventListener("click", (event) => {
         event.stopPropagation();
         replay({ ids: [letter.id] });
@@ -131,7 +135,7 @@ function renderGroup(part, group, words) {
 }
 
 export const deadLettersView = {
-    /** The list that has the focus, or the first one. */
+    /** The list that has the focus, or the first visible list. */
     get list() {
         const parts = [...groups.values()].filter((part) => !part.element.hidden);
         return (parts.find((part) => part.list.hasFocus) ?? parts[0])?.list;

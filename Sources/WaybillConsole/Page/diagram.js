@@ -1,4 +1,4 @@
-// A flow as a sequence diagram: participants side by side, events from top to bottom in the order of time.
+// Draws a flow as a sequence diagram. Participants are side by side, and time runs from top to bottom.
 import { duration, make } from "./elements.js";
 
 const gutter = 58;
@@ -7,7 +7,7 @@ const step = 27;
 const letter = 6.3;
 const mostEvents = 400;
 
-/** When an event was, after the first one. */
+/** Returns the time between the first event and an event, such as `+1.20 ms`. */
 export const offset = (event, events) => `+${duration((event.time - events[0].time) * 1e6)}`;
 
 const shorten = (text, width) => {
@@ -15,7 +15,7 @@ const shorten = (text, width) => {
     return text.length > room ? `${text.slice(0, room - 1)}…` : text;
 };
 
-/** What stands on the arrow of an event; the scheme is left out where all URLs have the same. */
+/** Returns the text on the arrow of an event. A URL that starts with `scheme` is shown without it. */
 function label({ kind, url, text, duration: took }, scheme) {
     const what = (url?.startsWith(scheme) ? url.slice(scheme.length) : url) ?? text ?? "";
     switch (kind) {
@@ -31,7 +31,7 @@ function commonScheme(events) {
     return schemes.size === 1 ? [...schemes][0] : "no scheme";
 }
 
-/** Draws a flow for a width; the events of message `id` stand out. */
+/** Draws a flow for a width. The events of message `id` are highlighted. */
 export function drawDiagram({ participants, events, dropped }, id, width) {
     const shown = events.slice(0, mostEvents);
     const scheme = commonScheme(events);
@@ -63,7 +63,7 @@ function participant(name, x, column, height) {
     ];
 }
 
-/** A bar on the lifeline of what handles a message, from its arrival to its end. */
+/** Returns a bar for each message, on the lifeline of its handler, from its arrival to its outcome. */
 function activations(events, center, y) {
     const begun = new Map();
     const bars = [];
@@ -104,7 +104,7 @@ function arrow(event, text, { from, to, y, column, end }, time, isMarked) {
 const tip = (x, y, direction) =>
     make("path", { d: `M${x} ${y} l${-8 * direction} -4 v8 z`, class: "tip" });
 
-/** The diagram as a file: with the rules of the page for it, and the colours as they are now. */
+/** Returns the diagram as an SVG file, with its style rules and the colours of the current theme. */
 export function standalone(svg) {
     const copy = svg.cloneNode(true);
     const root = getComputedStyle(document.documentElement);

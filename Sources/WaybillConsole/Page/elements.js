@@ -1,10 +1,10 @@
-// Elements of the page, and figures as text. Data becomes text only: nothing here reads markup.
+// Makes elements and formats figures. Data is inserted only as text, never as markup.
 
 export const byId = (id) => document.getElementById(id);
 
 const graphicNames = new Set(["svg", "g", "line", "path", "rect", "text", "title", "polyline"]);
 
-/** Makes an element of HTML or SVG, with attributes and children; text among the children stays text. */
+/** Makes an HTML or SVG element with attributes and children. A child that is a string becomes text. */
 export function make(name, attributes = {}, ...children) {
     const element = graphicNames.has(name)
         ? document.createElementNS("http://www.w3.org/2000/svg", name)
@@ -17,7 +17,7 @@ export function make(name, attributes = {}, ...children) {
     return element;
 }
 
-/** Writes a text where it differs, so that nothing is laid out again for what stays. */
+/** Sets the text of an element. An equal text is not set again, because that would cause a new layout. */
 export function setText(element, text) {
     const node = element.firstChild;
     if (node?.nodeType === Node.TEXT_NODE && !node.nextSibling) {
@@ -35,7 +35,7 @@ const numbers = new Intl.NumberFormat("en");
 
 export const count = (value) => (value == null ? "–" : numbers.format(value));
 
-/** A duration in microseconds, with three digits. */
+/** Formats a duration in microseconds, such as `12.3 ms`. */
 export function duration(micros) {
     if (micros == null) return "–";
     if (micros < 1000) return `${Math.round(micros)} µs`;
@@ -47,7 +47,7 @@ export function rate(value) {
     return value >= 100 ? count(Math.round(value)) : (value || 0).toFixed(value ? 1 : 0);
 }
 
-/** "n not shown", wherever something was left out. */
+/** Returns " · n not shown", or an empty text if nothing was left out. */
 export const notShown = (dropped) => (dropped > 0 ? ` · ${count(dropped)} not shown` : "");
 
 export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;

@@ -1,4 +1,4 @@
-// The flow of a message: what led to it and all that it caused, as a diagram, as text, and as files.
+// The panel with the flow of a message: its causes and effects as a diagram, as text, and as files.
 import { byId, duration, make, notShown, plural, setText } from "./elements.js";
 import { drawDiagram, offset, standalone } from "./diagram.js";
 import { ask, changed, model } from "./stream.js";
@@ -44,7 +44,7 @@ export class FlowPanel {
         byId("events").replaceChildren();
     }
 
-    /** Asks again when a message of the flow has changed, but not for each of them. */
+    /** Loads the flow again when one of its messages has changed, at most once in `patience` milliseconds. */
     note(rows) {
         const belongs = (id) => this.#ids.has(id) || this.#ids.has(model.rows.get(id)?.cause);
         if (!this.#id || this.#timer || this.#problem || !rows.some(belongs)) return;
@@ -98,6 +98,6 @@ export class FlowPanel {
 function download(name, type, text) {
     const address = URL.createObjectURL(new Blob([text], { type }));
     make("a", { href: address, download: name }).click();
-    // The browser has begun to read by then.
+    // The browser has started to read the file by then.
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -1,8 +1,8 @@
-// A form made from the schema of a route's parameters, which calls the route.
+// The form that calls a route. Its fields come from the schemas of the route's parameters.
 import { duration, make, setText } from "./elements.js";
 import { ask, model } from "./stream.js";
 
-/** A schema without the reference that leads to it, and without "or null". */
+/** Follows the references of a schema, and chooses the first alternative that is not null. */
 function resolve(schema, schemas) {
     let found = schema ?? {};
     for (let depth = 0; depth < 8; depth += 1) {
@@ -16,7 +16,7 @@ function resolve(schema, schemas) {
 
 const typeOf = (schema) => [schema.type].flat().find((type) => type !== "null");
 
-/** What a reply looks like, one level deep: `Order {id: integer, total: number}`. */
+/** Returns the name of a type and its members, such as `Order {id: integer, total: number}`. */
 export function typeName(schema, name, schemas) {
     const found = resolve(schema, schemas);
     const word = (member) => member.$ref?.split("/").at(-1) ?? typeOf(resolve(member, schemas)) ?? "any";
@@ -24,7 +24,7 @@ export function typeName(schema, name, schemas) {
     return members.length ? `${name} {${members.join(", ")}}` : (name ?? "any value");
 }
 
-/** A value that a schema allows, to begin with. */
+/** Returns an example of a value that a schema allows. */
 function example(schema, schemas, depth = 3) {
     const found = resolve(schema, schemas);
     if (found.examples || found.enum) return (found.examples ?? found.enum)[0];
@@ -41,7 +41,7 @@ function example(schema, schemas, depth = 3) {
     }
 }
 
-/** A field for a parameter: what it is made of, and the value that it holds; undefined says nothing. */
+/** Makes the control of a parameter. `value` returns the parameter's value, or undefined to omit it. */
 function field(parameter, schemas) {
     const schema = resolve(parameter.schema, schemas);
     const type = typeOf(schema);
@@ -57,7 +57,7 @@ function field(parameter, schemas) {
     }
     if (type === "integer" || type === "number") {
         const input = make("input", { ...attributes, type: "number", step: type === "integer" ? 1 : "any" });
-        // A whole number that JavaScript would round is passed as text, which is read as that number.
+        // JavaScript rounds large whole numbers, so they are sent as text. The server reads them as numbers.
         const isExact = () => type === "number" || Number.isSafeInteger(Number(input.value));
         const value = () => (isExact() ? Number(input.value) : input.value);
         return { control: input, value: () => (input.value === "" ? undefined : value()) };
@@ -71,7 +71,7 @@ function field(parameter, schemas) {
     return { control: text, value: () => (text.value.trim() === "" ? undefined : JSON.parse(text.value)) };
 }
 
-/** What a call came to, as text. */
+/** Returns the reply or the failure of a call as text. */
 function outcome({ failure, reply }) {
     if (!failure) return typeof reply === "string" ? reply : JSON.stringify(reply, null, 2);
     const suggestions = failure.suggestions ?? [];
@@ -79,11 +79,11 @@ function outcome({ failure, reply }) {
     return `${failure.code}: ${failure.message}${question}`;
 }
 
-/** Where a pattern names a parameter: `:name`, `<name>`, `<int:name>`, `{name}`. */
+/** Returns an expression for a parameter in a pattern: `:name`, `<name>`, `<int:name>` or `{name}`. */
 const placeholder = (name) =>
     new RegExp(String.raw`:${name}(?![\w-])|<(?:[^<>]*:)?${name}>|\{[*]*${name}[^{}]*\}`);
 
-/** The form of a route; the fields in its URL come from the pattern, the others are passed beside it. */
+/** The form of a route. It writes the pattern's parameters into the URL, and sends the others separately. */
 export class CallForm {
     #fields = [];
     #url;
@@ -153,7 +153,7 @@ export class CallForm {
         this.#outcome.replaceChildren(title, make("pre", { tabindex: 0 }, text));
     }
 
-    /** Disabled with the reason when the console is read-only. */
+    /** Disables the form during a call, and with a reason while the console is read-only. */
     render() {
         const mayAct = model.about?.mayAct ?? false;
         const isDisabled = !mayAct || this.#isCalling;

@@ -2,14 +2,14 @@ import { byId } from "./elements.js";
 
 const isField = (element) => element.matches("input, textarea, select");
 
-/** The keys of the page: `names` are the views in order, `current` says which one is shown. */
+/** Binds the keys of the page. `names` are the views in order, and `current` returns the shown view. */
 export function bindKeys(names, current) {
     const actions = {
         "/": () => current().filter?.focus(),
         "?": () => byId("keys").showModal(),
         e: () => {
             location.hash = "routes";
-            // The view is shown when the fragment has changed.
+            // The view is shown only after the fragment has changed, so the focus waits.
             setTimeout(() => byId("explain").elements.url.focus());
         },
         j: () => current().list?.move(1),
@@ -29,7 +29,7 @@ export function bindKeys(names, current) {
             if (event.key === "Escape") event.target.blur();
             return;
         }
-        // Arrows scroll what is scrolled by them, unless a list takes them.
+        // Arrow keys move in the list, but they scroll in a side panel and in a view without a list.
         if (event.key.startsWith("Arrow") && (!current().list || event.target.closest("aside"))) return;
         const action = actions[event.key];
         if (!action) return;

@@ -1,10 +1,10 @@
 import { make } from "./elements.js";
 
 /**
- * The rows of a table, one of which can be selected by pointer or keys.
+ * The rows of a table. A person selects a row with the pointer or the keys.
  *
- * A row is filled when its item has changed, moved when the order has, and filled again for another item when
- * its own has gone: however much passes, the number of elements stays.
+ * A row is filled again when its item has changed, and is moved when the order has changed. A row whose item
+ * has gone is reused for a new item, so a busy list creates few elements.
  */
 export class RowList {
     #body;
@@ -17,7 +17,12 @@ export class RowList {
     #current = null;
     #selected = null;
 
-    /** `columns` are the cells' classes; `fill(cells, item)` writes them, `open(item)` follows a click. */
+    /**
+     * Takes over the rows of a table.
+     *
+     * `columns` are the classes of the cells, and `key(item)` identifies an item. `fill(cells, item)` writes
+     * the cells of a row, and `open(item)` is called when a person selects a row.
+     */
     constructor(table, { columns, key, fill, open }) {
         this.#body = table.tBodies[0];
         for (const part of [table.tHead, this.#body]) part.role = "rowgroup";
@@ -35,7 +40,7 @@ export class RowList {
 
     get hasFocus() { return this.#body.contains(document.activeElement); }
 
-    /** Shows items, in this order. */
+    /** Shows items in this order. */
     show(items) {
         const keys = new Set(items.map(this.#key));
         const spare = [];
@@ -71,13 +76,13 @@ export class RowList {
         return row;
     }
 
-    /** The roles say what the tags do not any more: the rows are laid out as boxes. */
+    /** Makes an empty row. It needs roles, because the style sheet lays it out as a box. */
     #empty() {
         const cells = this.#columns.map((name) => make("td", { class: name, role: "gridcell" }));
         return make("tr", { role: "row" }, ...cells);
     }
 
-    /** Moves the focus by some rows. */
+    /** Moves the focus by `step` rows, or to the current row if no row has the focus. */
     move(step) {
         if (!this.#items.length) return;
         const index = this.#items.findIndex((item) => this.#key(item) === this.#current);
@@ -86,7 +91,7 @@ export class RowList {
         this.#rows.get(this.#current).focus();
     }
 
-    /** Marks the item that is open; null for none. */
+    /** Marks the item with a key as selected. Null selects no item. */
     select(key) {
         const before = this.#rows.get(this.#selected);
         if (before) before.ariaSelected = false;
@@ -96,7 +101,7 @@ export class RowList {
         if (row) this.#enter(key);
     }
 
-    /** The row that Tab leads to. */
+    /** Makes the row with a key the row that the Tab key reaches. */
     #enter(key) {
         const before = this.#rows.get(this.#current);
         if (before) before.tabIndex = -1;

@@ -1,4 +1,4 @@
-// What passes: the newest messages, filtered in the route language, and the flow of one of them.
+// The view of the newest messages, filtered by a pattern, with the flow of the selected message.
 import { byId, count, duration, notShown, setClass, setText } from "./elements.js";
 import { FlowPanel } from "./flow.js";
 import { RowList } from "./list.js";
@@ -8,7 +8,7 @@ const rowHeight = 25;
 let list = null;
 let flow = null;
 let isPaused = false;
-/** The rows as they stood when the list began to hold still, and how much had passed by then; or null. */
+/** The rows and the count of messages when the list stopped moving, or null while the list moves. */
 let held = null;
 
 function outcome(row) {
@@ -33,14 +33,14 @@ function fill(cells, row) {
     setText(cells[5], duration(row.duration));
 }
 
-/** The list holds still while it is paused, scrolled, or a row has the focus: what is read stays in place. */
+/** Holds the list while it is paused, is scrolled, or has the focus, so that its rows stay in place. */
 function holdOrGoOn() {
     const shouldHold = isPaused || list.hasFocus || scroller().scrollTop > 0;
     if (shouldHold) held ??= { rows: newestFirst(), counted: model.snapshot?.counted ?? 0 };
     else held = null;
 }
 
-/** By when they were sent: rows arrive when they have changed. */
+/** Returns the rows by their time, the newest first. The model has them in the order of arrival. */
 const newestFirst = () =>
     [...model.rows.values()].reverse().sort((first, second) => second.time - first.time);
 const scroller = () => byId("messages").parentElement;
@@ -76,7 +76,7 @@ export const liveView = {
         });
         flow = new FlowPanel(byId("flow"));
         byId("filter").addEventListener("submit", submit);
-        // The cross in the field and an emptied field mean all messages.
+        // An emptied field shows all messages without a click on the button.
         this.filter.addEventListener("change", () => { if (!this.filter.value) submit(); });
         byId("pause").addEventListener("click", () => this.pause());
         byId("messages").addEventListener("focusin", changed);
@@ -92,7 +92,7 @@ export const liveView = {
         else flow.close();
     },
 
-    /** What has changed, while the view is shown or not. */
+    /** Passes the IDs of changed rows to the flow. This method is also called while the view is hidden. */
     note(rows) { flow?.note(rows); },
 
     pause() {
@@ -110,7 +110,7 @@ export const liveView = {
 
     render() {
         holdOrGoOn();
-        // Of a list that moves only what is in view can be read; the others are there once it holds still.
+        // A moving list shows only the rows that fit on the screen. A held list shows all rows.
         const rows = held ? held.rows : newestFirst().slice(0, Math.ceil(innerHeight / rowHeight));
         list.show(rows);
         byId("no-messages").hidden = rows.length > 0;

@@ -1,4 +1,4 @@
-// The page: its views by the fragment of the address, its header, and one rendering per frame.
+// Shows the view that the fragment of the address names, and renders it and the header in animation frames.
 import { byId, count, plural, rate, setClass, setText } from "./elements.js";
 import { connect, model, observe } from "./stream.js";
 import { bindKeys } from "./keys.js";
@@ -17,13 +17,13 @@ const states = {
     connecting: "connecting", live: "live", waiting: "server away, trying again", refused: "pattern refused",
     signedOut: "signed out: open the link that the program printed", away: "not watched",
 };
-/** The least time between two renderings, in milliseconds. */
+/** The minimum time between two renderings, in milliseconds. */
 const calm = 100;
 let current = null;
 let isScheduled = false;
 let renderedAt = 0;
 
-/** Renders what is seen: in a frame, and not sooner than a reader's eye can follow. */
+/** Schedules a rendering of the header and the current view, at most one every `calm` milliseconds. */
 function schedule() {
     if (isScheduled) return;
     isScheduled = true;
@@ -63,7 +63,7 @@ function decode(text) {
     }
 }
 
-/** Shows the view that the fragment names: `#live`, or with what is open in it, `#live/ID`. */
+/** Shows the view that the fragment of the address names, such as `#live`. `#live/ID` also opens an item. */
 function navigate() {
     const [name, argument] = location.hash.slice(1).split("/", 2);
     const key = Object.hasOwn(views, name) ? name : "routes";

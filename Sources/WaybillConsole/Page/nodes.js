@@ -1,4 +1,4 @@
-// The nodes of the cluster, if the bus has joined one.
+// The view of the nodes of the cluster that the bus has joined.
 import { byId, make, plural, setText } from "./elements.js";
 import { model, Poll } from "./stream.js";
 

@@ -1,4 +1,4 @@
-// The routes: a table with their figures, one in full with a form that calls it, and what explains a URL.
+// The view of the routes: a table with statistics, the details of a route, and the explanation of a URL.
 import { byId, count, duration, make, notShown, plural, rate, setClass, setText } from "./elements.js";
 import { CallForm, typeName } from "./form.js";
 import { RowList } from "./list.js";
@@ -41,10 +41,10 @@ let explained = null;
 let sorting = { column: columns[0], isDescending: false };
 let list = null;
 let form = null;
-/** The patterns with figures that the routes did not have when they were read. */
+/** The number of patterns with statistics that were not among the routes when they were loaded. */
 let strangers = 0;
 
-/** Reads the routes anew for each stream, and when figures come of one that is not known. */
+/** Loads the routes, for each new stream and when there are statistics of an unknown route. */
 async function load() {
     if (isLoading) return;
     isLoading = true;
@@ -58,13 +58,13 @@ async function load() {
             return { ...route, types, text: words.join(" ").toLowerCase(), shown: null };
         });
         strangers = countStrangers();
-        // A route that is as it was keeps what has been written into its form.
+        // An unchanged route keeps its form with the text that a person has entered.
         const same = routes.find((route) => selected?.text === route.text);
         if (same) selected = same;
         else if (selected) select(selected.pattern);
         if (wanted) select(wanted);
     } catch {
-        // The header says that the server is away; the next stream asks again.
+        // The header shows that the server cannot be reached. The next stream loads the routes again.
     }
     isLoading = false;
     changed();
@@ -86,7 +86,7 @@ function fill(cells, { route, stats }) {
     setClass(cells[4], notReplied(stats) > 0 ? "number unreplied bad" : "number unreplied");
 }
 
-/** The rows in order; a row is the same object as long as nothing in it has changed. */
+/** Returns the sorted rows. An unchanged row stays the same object, so the list does not fill it again. */
 function items() {
     const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const shown = routes.filter((route) => words.every((word) => route.text.includes(word)));
@@ -170,7 +170,7 @@ function detailOf(route) {
     ];
 }
 
-/** The figures of the selected route, which change while the rest of it stays. */
+/** Updates the statistics of the selected route, and leaves its other details and its form unchanged. */
 function renderFigures() {
     const figures = byId("route-figures");
     if (!selected || !figures) return;
@@ -233,7 +233,7 @@ export const routesView = {
         });
     },
 
-    /** Closes a route by the address, and an explanation, which has none. */
+    /** Closes a route by changing the address. An explanation has no address, so it is closed directly. */
     escape() {
         location.hash = "routes";
         if (explained) select(null);

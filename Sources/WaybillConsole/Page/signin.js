@@ -1,3 +1,3 @@
-// The server answers a wrong token with this page again: only the address tells that a token was tried.
+// The server answers a wrong token with this page again. Only the address shows that a token was sent.
 const isTried = location.pathname.endsWith("/session") || location.search.includes("token=");
 document.getElementById("wrong").hidden = !isTried;

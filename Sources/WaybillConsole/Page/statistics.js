@@ -1,4 +1,4 @@
-// The figures of the bus: its books, rates and durations as small graphs, mailboxes and the lag of its loops.
+// The view of the statistics: totals, graphs of rates and durations, mailboxes, and the lag of the loops.
 import { byId, count, duration, make, rate, setText } from "./elements.js";
 import { model } from "./stream.js";
 
@@ -11,7 +11,7 @@ const books = [
 ];
 const names = { deadLettered: "dead letters", inFlight: "in flight", lateReplies: "late replies" };
 
-/** Writes rows of texts into a table, whose rows stay. */
+/** Writes texts into the rows of a table, and reuses the rows that exist. */
 function writeRows(body, rows) {
     while (body.rows.length > rows.length) body.deleteRow(-1);
     for (const [index, texts] of rows.entries()) {
@@ -37,7 +37,7 @@ function renderBooks(bus) {
         : `The counts do not add up: they differ by ${count(bus.sent - sum)}.`);
 }
 
-/** What a total rose by per second, from one sample to the next. */
+/** Returns the increase of a total per second, from each sample of the history to the next. */
 function rates(total) {
     const { history } = model;
     return history.slice(1).map((sample, index) => {
@@ -46,7 +46,7 @@ function rates(total) {
     });
 }
 
-/** A line over the last two minutes. */
+/** A line graph of the last two minutes. */
 class Graph {
     #line = make("polyline", { class: "curve" });
     #area = make("path", { class: "area" });
@@ -85,7 +85,7 @@ let graphs = null;
 let histogram = null;
 let drawn = null;
 
-/** How many messages took how long: a bar for each bound, as high as its share of the highest. */
+/** Draws a bar for each range of durations. Its height shows the number of messages. */
 function drawHistogram(buckets) {
     const width = byId("histogram").clientWidth;
     const key = JSON.stringify([width, buckets]);

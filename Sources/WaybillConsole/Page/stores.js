@@ -1,4 +1,4 @@
-// The durable stores that the program has named: their figures, dead letters and schedules.
+// The view of the durable stores that the program has configured: figures, dead letters and schedules.
 import { byId, count, duration, make, notShown, setText } from "./elements.js";
 import { readOnlyReason } from "./form.js";
 import { ask, model, Poll } from "./stream.js";
@@ -6,7 +6,7 @@ import { ask, model, Poll } from "./stream.js";
 const poll = new Poll("api/stores");
 let shown = null;
 
-/** Sends a dead letter again, with its attempts counted from the beginning. */
+/** Asks a store to send a dead letter again, with a new count of attempts. */
 async function retry(store, letter) {
     try {
         const call = { url: `${store.url}/retry`, parameters: { id: letter.id } };
@@ -19,7 +19,7 @@ async function retry(store, letter) {
     poll.load();
 }
 
-/** An age in milliseconds, in the largest unit that fits. */
+/** Formats an age in milliseconds, in the largest unit that fits. */
 function age(millis) {
     if (millis == null || millis < 60_000) return duration(millis == null ? null : millis * 1000);
     const [unit, length] = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000]]
@@ -27,7 +27,7 @@ function age(millis) {
     return `${Math.floor(millis / length)} ${unit}`;
 }
 
-/** A time in milliseconds since 1970: the Swedish form has year, month and day in this order. */
+/** Formats a time in milliseconds since 1970. The Swedish format has year, month and day in this order. */
 const moment = (millis) => new Date(millis).toLocaleString("sv");
 
 function table(title, columns, rows) {

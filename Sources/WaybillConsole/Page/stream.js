@@ -1,29 +1,29 @@
-// The stream of the server, and what the page knows from it. All of it is bounded.
+// The stream of snapshots from the server, and the model of the page, whose size is limited.
 
 export const keptRows = 500;
 const keptSeconds = 120;
 const pageRows = 200;
 
-/** What the views show. */
+/** The state that the views show. */
 export const model = {
     about: null,
-    /** connecting, live, waiting (for the server), refused (the pattern), signedOut, away (not looked at). */
+    /** `connecting`, `live`, `waiting` for the server, `refused` pattern, `signedOut`, or `away` while hidden. */
     state: "connecting",
     pattern: "",
-    /** Why the server refuses the pattern, or null. */
+    /** The reason why the server rejects the pattern, or null. */
     patternProblem: null,
     /** The newest messages by ID, oldest first. */
     rows: new Map(),
     /** The latest figures of each route, by its pattern. */
     stats: new Map(),
     snapshot: null,
-    /** When the console was made, in seconds of this machine's clock. */
+    /** The start of the console, in seconds of this machine's clock, or null if it is not known. */
     epoch: null,
-    /** The totals of the bus, once a second. */
+    /** The totals of the bus, with one sample for each second. */
     history: [],
-    /** The longest lag of each loop that was seen. */
+    /** The longest lag that was seen of each loop, by its name. */
     longestLags: new Map(),
-    /** Counts the streams: what was seen in another one may be of another process. */
+    /** The number of streams so far. Another stream may come from another process. */
     streams: 0,
 };
 
@@ -32,14 +32,14 @@ let source = null;
 let retry = null;
 let attempts = 0;
 
-/** Calls a closure with the IDs of new or changed rows after each snapshot, and when the state changes. */
+/** Calls a function after each snapshot with the IDs of changed rows, and without IDs for other changes. */
 export const observe = (observer) => observers.push(observer);
 
 function report(rows = []) {
     for (const observer of observers) observer(rows);
 }
 
-/** Has the view rendered again, for what it has fetched itself. */
+/** Renders the page again for a change that is not from a snapshot. */
 export const changed = () => report();
 
 function enter(state) {
@@ -47,7 +47,7 @@ function enter(state) {
     report();
 }
 
-/** JSON as a value, whole numbers as text if JavaScript would round them; nothing for what is no JSON. */
+/** Parses JSON. Whole numbers that JavaScript would round become text. Invalid JSON becomes `{}`. */
 function read(text) {
     const isRounded = (value) => Number.isInteger(value) && !Number.isSafeInteger(value);
     try {
@@ -57,7 +57,7 @@ function read(text) {
     }
 }
 
-/** Asks the server: JSON comes back, or an error with the sentence of the problem. */
+/** Sends a request and returns the JSON of the response. Throws an error with the server's explanation. */
 export async function ask(path, body) {
     const options = body && {
         method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
@@ -71,11 +71,11 @@ export async function ask(path, body) {
     });
 }
 
-/** Asks the server for the same path every two seconds while a view is open, and has the view rendered again. */
+/** Requests a path every two seconds while a view is open, and renders the page after each response. */
 export class Poll {
     /** The last answer, or null. */
     answer = null;
-    /** The sentence of the failure of the last request, or null. */
+    /** The error message of the last request, or null if the request succeeded. */
     problem = null;
     #path;
     #timer = null;
@@ -96,7 +96,7 @@ export class Poll {
         clearTimeout(this.#timer);
     }
 
-    /** Asks at once, unless the view was left. */
+    /** Sends the request now, unless the view is closed. */
     async load() {
         if (!this.#isOpen) return;
         clearTimeout(this.#timer);
@@ -107,12 +107,12 @@ export class Poll {
             this.problem = error.message;
         }
         changed();
-        // The view may have been left meanwhile.
+        // The view may have been closed during the request.
         if (this.#isOpen) this.#timer = setTimeout(() => this.load(), 2000);
     }
 }
 
-/** Opens the stream of the messages that match a pattern, and closes the one before. */
+/** Closes the current stream, and opens a stream of the messages that match a pattern. */
 export async function connect(pattern = model.pattern) {
     disconnect();
     const stream = ++model.streams;
@@ -144,7 +144,7 @@ function listen() {
     });
     source.addEventListener("end", reconnect);
     source.onerror = () => {
-        // The status of a refused stream is hidden from EventSource: the pattern is asked about apart.
+        // EventSource hides the status of a rejected stream, so a second request asks for the reason.
         if (isFirst) explainRefusal(query);
         reconnect();
     };
@@ -162,7 +162,7 @@ async function explainRefusal(query) {
         model.patternProblem = detail;
         enter("refused");
     } catch {
-        // The server is away, and the stream is opened again later.
+        // The server cannot be reached, and `reconnect` opens the stream later.
     }
 }
 
@@ -179,7 +179,7 @@ function reconnect() {
     retry = setTimeout(() => connect(), Math.min(500 * 2 ** attempts, 10_000));
 }
 
-/** The first snapshot of a stream may come from a program that was started again: its IDs begin anew. */
+/** Prepares the model for a new stream. An earlier time than before shows that the program has restarted. */
 function begin(snapshot) {
     if (snapshot.time < (model.snapshot?.time ?? 0)) {
         model.rows.clear();
@@ -205,16 +205,16 @@ function take(snapshot) {
         model.history.push({ time: snapshot.time, ...snapshot.bus });
         if (model.history.length > keptSeconds + 1) model.history.shift();
     }
-    // The least delay that was seen is nearest to the truth.
+    // The snapshot with the shortest delay gives the most accurate start.
     const epoch = Date.now() / 1000 - snapshot.time;
     model.epoch = Math.min(epoch, model.epoch ?? epoch);
     const ids = snapshot.rows.map((row) => row.id);
-    // The rows are in the model: held here as well they would live until the next snapshot.
+    // The model has the rows already. Kept here as well, deleted rows would live until the next snapshot.
     model.snapshot = { ...snapshot, rows: null, routes: null };
     report(ids);
 }
 
-/** A time of the console as this machine's clock says it. */
+/** Formats a time of the console as the local time of this machine. */
 export function clock(time) {
     const date = new Date((model.epoch + time) * 1000);
     const pad = (value, width) => String(value).padStart(width, "0");
@@ -222,7 +222,7 @@ export function clock(time) {
     return `${parts.join(":")}.${pad(date.getMilliseconds(), 3)}`;
 }
 
-// A page in the background watches nothing, and costs the program nothing.
+// A hidden page closes its stream, so that it costs the program nothing.
 document.addEventListener("visibilitychange", () => {
     if (document.hidden) {
         disconnect();

@@ -3,10 +3,10 @@
 
 #include <stdint.h>
 
-// How many bytes have been allocated and not been freed, in all arenas; -1 where the allocator does not say.
+// Returns the number of bytes that are allocated in all arenas, or -1 if the allocator does not count them.
 int64_t memory_in_use(void);
 
-// The processor time of the calling thread in nanoseconds; waiting for the processor does not count.
+// Returns the processor time of the calling thread in nanoseconds, without the time that the thread waits.
 int64_t thread_time(void);
 
 #endif

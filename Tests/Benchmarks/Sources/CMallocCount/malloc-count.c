@@ -8,7 +8,7 @@ static _Atomic uint64_t count;
 uint64_t malloc_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 
 #if defined(__GLIBC__)
-// glibc calls whatever the program defines by these names; these are its own.
+// The functions below replace the functions of glibc, which are still available by these names.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t number, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

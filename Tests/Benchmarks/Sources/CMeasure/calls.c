@@ -106,7 +106,7 @@ int measure_stuff(int descriptor, const char *line) {
     while (1) {
         ssize_t sent = send(descriptor, line, length, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0) return errno == EAGAIN ? 0 : -1;
-        // The rest of a line has to follow, whenever there is room.
+        // The socket has room for only a part of this line, so it is full.
         if ((size_t)sent < length) return 0;
     }
 }

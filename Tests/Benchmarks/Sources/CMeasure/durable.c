@@ -40,7 +40,7 @@ static uint64_t handle(sqlite3 *database, int count, int batch) {
     int status = insert == NULL || delete == NULL ? SQLITE_ERROR : SQLITE_OK;
     uint64_t start = measure_now();
     for (int first = 0; first < count && status == SQLITE_OK; first += batch) {
-        // The messages of the previous batch leave in the commit of this one, as in a store.
+        // The commit of this batch deletes the messages of the previous batch, as a store does.
         status = run(database, "BEGIN IMMEDIATE");
         for (int id = first; id < first + batch && status == SQLITE_OK; id++) {
             sqlite3_bind_int(insert, 1, id);

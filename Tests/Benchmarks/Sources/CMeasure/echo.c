@@ -68,7 +68,7 @@ static void on_unix_connection(uv_stream_t *listener, int status) {
 static void serve(void *loop) { uv_run(loop, UV_RUN_DEFAULT); }
 
 int measure_uv_echo_server(void) {
-    // Both live as long as the program.
+    // The loop and the listener exist until the program ends.
     uv_loop_t *loop = malloc(sizeof *loop);
     uv_tcp_t *listener = malloc(sizeof *listener);
     struct sockaddr_in address;

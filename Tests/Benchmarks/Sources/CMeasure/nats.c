@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The peer: nats-server, asked through libnats. Both are loaded when they are needed, and missed where they are not there.
+// The peer: nats-server with the client libnats. Both are found at run time, so the benchmarks also run without them.
 
 typedef struct natsConnection natsConnection;
 typedef struct natsSubscription natsSubscription;
@@ -68,7 +68,7 @@ static int load(void) {
 struct measure_nats {
     pid_t server;
     char url[128];
-    // One connection sends requests, one answers and counts, and one publishes when its buffer is full.
+    // `near` sends requests, `far` answers requests and counts messages, and `teller` publishes from a buffer.
     natsConnection *near, *far, *teller;
     natsSubscription *answers, *counted, *inbox;
     char payload[1024];
@@ -80,7 +80,7 @@ static void nap(void) {
     nanosleep(&time, NULL);
 }
 
-// Reads the port that the server has written as JSON: "nats://127.0.0.1:4222".
+// Reads the URL that the server has written to its ports file as JSON, such as "nats://127.0.0.1:4222".
 static int read_url(const char *folder, char *url, size_t size) {
     DIR *entries = opendir(folder);
     if (entries == NULL) return -1;
@@ -117,7 +117,7 @@ static void count(natsConnection *connection, natsSubscription *subscription, na
     free_message(message);
 }
 
-// Messages are sent immediately, or after a millisecond together with following messages.
+// Opens a connection, which sends a message immediately or, after a millisecond, together with later messages.
 static int open_connection(natsConnection **connection, const char *url, bool at_once) {
     natsOptions *options = NULL;
     int status = create_options(&options);

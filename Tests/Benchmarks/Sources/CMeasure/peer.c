@@ -8,7 +8,7 @@
 extern char **environ;
 
 pid_t start_peer(const char *const arguments[]) {
-    // The threads that run tasks block every signal, and a program that they start would never see one.
+    // Threads that run tasks block all signals. A program inherits this mask and would not receive SIGTERM.
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_t attributes;

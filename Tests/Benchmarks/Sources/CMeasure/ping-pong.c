@@ -2,7 +2,7 @@
 
 #include <uv.h>
 
-// One loop on one thread, which wakes its other when it is woken.
+// A loop on a thread, which wakes the other player when it is woken.
 struct player {
     uv_loop_t loop;
     uv_async_t woken;

@@ -21,7 +21,7 @@ typedef struct pg_result PGresult;
 // The values of libpq's enumerations.
 enum { connection_ok = 0, command_ok = 1, tuples_ok = 2, pipeline_sync = 10 };
 
-// The connections of senders.
+// The number of connections that send messages in separate transactions.
 enum { senders = 16 };
 
 static PGconn *(*connect_database)(const char *options);
@@ -64,14 +64,14 @@ struct postgres {
     char text[QUEUE_TEXT + 1];
 };
 
-// Takes over a result; the number of its rows, or -1 after a failure.
+// Frees a result. Returns the number of its rows, or -1 after a failure.
 static int rows(PGresult *result) {
     int status = result_status(result), count = row_count(result);
     clear(result);
     return status == command_ok || status == tuples_ok || status == pipeline_sync ? count : -1;
 }
 
-// Waits for the end of a query; 0, or -1 after a failure.
+// Waits for the end of a query. Returns 0, or -1 after a failure.
 static int wait_for(PGconn *connection) {
     int status = 0;
     for (PGresult *result; (result = get_result(connection)) != NULL;) {
@@ -172,7 +172,7 @@ static void prepare_sending(PGconn *connection) {
     clear(prepare(connection, "send", insertion, 0, NULL));
 }
 
-// Finds a program of PostgreSQL, which Debian does not put on the PATH; 0, or -1.
+// Finds a program of PostgreSQL, which Debian does not put on the PATH. Returns 0, or -1 if there is none.
 static int find(const char *name, char *path, size_t size) {
     char pattern[128];
     glob_t found = {0};

@@ -23,7 +23,7 @@ static void add(struct redis *redis, struct connection *sender) {
     connection_write(sender, "$%d\r\n%s\r\n", QUEUE_TEXT, redis->text);
 }
 
-// Reads a reply; 0, or -1 if the reply is an error. The IDs of messages are kept if `redis` is not NULL.
+// Reads a reply. Returns 0, or -1 if the reply is an error. Stores the IDs of messages if `redis` is not NULL.
 static int reply(struct connection *connection, struct redis *redis) {
     const char *line = connection_line(connection);
     if (line == NULL || line[0] == '-') return -1;

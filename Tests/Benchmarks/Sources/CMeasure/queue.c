@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The parts that the peers of a durable store share.
+// The code that the peers of a durable store share.
 
 struct measure_queue *make_queue(struct measure_queue queue) {
     struct measure_queue *result = malloc(sizeof *result);

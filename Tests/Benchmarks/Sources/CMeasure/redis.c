@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The peer: redis-server, asked through hiredis. Both are loaded when they are needed, and missed where they are not there.
+// The peer: redis-server with the client hiredis. Both are found at run time, so the benchmarks also run without them.
 
 typedef struct redisContext redisContext;
 

@@ -7,14 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A client of HTTP/1.1 that keeps its connection and knows of responses only how long they are.
+// An HTTP/1.1 client that keeps its connections, and reads only the status and the length of a response.
 
 static const char *value_of(const char *head, const char *name) {
     const char *at = strcasestr(head, name);
     return at == NULL ? NULL : at + strlen(name);
 }
 
-// Whether the server closes the connection after the response, or -1.
+// Reads a response. Returns 1 if the server closes the connection after it, 0 if not, or -1 after a failure.
 static int receive(int descriptor, const char *expected) {
     char in[16 * 1024];
     size_t filled = 0, needed = sizeof in - 1;

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-// How often the process has asked for memory so far; 0 for ever where malloc cannot be replaced.
+// Returns the number of allocations of the process so far, or always 0 if malloc cannot be replaced.
 uint64_t malloc_count(void);
 
 #endif
