@@ -14,7 +14,7 @@ async def main(address: str, name: str) -> None:
         await shop.cart.add(product=kettle.id, quantity=2, session=session)
         order = await shop.orders.place(session=session)
 
-        # The shop asks for a confirmation, which is the answer to its progress reply.
+        # The shop asks for a confirmation in a progress reply, and the answer confirms.
         payment = shop.payments.pay(order=order.id, session=session)
         async for request in payment.progress():
             request.answer(PaymentAnswer.CONFIRM)

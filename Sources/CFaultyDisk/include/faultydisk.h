@@ -8,7 +8,9 @@
 // The disk keeps all synchronized writes. After a power cut, random numbers from a seed decide whether each
 // later write to a file is kept, dropped, or torn.
 //
-// One thread may use a disk at a time. The functions on the disk may be called while no file of it is in use.
+// SQLite may use a disk on one thread at a time. At any time, other threads may call the functions
+// that return a state, cut the power, limit the bytes, or make synchronizations fail. SQLite must not use the
+// disk during a call of any other function.
 typedef struct faulty_disk faulty_disk;
 
 // Creates an empty disk, and registers it with SQLite. Returns NULL if SQLite refuses it.

@@ -18,7 +18,7 @@ _ = try await shop.cart.add(product: "copper-kettle", quantity: 2, session: sess
 let order = try await shop.orders.place(session: session)
 check(order.lines.map(\.quantity) == [2], "the order is \(order)")
 
-// The shop asks for a confirmation, which is the answer to its progress reply.
+// The shop asks for a confirmation in a progress reply, and the answer confirms.
 var requests = 0
 let receipt = try await shop.payments.pay(order: order.id, session: session) { request in
     check(request.order == order.id, "the request is \(request)")
