@@ -7,11 +7,12 @@ internal import WaybillRouting
 extension RPCClient {
     /// Connects to the server, unless the client is connected already.
     ///
+    /// - Returns: The channel of the connection. It can be used until the caller suspends.
     /// - Throws: `unreachable` if the attempt to connect fails, `refused` if the server does not accept the
     ///   token, and `CancellationError` if the caller is cancelled.
-    func connect(for url: String) async throws {
+    func connect(for url: String) async throws -> FrameChannel {
         if self.waiting == nil, let channel {
-            if !channel.connection.isClosed { return }
+            if !channel.connection.isClosed { return channel }
             self.lose(channel, "the connection has ended")
         }
         if self.isClosed { throw self.unreachable(url, reason: "the connector was disconnected", cause: nil) }
@@ -27,6 +28,11 @@ extension RPCClient {
             try Task.checkCancellation()
             throw RoutingError(error.code, url: url, message: error.message, cause: error.cause)
         }
+        // The connection has possibly ended after the attempt and before this caller resumed.
+        guard let channel else {
+            throw self.unreachable(url, reason: "the server has closed the connection", cause: nil)
+        }
+        return channel
     }
 
     /// Waits until the current attempt to connect has ended.

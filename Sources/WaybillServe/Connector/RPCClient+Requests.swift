@@ -58,8 +58,9 @@ extension RPCClient {
         _ options: RPCRequestOptions = RPCRequestOptions()
     ) async throws -> String {
         let request = try RawRequest(method, options)
+        let channel: FrameChannel
         do throws(RoutingError) {
-            try await self.reach()
+            channel = try await self.reach()
         } catch {
             var failure = RPCRequestError(error.code, error.message)
             failure.streamError = error.cause as? StreamError
@@ -76,8 +77,8 @@ extension RPCClient {
             }
         }
         defer { timer?.cancel() }
-        self.channel?.enqueue(request.text(id))
-        self.channel?.flushSoon()
+        channel.enqueue(request.text(id))
+        channel.flushSoon()
         self.watchServer()
         while true {
             switch await self.next(id) {
@@ -104,9 +105,9 @@ extension RPCClient {
     }
 
     /// Connects to the server, unless the client is connected already.
-    private func reach() async throws(RoutingError) {
+    private func reach() async throws(RoutingError) -> FrameChannel {
         do {
-            try await self.connect(for: "")
+            return try await self.connect(for: "")
         } catch let error as RoutingError {
             throw error
         } catch {

@@ -53,12 +53,12 @@ package actor RPCClient: RPCCaller {
     func route(_ message: Message) async throws -> any Sendable {
         let url = message.address.text
         let call = try OutgoingCall(message)
-        try await self.connect(for: url)
+        let channel = try await self.connect(for: url)
         let id = self.pending.open()
         defer { self.pending.close(id) }
         let timeLeft = message.deadline.map { $0 - self.eventLoop.time.instant }
-        self.channel?.enqueue(call.request(id, timeLeft: timeLeft))
-        self.channel?.flushSoon()
+        channel.enqueue(call.request(id, timeLeft: timeLeft))
+        channel.flushSoon()
         self.watchServer()
         return try await self.converse(id, message: message, call: call)
     }

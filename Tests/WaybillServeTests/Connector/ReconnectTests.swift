@@ -50,6 +50,39 @@ struct ReconnectTests {
         }
     }
 
+    @Test func `a request fails when the server ends just after it has accepted the token`() async throws {
+        let serverLoop = EventLoop(name: "server")
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: serverLoop)
+        let serving = Task {
+            try await listener.serve { connection in
+                guard let bytes = try await connection.read() else { return }
+                let id = String(decoding: bytes, as: UTF8.self).split(separator: "\"id\":")[1].prefix {
+                    $0.isNumber
+                }
+                try await connection.write(Array("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":true}\n".utf8))
+            }
+        }
+        // While its loop is busy, a client often reads the end of the connection before its request continues.
+        let loop = EventLoop(name: "client")
+        let isOver = Locked(false)
+        @Sendable func occupy() {
+            let end = ContinuousClock.now + .milliseconds(1)
+            while .now < end {}
+            if !isOver.withLock({ $0 }) { loop.execute { occupy() } }
+        }
+        loop.execute { occupy() }
+        for _ in 0..<20 {
+            var configuration = RPCConnector.Configuration.quiet
+            configuration.token = "secret"
+            let client = RPCClient(listener.address, configuration, on: loop)
+            await #expect(throws: RPCRequestError.self) { try await client.request("app://a") }
+        }
+        isOver.withLock { $0 = true }
+        serving.cancel()
+        await loop.shutDown()
+        await serverLoop.shutDown()
+    }
+
     @Test
     func `callers fail when the server's process is killed during a call`() async throws {
         try await withFolder { folder in
