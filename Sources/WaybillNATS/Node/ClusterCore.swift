@@ -64,7 +64,7 @@ actor ClusterCore: RPCCaller {
     var disputeLoggedAt: ContinuousClock.Instant?
     /// The reason why this node cannot send messages, or nil when it can send messages.
     var obstacle: String? {
-        if self.phase == .left { return "this node has left the cluster" }
+        if self.hasLeft { return "this node has left the cluster" }
         return self.isConnected ? nil : "there is no connection to a server"
     }
     /// The time at which the connection was restored; nil if the connection was never lost.
@@ -72,6 +72,8 @@ actor ClusterCore: RPCCaller {
     private var registration: Registration?
     private var readinessCheck: ReadinessCheck?
     private var phase = Phase.apart
+    /// Whether ``run()`` was called and has not returned.
+    private var isRunning = false
     private var watch: ScheduledTimer?
     private var lastBeat: ContinuousClock.Instant?
 
@@ -90,6 +92,8 @@ actor ClusterCore: RPCCaller {
     private enum Phase {
         /// The node has not joined.
         case apart
+        /// The node is joining, in a task whose result all callers of ``start()`` receive.
+        case joining(Task<Void, any Error>)
         case member
         /// The node accepts no more requests, and continues to send messages until its earlier requests are
         /// answered.
@@ -144,7 +148,9 @@ actor ClusterCore: RPCCaller {
     nonisolated var now: ContinuousClock.Instant { self.eventLoop.time.instant }
 
     /// Whether the node has joined and has not begun to leave.
-    var isMember: Bool { self.phase == .member }
+    var isMember: Bool { if case .member = self.phase { true } else { false } }
+
+    private var hasLeft: Bool { if case .left = self.phase { true } else { false } }
 
     /// Whether the connection was restored in the last two seconds.
     ///
@@ -157,14 +163,24 @@ actor ClusterCore: RPCCaller {
 // Joining and leaving.
 extension ClusterCore {
     func start() async throws {
-        if self.phase == .left {
+        switch self.phase {
+        case .member: return
+        case .joining(let attempt): try await attempt.value
+        case .apart:
+            // Use a detached task. The connection must not inherit the task-local values of the caller.
+            let attempt = Task.detached { try await self.join() }
+            self.phase = .joining(attempt)
+            try await attempt.value
+        case .leaving, .left:
             throw RoutingError(
                 .refused,
                 message: "this node has left the cluster: create another node to join again"
             )
         }
-        guard self.phase == .apart else { return }
-        self.phase = .member
+        try? await self.eventLoop.clock.sleep(for: self.configuration.discoveryTime)
+    }
+
+    private func join() async throws(RoutingError) {
         do throws(RoutingError) {
             try await self.transport.open(on: self.eventLoop) { [weak self] event in
                 self?.assumeOnLoop { $0.receive(event) } ?? true
@@ -173,6 +189,7 @@ extension ClusterCore {
             self.phase = .apart
             throw error
         }
+        self.phase = .member
         self.isConnected = true
         do throws(RoutingError) {
             self.registration = try self.bus.join(ClusterConnector(self)) { [weak self] in
@@ -197,10 +214,14 @@ extension ClusterCore {
         await self.transport.flush()
         self.announce(.hello)
         self.scheduleBeat()
-        try? await self.eventLoop.clock.sleep(for: self.configuration.discoveryTime)
     }
 
     func run() async throws {
+        guard !self.isRunning else {
+            throw RoutingError(.refused, message: "this node is already running: call run() only once")
+        }
+        self.isRunning = true
+        defer { self.isRunning = false }
         try await self.start()
         await withGracefulShutdown {
             await self.leaving.wait()
@@ -256,7 +277,13 @@ extension ClusterCore {
 
 // The announcements of this node.
 extension ClusterCore {
+    /// Sends an announcement to a node, or to all nodes.
+    ///
+    /// A node that leaves announces its departure in place of its routes. Otherwise, a node that joins would
+    /// send requests to it.
     func announce(_ kind: Announcement.Kind, to node: NodeID? = nil) {
+        let isOffer = kind == .hello || kind == .state
+        let kind = isOffer && !self.isMember ? .bye : kind
         var announcement = Announcement(kind, of: self.id)
         announcement.name = self.configuration.name
         announcement.epoch = self.offer.epoch
@@ -302,7 +329,7 @@ extension ClusterCore {
                 // call that found `true` are visible from here on.
                 _ = core.isAnnouncementDue.exchange(false, ordering: .acquiringAndReleasing)
                 // A leaving node has already withdrawn its routes.
-                guard core.phase == .member, let change = core.updateOffer() else { return }
+                guard core.isMember, let change = core.updateOffer() else { return }
                 core.send(change, to: nil)
             }
         }

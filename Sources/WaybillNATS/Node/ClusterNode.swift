@@ -149,6 +149,8 @@ public final class ClusterNode: Sendable {
     /// Call this method to wait until the routes of other nodes can be used. ``run()`` also joins the
     /// cluster, unless this method has been called before.
     ///
+    /// Always call ``run()`` as well, because only ``run()`` leaves the cluster and closes the connection.
+    ///
     /// - Throws: A `RoutingError`. Its code is `unreachable` if no server can be reached, `refused` if the
     ///   server or this node's rules do not allow the connection, and `conflict` if the bus has joined a
     ///   cluster already.
@@ -161,7 +163,7 @@ public final class ClusterNode: Sendable {
     /// requests, for ``Configuration/drainLimit`` at most, and fails the requests that are still unanswered.
     /// A node can run once.
     ///
-    /// - Throws: The errors of ``start()``.
+    /// - Throws: The errors of ``start()``; `refused` if this method was called before.
     public func run() async throws { try await self.core.run() }
 
     /// Begins to leave the cluster.

@@ -109,7 +109,11 @@ final class NATSClient: @unchecked Sendable {
         return steps.first { $0 != NATS_OK } ?? NATS_OK
     }
 
-    var payloadLimit: Int { unsafe Int(natsConnection_GetMaxPayload(self.connection)) }
+    var payloadLimit: Int {
+        // A server that violates the protocol can announce any number.
+        let limit = unsafe natsConnection_GetMaxPayload(self.connection)
+        return Int(min(max(0, limit), Int64(Int32.max)))
+    }
 
     /// Enqueues a message for ``write()``.
     ///
