@@ -44,6 +44,11 @@ final class HostResolver: LoopStream, @unchecked Sendable {
                 let message = "the port must be a number from 0 to 65535, not \(port)"
                 throw StreamError(.invalidAddress, message: message, address: address)
             }
+            guard !host.utf8.contains(0) else {
+                // The system would resolve only the part of the name before this byte.
+                let message = "the host contains a zero byte"
+                throw StreamError(.invalidAddress, message: message, address: address)
+            }
             if let numeric = SocketAddress(ip: host, port: port) { return [numeric] }
             return try await StreamWaiter<[SocketAddress]>.wait(on: loop, for: address) { waiter in
                 let resolver = HostResolver(loop, address: address, waiter: waiter)

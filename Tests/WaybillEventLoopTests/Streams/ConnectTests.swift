@@ -30,7 +30,7 @@ struct ConnectTests {
 
     @Test(arguments: [
         StreamAddress.unix(""), .unix("/tmp/" + String(repeating: "x", count: 200)), .unix("/tmp/a\0b"),
-        .tcp("127.0.0.1", port: 65536), .tcp("localhost", port: -1),
+        .tcp("127.0.0.1", port: 65536), .tcp("localhost", port: -1), .tcp("localhost\0.a", port: 1),
     ])
     func `an invalid address is rejected before the first system call`(address: StreamAddress) async {
         let connecting = await failure {
