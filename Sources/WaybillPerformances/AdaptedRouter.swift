@@ -8,7 +8,18 @@ internal import WaybillRouting
 final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMaker {
     private let router: any DestinationMaker<Provided>
     private let adapter: @Sendable (Provided) -> Required
-    private let made = Locked<WeakReference<Provided>?>(nil)
+    private let state = Locked(State())
+
+    private struct State {
+        /// The destination of the performance that has not ended yet.
+        var made: Provided?
+        /// Whether the adapted destination of that performance is a value, which cannot keep `made` alive.
+        var isValue = false
+        /// The destination that ``remove(_:)`` removes.
+        var shown: WeakReference<Provided>?
+        /// The same destination, if the adapted destination is a value.
+        var kept: Provided?
+    }
 
     init(_ router: any DestinationMaker<Provided>, _ adapter: @escaping @Sendable (Provided) -> Required) {
         self.router = router
@@ -22,8 +33,9 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
         _ settings: (any Sendable)?
     ) async throws -> Required? {
         guard let provided = try await self.router.make(origin, settings) else { return nil }
-        self.made.withLock { $0 = WeakReference(provided) }
-        return self.adapter(provided)
+        let adapted = self.adapter(provided)
+        self.begin(provided, adapted)
+        return adapted
     }
 
     func adopt(_ destination: Required) throws(RoutingError) {
@@ -36,24 +48,44 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
             )
         }
         try self.router.adopt(provided)
-        self.made.withLock { $0 = WeakReference(provided) }
+        self.begin(provided, destination)
+    }
+
+    private func begin(_ provided: Provided, _ adapted: Required) {
+        let isValue = !(type(of: adapted as Any) is AnyClass)
+        self.state.withLock { ($0.made, $0.isValue) = (provided, isValue) }
+    }
+
+    /// Ends the performance.
+    ///
+    /// After that, only a weak reference to the router's destination is stored. The adapted object keeps the
+    /// router's destination alive, and the caller keeps the adapted object alive.
+    func endPerformance(isShown: Bool) {
+        // The lock must not be held while the destinations are released.
+        let old = self.state.withLock { state in
+            let old = state
+            if isShown, let made = state.made {
+                state.shown = WeakReference(made)
+                state.kept = state.isValue ? made : nil
+            }
+            state.made = nil
+            return old
+        }
+        withExtendedLifetime(old) {}
+        self.router.endPerformance(isShown: isShown)
     }
 
     nonisolated(nonsending) func prepare(_ destination: Required) async throws {
-        if let provided = self.current { try await self.router.prepare(provided) }
+        if let made = self.state.withLock({ $0.made }) { try await self.router.prepare(made) }
     }
 
     nonisolated(nonsending) func check(_ destination: Required) async throws {
-        if let provided = self.current { try await self.router.check(provided) }
+        if let made = self.state.withLock({ $0.made }) { try await self.router.check(made) }
     }
 
     nonisolated(nonsending) func remove(_ destination: Required) async throws {
-        if let provided = self.current { try await self.router.remove(provided) }
+        guard let shown = self.state.withLock({ $0.shown?.held }) else { return }
+        try await self.router.remove(shown)
+        self.state.withLock { ($0.shown, $0.kept) = (nil, nil) }
     }
-
-    /// The destination that the router made last.
-    ///
-    /// Only a weak reference is stored. The adapted destination keeps the router's destination alive, and the
-    /// caller keeps the adapted destination alive.
-    private var current: Provided? { self.made.withLock { $0?.held } }
 }

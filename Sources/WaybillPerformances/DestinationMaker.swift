@@ -15,6 +15,12 @@ protocol DestinationMaker<Destination>: Sendable {
     /// Accepts a destination that the caller made. Throws if this maker cannot prepare the destination.
     func adopt(_ destination: Destination) throws(RoutingError)
 
+    /// Ends the performance that began with `make` or `adopt`.
+    ///
+    /// - Parameter isShown: Whether the performance has succeeded. If it has failed, the destination of the
+    ///   previous performance remains.
+    func endPerformance(isShown: Bool)
+
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
     nonisolated(nonsending) func check(_ destination: Destination) async throws
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
@@ -94,6 +100,8 @@ struct TypedRouter<Router: ServiceRouter>: DestinationMaker {
     }
 
     func adopt(_ destination: Router.Destination) {}
+
+    func endPerformance(isShown: Bool) {}
 
     nonisolated(nonsending) func prepare(_ destination: Router.Destination) async throws {
         try await self.router.prepare(destination)

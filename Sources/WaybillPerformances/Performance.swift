@@ -126,8 +126,10 @@ public final class Performance<Destination: Sendable>: Sendable {
                 return destination
             }
         } catch {
+            self.router.endPerformance(isShown: false)
             throw self.end(.perform, with: .thrown(error, at: ""), onFailure)
         }
+        self.router.endPerformance(isShown: true)
         self.end(destination)
         self.observe(self.event(.didPerform, destination))
         self.configuration.succeeded?(destination)

@@ -167,7 +167,8 @@ extension MessageBus {
     ///   - router: makes the destination.
     ///   - fileID: the file of the registration, for the text of a `conflict` error.
     ///   - line: the line of the registration, for the text of a `conflict` error.
-    ///   - view: converts the destination to the service.
+    ///   - view: converts the destination to the service. If the service is an object, it must keep the
+    ///     destination alive, because the router can remove only a destination that exists.
     /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
     ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.

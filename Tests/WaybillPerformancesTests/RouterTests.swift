@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillEventLoop
 import WaybillPerformances
 import WaybillTestSupport
 
@@ -67,6 +68,31 @@ struct RouterTests {
         try await first.remove()
         #expect(second.destination === screens.1)
         withExtendedLifetime(screens) {}
+    }
+
+    @Test
+    func `a failed performance keeps the adapted destination of the previous one removable`() async throws {
+        let isFailing = Locked(false)
+        var router = PlayerRouter(journal: self.journal)
+        router.preparing = { if isFailing.withLock({ $0 }) { throw CancellationError() } }
+        try self.bus.provide((any Player).self, by: router)
+        try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
+        let performance = try self.bus.performance(of: (any Screen).self)
+        let screen = try await performance.perform()
+        isFailing.withLock { $0 = true }
+        #expect(await failure { _ = try await performance.perform() } != nil)
+        #expect(performance.destination === screen)
+        try await performance.remove()
+        #expect(self.journal.entries == ["make", "prepare", "check", "make", "prepare", "remove"])
+    }
+
+    @Test
+    func `a router's destination lives as long as the value that an adapter has made of it`() async throws {
+        try self.bus.provide(Int.self, by: PlayerRouter(journal: self.journal)) { _ in 7 }
+        let performance = try self.bus.performance(of: Int.self)
+        #expect(try await performance.perform() == 7)
+        try await performance.remove()
+        #expect(self.journal.entries == ["make", "prepare", "check", "remove"])
     }
 
     @Test
