@@ -10,9 +10,10 @@ struct ConfigurationFile {
 
     /// The format of a file.
     enum Format {
-        /// YAML, or JSON, which is a subset of YAML.
+        /// YAML, or JSON.
         ///
-        /// The YAML parser reads both formats, because the YAML parser reports line numbers.
+        /// The YAML parser reads both formats, because it reports line numbers. It rejects one part of JSON,
+        /// an escaped pair of surrogates such as `"\ud83d\ude00"`.
         case yaml
         case propertyList
 
@@ -38,11 +39,12 @@ struct ConfigurationFile {
 
     /// Returns the file at a URL, or the configuration files in the folder at a URL.
     static func files(at url: URL) throws(ConfigurationError) -> [Self] {
-        guard FileManager.default.fileExists(atPath: url.path) else {
+        var isFolder: ObjCBool = false
+        // The call writes to `isFolder` only until it returns.
+        guard unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
             throw ConfigurationError(.init(file: url.path), "there is no such file")
         }
-        let isFolder = (try? url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
-        guard isFolder else {
+        guard isFolder.boolValue else {
             guard let format = Format(url) else {
                 throw ConfigurationError(
                     .init(file: url.lastPathComponent),
@@ -52,7 +54,10 @@ struct ConfigurationFile {
             return [Self(url: url, format: format)]
         }
         do {
-            let urls = try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
+            let urls = try FileManager.default.contentsOfDirectory(
+                at: url.resolvingSymlinksInPath(),
+                includingPropertiesForKeys: nil
+            )
             return urls.sorted { $0.lastPathComponent < $1.lastPathComponent }.compactMap { url in
                 Format(url).map { Self(url: url, format: $0) }
             }
@@ -65,10 +70,15 @@ struct ConfigurationFile {
         let data = try self.read()
         let root =
             switch self.format {
-            case .yaml: try YAMLReader(file: self.name).node(data)
+            case .yaml: try self.readYAML(data)
             case .propertyList: try PropertyListReader(file: self.name).node(data)
             }
         return try EntryReader(file: self.name, scheme: self.scheme).entries(root)
+    }
+
+    private func readYAML(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
+        var reader = YAMLReader(file: self.name)
+        return try reader.node(data)
     }
 
     private func read() throws(ConfigurationError) -> Data {

@@ -10,6 +10,7 @@ struct PropertyListReader {
     let file: String
 
     func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
+        try self.checkDepth(of: data)
         do {
             return self.convert(
                 try PropertyListDecoder().decode(Value.self, from: data),
@@ -18,6 +19,32 @@ struct PropertyListReader {
             )
         } catch {
             throw ConfigurationError(.init(file: self.file), "the file is not a property list: \(error)")
+        }
+    }
+
+    /// The number of levels that the decoder reads without exhausting the stack.
+    private static let depthLimit = 100
+
+    /// Checks that a property list in XML is not nested so deeply that the decoder would exhaust the stack.
+    ///
+    /// - Throws: An error also for a text that is not XML in UTF-8, because its depth is not known.
+    private func checkDepth(of data: Data) throws(ConfigurationError) {
+        if data.starts(with: "bplist".utf8) { return }
+        guard let text = String(validating: data, as: UTF8.self),
+            let tags = text.firstIndex(of: "<").map({ text[$0...].split(separator: "<") })
+        else {
+            let message = "the file is not a property list in XML with the encoding UTF-8, or in binary form"
+            throw ConfigurationError(.init(file: self.file), message)
+        }
+        var depth = 0
+        for tag in tags {
+            let name = tag.prefix { $0 != ">" }
+            if name.hasPrefix("/array") || name.hasPrefix("/dict") { depth -= 1 }
+            // `<array/>` is an empty array.
+            if name.hasPrefix("array") || name.hasPrefix("dict"), !name.hasSuffix("/") { depth += 1 }
+            guard depth <= Self.depthLimit else {
+                throw ConfigurationError(.init(file: self.file), "the file is nested too deeply")
+            }
         }
     }
 
@@ -46,6 +73,11 @@ struct PropertyListReader {
         case other
 
         init(from decoder: any Decoder) throws {
+            guard decoder.codingPath.count < 8 else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: [], debugDescription: "the file is nested too deeply")
+                )
+            }
             let container = try decoder.singleValueContainer()
             if let text = try? container.decode(String.self) {
                 self = .text(text)

@@ -7,8 +7,17 @@ internal import Yams
 /// Reads YAML and JSON.
 struct YAMLReader {
     let file: String
+    /// The number of values that have been read.
+    private var count = 0
 
-    func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
+    /// The maximum number of values in a file.
+    ///
+    /// The values of an alias count each time the alias is used, so that a small file cannot take much time.
+    private static let limit = 100_000
+
+    init(file: String) { self.file = file }
+
+    mutating func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(.init(file: self.file), "the file is not UTF-8")
         }
@@ -26,12 +35,21 @@ struct YAMLReader {
         }
     }
 
-    private func convert(_ node: Node, depth: Int, line: Int? = nil) throws -> ConfigurationNode {
+    private mutating func convert(_ node: Node, depth: Int, line: Int? = nil) throws -> ConfigurationNode {
         let line = line ?? node.mark?.line
+        self.count += 1
+        guard self.count <= Self.limit else {
+            throw ConfigurationError(
+                .init(file: self.file, line: line),
+                "the file has more than \(Self.limit) values, including the values that aliases repeat"
+            )
+        }
         guard depth < 8 else {
             throw ConfigurationError(.init(file: self.file, line: line), "the file is nested too deeply")
         }
         switch node {
+        case .scalar(let scalar) where scalar.style == .plain && node.null != nil:
+            return ConfigurationNode(value: .other("null"), line: line)
         case .scalar(let scalar):
             return ConfigurationNode(value: .text(scalar.string), line: line)
         case .sequence(let sequence):

@@ -231,6 +231,38 @@ final class RouteConfigurationFilesTests {
         #expect(error?.source.line == 3)
         #expect(bus.routes.isEmpty)
     }
+
+    @Test func `aliases cannot expand a small file to more values than the limit`() throws {
+        var text = "a: &a [\(Array(repeating: "x", count: 40).joined(separator: ","))]\n"
+        for (previous, name) in zip("abcd", "bcde") {
+            let aliases = Array(repeating: "*\(previous)", count: 40).joined(separator: ",")
+            text += "\(name): &\(name) [\(aliases)]\n"
+        }
+        let url = try self.write("bomb.yaml", text)
+        let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
+        #expect(error?.message.contains("more than 100000 values") == true)
+    }
+
+    @Test(arguments: [#"{"user": null}"#, "user:\n", "user: ~\n", "scheme:\nactions:\n  detail: x\n"])
+    func `null is not a name`(text: String) throws {
+        let url = try self.write("order.yaml", text)
+        #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
+    }
+
+    @Test(arguments: [101, 10_000])
+    func `a deeply nested property list is an error`(depth: Int) throws {
+        let arrays = String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
+        let url = try self.write("a.plist", "<?xml version=\"1.0\"?><plist version=\"1.0\">\(arrays)</plist>")
+        let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
+        #expect(error?.message.contains("nested too deeply") == true, "\(error?.message ?? "none")")
+    }
+
+    @Test func `a symbolic link to a folder is read like the folder`() throws {
+        _ = try self.write("order.yaml", "a: b\n")
+        let link = self.folder.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: self.folder)
+        #expect(try RouteConfiguration(contentsOf: link).entries.count == 1)
+    }
 }
 
 #endif
