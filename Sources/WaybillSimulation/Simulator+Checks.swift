@@ -16,6 +16,7 @@ extension Simulator {
 
     /// Returns whether the run has ended well: its program has ended, and every expected condition holds.
     func isFinished() -> Bool {
+        self.expectationDeadline = nil
         guard let bodyEndedAt else { return false }
         for expectation in self.expectations {
             switch self.evaluate(expectation.check) {
@@ -26,6 +27,7 @@ extension Simulator {
                 if waited >= expectation.limit || self.time.pending == 0 {
                     self.fail(.expectation(expectation.name, expectation.limit))
                 }
+                self.expectationDeadline = Self.time(after: expectation.limit, from: bodyEndedAt)
             }
             return false
         }

@@ -75,6 +75,8 @@ final class Simulator: @unchecked Sendable {
     var expectations: [Expectation] = []
     var failure: SimulationFailure.Cause?
     var bodyEndedAt: Int64?
+    /// The time by which a condition must hold that did not hold when it was last evaluated.
+    var expectationDeadline: Int64?
     /// The actions that happen at a later step, such as a crash.
     private var planned: [(step: Int, action: () -> Void)] = []
     /// Called when the run ends.
@@ -367,11 +369,19 @@ extension Simulator {
         if !self.loops[entry.loop].isRunning { self.close(entry.loop) }
     }
 
-    /// Advances the time to the next timer; fails if there is none.
+    /// Returns the time after a duration, or the greatest time if the sum is too large.
+    static func time(after duration: Duration, from start: Int64) -> Int64 {
+        let (sum, isTooLarge) = start.addingReportingOverflow(Int64(clamping: duration.nanoseconds))
+        return isTooLarge ? .max : sum
+    }
+
+    /// Advances the time to the next timer, or to the time by which a condition must hold; fails if there is
+    /// no timer.
     private func passTime() {
         let before = self.now
-        let limit = Deadline(nanoseconds: Self.epoch + Int64(clamping: self.limits.time.nanoseconds))
-        guard self.time.ringNext(until: limit) else {
+        let end = Self.time(after: self.limits.time, from: Self.epoch)
+        let limit = min(end, self.expectationDeadline ?? .max)
+        guard self.time.ringNext(until: Deadline(nanoseconds: limit)) || limit < end else {
             if self.time.pending > 0 { return self.fail(.tooMuchTime(self.limits.time)) }
             return self.hasWorkElsewhere() ? () : self.fail(.stuck)
         }

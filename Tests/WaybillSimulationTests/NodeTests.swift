@@ -56,6 +56,32 @@ struct NodeTests {
         }
     }
 
+    @Test func `a condition that holds only after its limit fails, and one that holds in time does not`()
+        async throws
+    {
+        var limits = SimulationLimits()
+        limits.time = .seconds(10_000_000_000)
+        for (limit, holds) in [(Duration.seconds(60), false), (.seconds(7_000), true)] {
+            let run = { [limits] in
+                try await simulate(seed: 1, limits: limits) { world in
+                    let start = ContinuousClock.now
+                    // The only timer rings later than both limits.
+                    _ = try await world.node("shop") { _ in
+                        Task { try await Task.sleep(for: .seconds(7_200)) }
+                    }
+                    world.eventually("the condition holds", within: limit) {
+                        ContinuousClock.now - start >= .seconds(7_000)
+                    }
+                }
+            }
+            if holds {
+                try await run()
+            } else {
+                await #expect(throws: SimulationFailure.self) { try await run() }
+            }
+        }
+    }
+
     @Test func `the end of a connection fails the caller and cancels the handler, and the node runs on`()
         async throws
     {
