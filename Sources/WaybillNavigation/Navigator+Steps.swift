@@ -150,6 +150,7 @@ extension Navigator {
 
     /// Makes the destinations of a state, and replaces the shown destinations with them.
     func replace(with state: NavigationState) async throws {
+        if state.active != self.state.active { _ = try self.presenter(state.active) }
         var stacks: [(name: NavigationState.PresenterID, made: [LivingDestination])] = []
         for name in Set(state.stacks.keys).union(self.state.stacks.keys).sorted() {
             _ = try self.presenter(name)
