@@ -10,6 +10,8 @@ struct ModuleDeclaration {
     let actor: ActorDeclSyntax
     /// The base URL of the module's routes, without a trailing slash.
     let url: String
+    /// The access modifier of the generated declarations, with a trailing space.
+    let access: String
 
     /// Creates a declaration, or reports the problem and returns nil when the declaration cannot be a module.
     init?(
@@ -27,14 +29,18 @@ struct ModuleDeclaration {
         let url = Self.url(in: attribute, of: actor, reporter: reporter)
         guard let url, isPlain else { return nil }
         self.url = url
+        self.access = Self.access(of: actor, in: lexicalContext)
     }
 
     var name: String { self.actor.name.text }
 
-    /// The access modifier of the generated declarations, with a trailing space.
-    var access: String {
-        let words = self.actor.modifiers.map(\.name.text)
-        return words.first { $0 == "public" || $0 == "package" }.map { "\($0) " } ?? ""
+    /// Returns the access modifier of an actor or, if it has none, of the extension that contains it.
+    private static func access(of actor: ActorDeclSyntax, in lexicalContext: [Syntax]) -> String {
+        let levels: Set = ["public", "package", "internal", "fileprivate", "private"]
+        let outer = lexicalContext.first?.as(ExtensionDeclSyntax.self)?.modifiers
+        let words = [actor.modifiers, outer ?? []].lazy.flatMap { $0.map(\.name.text) }
+        guard let level = words.first(where: levels.contains) else { return "" }
+        return level == "public" || level == "package" ? "\(level) " : ""
     }
 
     var availability: [String] { self.actor.attributes.availability }
@@ -45,15 +51,20 @@ struct ModuleDeclaration {
         case written
         /// The actor declares the property.
         case declared
-        /// The actor uses the name `context` for an unrelated property.
+        /// The actor uses the name `context` for an unrelated property or method.
         case taken
     }
 
     /// Who declares the property `context`.
     var context: Context {
-        let property = self.actor.memberBlock.members.lazy.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+        let members = self.actor.memberBlock.members.map(\.decl)
+        let property = members.lazy.compactMap { $0.as(VariableDeclSyntax.self) }
             .first { $0.names.contains("context") }
-        guard let property else { return .written }
+        let isMethod = members.contains { member in
+            guard let method = member.as(FunctionDeclSyntax.self) else { return false }
+            return method.fullName == "context()" && !method.modifiers.contains { $0.name.text == "static" }
+        }
+        guard let property else { return isMethod ? .taken : .written }
         return property.bindings.trimmedDescription.contains("ModuleContext") ? .declared : .taken
     }
 

@@ -55,6 +55,13 @@ struct ModuleRoutes {
                 )
                 if clauses.contains(where: { !$0.items.isEmpty }) { items.append(.conditional(clauses)) }
             } else if let function = member.decl.as(FunctionDeclSyntax.self),
+                let condition = function.attributes.condition(around: "Route")
+            {
+                reporter.report(
+                    "`@Module` cannot read an attribute inside of `#if`: write the condition around the whole method",
+                    at: condition
+                )
+            } else if let function = member.decl.as(FunctionDeclSyntax.self),
                 let attribute = function.attributes.first(named: "Route"),
                 let method = RouteMethod(function, attribute: attribute, of: module, reporter: reporter),
                 isFree(method, branches)

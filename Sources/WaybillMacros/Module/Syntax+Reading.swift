@@ -18,6 +18,16 @@ extension AttributeListSyntax {
         self.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.plainName == name }
     }
 
+    /// Returns the `#if` in the list that contains an attribute with a name; nil if there is none.
+    func condition(around name: String) -> IfConfigDeclSyntax? {
+        self.lazy.compactMap { $0.as(IfConfigDeclSyntax.self) }.first { condition in
+            condition.clauses.contains { clause in
+                guard let attributes = clause.elements?.as(AttributeListSyntax.self) else { return false }
+                return attributes.first(named: name) != nil || attributes.condition(around: name) != nil
+            }
+        }
+    }
+
     /// The attributes that restrict the availability of the declaration.
     var availability: [String] {
         self.compactMap { $0.as(AttributeSyntax.self) }
@@ -77,7 +87,8 @@ extension String {
 
     /// Returns the text with spaces before each line except the first.
     func indented(by count: Int) -> String {
-        self.split(separator: "\n", omittingEmptySubsequences: false)
+        // In a file of Windows, a line ends with the character "\r\n".
+        self.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .joined(separator: "\n" + String(repeating: " ", count: count))
     }
 }

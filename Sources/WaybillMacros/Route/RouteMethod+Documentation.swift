@@ -22,7 +22,8 @@ extension RouteMethod {
     private static func line(_ text: Substring) -> Substring { text.first == " " ? text.dropFirst() : text }
 
     private static func block(_ text: String) -> [Substring] {
-        let lines = text.dropFirst(3).dropLast(2).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.dropFirst(3).dropLast(2)
+            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .map { line -> Substring in
                 let line = line.drop { $0 == " " || $0 == "\t" }
                 return self.line(line.first == "*" ? line.dropFirst() : line)
@@ -41,7 +42,9 @@ extension RouteMethod {
             else { continue }
             let items = arguments.map(\.argument)
             let isShort = items.contains {
-                if case .availabilityVersionRestriction = $0 { true } else { false }
+                // `@available(swift 5.9)` names a version of the language, which a program cannot check.
+                guard case .availabilityVersionRestriction(let version) = $0 else { return false }
+                return !["swift", "_PackageDescription"].contains(version.platform.text)
             }
             if isShort { return arguments.trimmedDescription }
         }

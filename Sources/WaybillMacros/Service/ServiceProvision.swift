@@ -76,8 +76,10 @@ struct ServiceProvision {
 
     private var types: [String] {
         let types = self.module.actor.inheritanceClause?.inheritedTypes.map(\.type) ?? []
-        return types.map { type in
-            type.as(AttributedTypeSyntax.self)?.baseType.trimmedDescription ?? type.trimmedDescription
+        return types.flatMap { type in
+            let type = type.as(AttributedTypeSyntax.self)?.baseType ?? type
+            let parts = type.as(CompositionTypeSyntax.self)?.elements.map(\.type) ?? [type]
+            return parts.map(\.trimmedDescription)
         }
         // The types in this array literal are not services. `NSObject` is a class.
         .filter { !["NSObject", "Sendable", "LoopBound", "Module", "Waybill.Module", "Actor"].contains($0) }

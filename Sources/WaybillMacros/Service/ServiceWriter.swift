@@ -9,6 +9,9 @@ struct ServiceWriter {
 
     var peers: [DeclSyntax] { ["\(raw: self.proxy)", "\(raw: self.routes)"] }
 
+    /// The name of the generic parameter for the module, which must not be a type of the program.
+    private static let provider = "WaybillProvider"
+
     private var proxyName: String { "\(self.service.name.withoutBackticks)Proxy" }
     private var head: String { self.service.availability.map { "\($0)\n" }.joined() }
 
@@ -59,7 +62,12 @@ struct ServiceWriter {
             guard let line = requirement.outputLine else { return nil }
             let type = self.qualified(requirement.output, by: self.proxyName)
             let name = "\(requirement.identifier): Waybill.ServiceReply"
-            let declaration = "\(access)enum \(name) { \(access)typealias Value = \(type) }"
+            // Inside of the enumeration, the name `Value` would refer to the enumeration's own type alias.
+            let isNamedValue = type.tokens(viewMode: .sourceAccurate).contains { $0.text == "Value" }
+            let alias = "\(requirement.name)_Value"
+            let outer = isNamedValue ? "\(access)typealias \(alias) = \(type)\n" : ""
+            let value = isNamedValue ? alias : "\(type)"
+            let declaration = "\(outer)\(access)enum \(name) { \(access)typealias Value = \(value) }"
             return "\n    \(line.mapping(declaration).indented(by: 4))"
         }
         return types.isEmpty
@@ -91,16 +99,16 @@ struct ServiceWriter {
         let isEmpty = statements.isEmpty
         return """
             \(self.head)/// Returns the routes of a module that provides a ``\(name)``. `@Module` calls this method.
-            \(self.service.access)func serviceRoutes<Provider: Waybill.Module & \(name)>(
+            \(self.service.access)func serviceRoutes<\(Self.provider): Waybill.Module & \(name)>(
                 of service: (any \(name)).Type,
-                in module: Provider.Type
-            ) -> [Waybill.ServiceRoutes<Provider>] {
-                let routes = Waybill.ServiceRoutes<Provider>(
+                in module: \(Self.provider).Type
+            ) -> [Waybill.ServiceRoutes<\(Self.provider)>] {
+                let routes = Waybill.ServiceRoutes<\(Self.provider)>(
                     service,
                     at: \(self.service.url.asLiteral),
                     proxy: { \(self.proxyName)($0) }
                 ) { \(isEmpty ? "_" : "url") in
-                    \(isEmpty ? "let" : "var") routes: [Waybill.ModuleRoute<Provider>] = []\(
+                    \(isEmpty ? "let" : "var") routes: [Waybill.ModuleRoute<\(Self.provider)>] = []\(
                         statements.joined().indented(by: 8))
                     return routes
                 }
@@ -116,7 +124,7 @@ struct ServiceWriter {
             "method: \(requirement.function.fullName.asLiteral)",
         ]
         let parameters = requirement.parameters.map { parameter in
-            let type = ValueType.metatype(self.qualified(parameter.type, by: "Provider"))
+            let type = ValueType.metatype(self.qualified(parameter.type, by: Self.provider))
             let words = [
                 parameter.name.asLiteral, parameter.type.trimmedDescription.asLiteral, "of: \(type)",
             ]
@@ -129,13 +137,13 @@ struct ServiceWriter {
         if let reply = self.reply(requirement) { lines.append("reply: \(reply)") }
         let arguments = requirement.parameters.map { parameter in
             let label = parameter.label.map { "\($0): " } ?? ""
-            let type = self.qualified(parameter.type, by: "Provider").trimmedDescription
+            let type = self.qualified(parameter.type, by: Self.provider).trimmedDescription
             return "\(label)message.argument(\(parameter.name.asLiteral)) as \(type)"
         }
         let list =
             arguments.isEmpty ? "" : "\n        \(arguments.joined(separator: ",\n        "))\n    "
         return """
-            Waybill.ModuleRoute<Provider>(
+            Waybill.ModuleRoute<\(Self.provider)>(
                 \(lines.joined(separator: ",\n    "))
             ) { module, \(arguments.isEmpty ? "_" : "message") -> \(self.qualifiedReply(requirement)) in
                 try await module.\(requirement.identifier)(\(list))
@@ -144,7 +152,7 @@ struct ServiceWriter {
     }
 
     private func qualifiedReply(_ requirement: ServiceRequirement) -> String {
-        let type = self.qualified(requirement.output, by: "Provider").trimmedDescription
+        let type = self.qualified(requirement.output, by: Self.provider).trimmedDescription
         return type == "()" ? "Void" : type
     }
 

@@ -144,6 +144,21 @@ struct ModuleMisuseTests {
     }
 
     @Test
+    func `@Route inside of #if in the attributes of a method is an error`() {
+        expectMisuse(
+            ofMember: "#if DEBUG\n@Route(\"/b\")\n#endif\nfunc one() {}",
+            [
+                DiagnosticSpec(
+                    message:
+                        "`@Module` cannot read an attribute inside of `#if`: write the condition around the whole method",
+                    line: 3,
+                    column: 1
+                )
+            ]
+        )
+    }
+
+    @Test
     func `two methods that differ only in a message parameter are an error, as their typed URL is one`() {
         expectMisuse(
             ofMember: "@Route(\"/b\") func one(_ message: Message) {}\n@Route(\"/c\") func one() {}",

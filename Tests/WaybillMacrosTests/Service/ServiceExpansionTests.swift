@@ -55,20 +55,20 @@ struct ServiceExpansionTests {
                 }
 
                 /// Returns the routes of a module that provides a ``TimeService``. `@Module` calls this method.
-                public func serviceRoutes<Provider: Waybill.Module & TimeService>(
+                public func serviceRoutes<WaybillProvider: Waybill.Module & TimeService>(
                     of service: (any TimeService).Type,
-                    in module: Provider.Type
-                ) -> [Waybill.ServiceRoutes<Provider>] {
-                    let routes = Waybill.ServiceRoutes<Provider>(
+                    in module: WaybillProvider.Type
+                ) -> [Waybill.ServiceRoutes<WaybillProvider>] {
+                    let routes = Waybill.ServiceRoutes<WaybillProvider>(
                         service,
                         at: "app://time",
                         proxy: {
                             TimeServiceProxy($0)
                         }
                     ) { url in
-                        var routes: [Waybill.ModuleRoute<Provider>] = []
+                        var routes: [Waybill.ModuleRoute<WaybillProvider>] = []
                         routes.append(
-                            Waybill.ModuleRoute<Provider>(
+                            Waybill.ModuleRoute<WaybillProvider>(
                                 url + "/time",
                                 action: "time",
                                 method: "time(in:offset:)",
@@ -86,7 +86,7 @@ struct ServiceExpansionTests {
                             }
                         )
                         routes.append(
-                            Waybill.ModuleRoute<Provider>(
+                            Waybill.ModuleRoute<WaybillProvider>(
                                 url + "/reset",
                                 action: "reset",
                                 method: "reset()"
@@ -123,18 +123,18 @@ struct ServiceExpansionTests {
                 }
 
                 /// Returns the routes of a module that provides a ``Nothing``. `@Module` calls this method.
-                fileprivate func serviceRoutes<Provider: Waybill.Module & Nothing>(
+                fileprivate func serviceRoutes<WaybillProvider: Waybill.Module & Nothing>(
                     of service: (any Nothing).Type,
-                    in module: Provider.Type
-                ) -> [Waybill.ServiceRoutes<Provider>] {
-                    let routes = Waybill.ServiceRoutes<Provider>(
+                    in module: WaybillProvider.Type
+                ) -> [Waybill.ServiceRoutes<WaybillProvider>] {
+                    let routes = Waybill.ServiceRoutes<WaybillProvider>(
                         service,
                         at: "app://nothing",
                         proxy: {
                             NothingProxy($0)
                         }
                     ) { _ in
-                        let routes: [Waybill.ModuleRoute<Provider>] = []
+                        let routes: [Waybill.ModuleRoute<WaybillProvider>] = []
                         return routes
                     }
                     return [routes]

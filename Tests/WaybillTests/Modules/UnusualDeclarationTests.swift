@@ -1,0 +1,68 @@
+#if Macros
+
+import Testing
+package import Waybill
+import WaybillTestSupport
+
+/// Types with the names that generated code also uses.
+package enum Names {
+    package struct Value: Sendable { package let number: Int }
+    package struct Provider: Sendable { package let name: String }
+}
+
+@Service("app://names")
+package protocol NamedService: Sendable {
+    typealias Value = Names.Value
+    typealias Provider = Names.Provider
+
+    func value() async throws -> Value
+    func add(_ provider: Provider) async throws -> String
+}
+
+@Service("app://counting")
+package protocol CountingService: Sendable {
+    func count() async throws -> Int
+}
+
+/// A module whose services stand in a composition.
+@Module("app://composed")
+private actor Composed: NamedService & CountingService {
+    func value() -> Names.Value { Names.Value(number: 7) }
+    func add(_ provider: Names.Provider) -> String { provider.name }
+    func count() -> Int { 1 }
+}
+
+package enum Shop {}
+
+extension Shop {
+    /// An actor that has the access level of its extension.
+    @Module("app://till")
+    package actor Till {
+        @available(swift 5.9)
+        @Route func open() -> Int { 1 }
+
+        @Route func context() -> String { "the method" }
+    }
+}
+
+@Suite
+struct UnusualDeclarationTests {
+    @Test func `services in a composition are provided`() async throws {
+        let bus = MessageBus()
+        try await bus.install { Composed() }
+        #expect(try await bus.service((any CountingService).self).count() == 1)
+        let service = try bus.service((any NamedService).self)
+        #expect(try await service.value().number == 7)
+        #expect(try await service.add(Names.Provider(name: "a")) == "a")
+    }
+
+    @Test func `a module has the access level of its extension, and may have a method context`() async throws
+    {
+        let bus = MessageBus()
+        try await bus.install { Shop.Till() }
+        #expect(try await bus.route("app://till/open", as: Int.self) == 1)
+        #expect(try await bus.route("app://till/context", as: String.self) == "the method")
+    }
+}
+
+#endif
