@@ -680,10 +680,10 @@ if __name__ == "__main__":
             made.append([copy.deepcopy(old), maker.changed(old)])
             try:
                 values = Values(made[-1][1], index)
-                for schema in values.schemas.values():
+                for schema in [*values.schemas.values(), *(route["replySchema"] for route in made[-1][1]["routes"])] * 20:
                     values.value(schema)
             except RecursionError:
-                # A required property now contains its own type, so the type has no finite values.
+                # A required property now contains its own type, so the type has no finite values, or few of them.
                 made[-1][1] = made[-1][0]
         write("pairs.json", made)
     elif mode == "keep":
