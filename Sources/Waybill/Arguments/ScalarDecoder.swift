@@ -33,13 +33,28 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
         #if Foundation
         guard let text = value as? String else { return nil }
         if type == Data.self { return Data(base64Encoded: text) as? Value }
-        // `Decimal(string:)` ignores the characters after a number, but `Double` rejects them.
-        if type == Decimal.self, text.allSatisfy({ "+-.0123456789Ee".contains($0) }), Double(text) != nil {
+        // `Decimal(string:)` ignores the characters after a number, but `Double` rejects them. It also rounds
+        // a number with more than 38 digits.
+        if type == Decimal.self, text.allSatisfy({ "+-.0123456789Ee".contains($0) }), Double(text) != nil,
+            Self.significantDigits(of: text) <= 38
+        {
             return Decimal(string: text) as? Value
         }
         #endif
         return nil
     }
+
+    #if Foundation
+    /// Returns the number of digits of a decimal number without the zeros at both ends.
+    private static func significantDigits(of text: String) -> Int {
+        let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        let digits = mantissa.filter { (0x30...0x39).contains($0) }
+        guard let first = digits.firstIndex(where: { $0 != 0x30 }),
+            let last = digits.lastIndex(where: { $0 != 0x30 })
+        else { return 0 }
+        return last - first + 1
+    }
+    #endif
 
     private struct Refused: Error {}
 

@@ -64,11 +64,16 @@ struct ScalarDecoderTests {
     @Test func `a path can contain bytes as Base64 and the digits of a decimal number`() async throws {
         let bytes = try await self.bus.route("app://data/AP%2F%2BBw%3D%3D", as: [UInt8].self)
         #expect(bytes == [0, 255, 254, 7])
-        for digits in ["12345678901234567890.123456789", "-0.10", "7"] {
+        let longest = "12345678901234567890123456789012345678"
+        for digits in ["12345678901234567890.123456789", "-0.10", "7", "0.\(longest)", "1e40"] {
             let read = try await self.bus.route("app://decimal/\(digits)", as: String.self)
             #expect(Decimal(string: read) == Decimal(string: digits))
         }
-        for url in ["app://data/%C3%A4", "app://decimal/12a", "app://decimal/nan", "app://decimal/-"] {
+        // A decimal number of Foundation has 38 digits.
+        for url in [
+            "app://data/%C3%A4", "app://decimal/12a", "app://decimal/nan", "app://decimal/-",
+            "app://decimal/\(longest)9",
+        ] {
             let error = await #expect(throws: RoutingError.self) { try await self.bus.route(url) }
             #expect(error?.code == .invalidParameter)
         }
