@@ -78,7 +78,8 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 
 /// Turns a protocol into a service.
 ///
-/// A module that conforms to the protocol handles its methods, and each call of a method is a message.
+/// A module that conforms to the protocol handles its methods, and each call of a method is a message. The
+/// declaration of the actor must name the protocol, alone or in a composition.
 ///
 /// ```swift
 /// // In a target that all modules import.
