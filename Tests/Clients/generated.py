@@ -107,6 +107,7 @@ async def closing(address: str) -> None:
     client = ProbeClient(address, token="secret")
     reading = asyncio.create_task(end(client.subscribe("app://news/*")))
     waiting = asyncio.create_task(failure(client.probe.wait(), 10))
+    await client.probe.trace()
     await asyncio.sleep(1)
     await client.close()
     assert await asyncio.wait_for(waiting, 5) == "unreachable"

@@ -110,6 +110,7 @@ async function closing(): Promise<void> {
   const client = new ProbeClient(address, { token: "secret" });
   const reading = end(client.subscribe("app://news/*"));
   const waiting = failure(client.probe.wait());
+  await client.probe.trace();
   await pause(1000);
   client.close();
   check((await within(5000, waiting)).code === "unreachable", "a call in flight");

@@ -568,9 +568,11 @@ class _Connection(asyncio.Protocol):
             self._transport.write(f"{_dumps(frame)}\n".encode())
 
     def close(self) -> None:
+        if self._transport is None or self._transport.get_write_buffer_size() > 0:
+            # The server does not read, so it would not receive the end either.
+            return self.abort()
         self.is_open = False
-        if self._transport is not None:
-            self._transport.close()
+        self._transport.close()
 
     def abort(self) -> None:
         self.is_open = False
@@ -652,7 +654,7 @@ class _SocketTransport:
     async def _open(self) -> _Connection:
         if self._connection is not None and self._connection.is_open:
             return self._connection
-        if self._client.is_closed:
+        if self._client._is_closed:
             raise _closed()
         if self._opening is None:
             # Callers share the task, so that the end of one call does not end it.
@@ -798,10 +800,10 @@ class _SocketTransport:
                     asked.add_done_callback(connection.abandon)
                     raise
             except WaybillError as error:
+                if self._client._is_closed:
+                    return
                 if not has_begun or error.code not in ("unreachable", "shutDown"):
                     raise
-                if self._client.is_closed:
-                    return
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 2)
                 continue
@@ -976,7 +978,7 @@ class _WebTransport:
             if "\r" in name + text or "\n" in name + text:
                 raise ValueError(f"the header {name!r} has several lines")
             lines.append(f"{name}: {text}")
-        if self._client.is_closed:
+        if self._client._is_closed:
             raise _closed()
         writer: asyncio.StreamWriter | None = None
         try:
@@ -985,7 +987,7 @@ class _WebTransport:
                     address.hostname, port, ssl=is_secure or None
                 )
             self._writers.add(writer)
-            if self._client.is_closed:
+            if self._client._is_closed:
                 raise OSError("the client is closed")
             writer.write("\r\n".join([*lines, "", ""]).encode() + body)
             response = _Response(reader)
@@ -1085,16 +1087,17 @@ class _WebTransport:
                         elif name == "end":
                             break
             except WaybillError as error:
+                if self._client._is_closed:
+                    return
                 if not has_begun or error.code not in ("unreachable", "shutDown"):
                     raise
-                if self._client.is_closed:
-                    return
             await asyncio.sleep(pause)
             pause = min(pause * 2, 2)
 
     async def close(self) -> None:
         for writer in self._writers:
-            writer.close()
+            # `close` of the writer would wait until the server has read everything.
+            writer.transport.abort()
 
 
 class _Client:
@@ -1112,7 +1115,7 @@ class _Client:
         self._headers = dict(headers or {})
         self._timeout = timeout
         self._has_defaults = bool(self._headers) or timeout is not None
-        self.is_closed = False
+        self._is_closed = False
         self._transport: _Transport
         if address.startswith(("http://", "https://")):
             self._transport = _WebTransport(urlsplit(address), self)
@@ -1130,7 +1133,7 @@ class _Client:
 
     async def close(self) -> None:
         """Closes the client. Calls in flight and later calls fail, and subscriptions end."""
-        self.is_closed = True
+        self._is_closed = True
         await self._transport.close()
 
     def subscribe(self, pattern: str) -> AsyncIterator[Publication]:

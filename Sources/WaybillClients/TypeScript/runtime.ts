@@ -688,7 +688,7 @@ class WebTransport implements Transport {
           isAfterGap = false;
         }
       } catch (error) {
-        if (signal?.aborted || (hasBegun && this.isClosed)) return;
+        if (signal?.aborted || this.isClosed) return;
         const isFinal = error instanceof WaybillError && error.code !== "unreachable";
         if (!hasBegun || (isFinal && error.code !== "shutDown")) throw error;
       } finally {
@@ -1140,7 +1140,7 @@ class SocketTransport implements Transport {
         isAfterGap = true;
         await pause(wait, signal);
       } catch (error) {
-        if (signal?.aborted || (hasBegun && this.isClosed)) return;
+        if (signal?.aborted || this.isClosed) return;
         const code = error instanceof WaybillError ? error.code : "";
         if (!hasBegun || (code !== "unreachable" && code !== "shutDown")) throw error;
         await pause(wait, signal);
