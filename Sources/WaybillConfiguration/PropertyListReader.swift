@@ -1,6 +1,7 @@
 #if Configuration
 
 internal import Foundation
+internal import Synchronization
 internal import Waybill
 
 /// Reads property lists.
@@ -11,12 +12,24 @@ struct PropertyListReader {
 
     func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
         try self.checkDepth(of: data)
+        let count = ValueCount()
+        let decoder = PropertyListDecoder()
+        if let key = ValueCount.key { decoder.userInfo[key] = count }
         do {
+            let value = try decoder.decode(Value.self, from: data)
+            guard !count.isTooLarge else {
+                throw ConfigurationError(
+                    .init(file: self.file),
+                    "the file has more than \(ValueCount.limit) values, including values that occur several times"
+                )
+            }
             return self.convert(
-                try PropertyListDecoder().decode(Value.self, from: data),
+                value,
                 lines: Lines(data),
                 line: nil
             )
+        } catch let error as ConfigurationError {
+            throw error
         } catch {
             throw ConfigurationError(.init(file: self.file), "the file is not a property list: \(error)")
         }
@@ -24,6 +37,8 @@ struct PropertyListReader {
 
     /// The number of levels that the decoder reads without exhausting the stack.
     private static let depthLimit = 100
+    /// The number of arrays and dictionaries in a text with comments, whose depth is not known.
+    private static let containerLimit = 1_000
 
     /// Checks that a property list in XML is not nested so deeply that the decoder would exhaust the stack.
     ///
@@ -36,14 +51,20 @@ struct PropertyListReader {
             let message = "the file is not a property list in XML with the encoding UTF-8, or in binary form"
             throw ConfigurationError(.init(file: self.file), message)
         }
+        // A comment or a section with plain text possibly contains tags, which the decoder ignores.
+        let hasComments = tags.contains { $0.hasPrefix("!--") || $0.hasPrefix("![") }
         var depth = 0
         for tag in tags {
             let name = tag.prefix { $0 != ">" }
-            if name.hasPrefix("/array") || name.hasPrefix("/dict") { depth -= 1 }
+            if !hasComments, name.hasPrefix("/array") || name.hasPrefix("/dict") { depth -= 1 }
             // `<array/>` is an empty array.
             if name.hasPrefix("array") || name.hasPrefix("dict"), !name.hasSuffix("/") { depth += 1 }
-            guard depth <= Self.depthLimit else {
-                throw ConfigurationError(.init(file: self.file), "the file is nested too deeply")
+            guard depth <= (hasComments ? Self.containerLimit : Self.depthLimit) else {
+                let message =
+                    hasComments
+                    ? "the file has comments and more than \(Self.containerLimit) arrays and dictionaries: remove the comments"
+                    : "the file is nested too deeply"
+                throw ConfigurationError(.init(file: self.file), message)
             }
         }
     }
@@ -65,6 +86,19 @@ struct PropertyListReader {
         }
     }
 
+    /// The number of values that have been decoded.
+    ///
+    /// A property list in binary form can refer to one value many times, so that a small file has many values.
+    private final class ValueCount: Sendable {
+        static let limit = 100_000
+        static let key = CodingUserInfoKey(rawValue: "count")
+        private let count = Atomic(0)
+
+        var isTooLarge: Bool { self.count.load(ordering: .relaxed) > Self.limit }
+
+        func add() { self.count.add(1, ordering: .relaxed) }
+    }
+
     /// The kinds of values in a property list.
     private enum Value: Decodable {
         case text(String)
@@ -73,7 +107,9 @@ struct PropertyListReader {
         case other
 
         init(from decoder: any Decoder) throws {
-            guard decoder.codingPath.count < 8 else {
+            let count = ValueCount.key.flatMap { decoder.userInfo[$0] as? ValueCount }
+            count?.add()
+            guard decoder.codingPath.count < 8, count?.isTooLarge != true else {
                 throw DecodingError.dataCorrupted(
                     .init(codingPath: [], debugDescription: "the file is nested too deeply")
                 )

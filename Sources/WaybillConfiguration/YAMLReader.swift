@@ -15,11 +15,36 @@ struct YAMLReader {
     /// The values of an alias count each time the alias is used, so that a small file cannot take much time.
     private static let limit = 100_000
 
+    /// The maximum number of aliases in a file.
+    ///
+    /// The parser compares the keys of a map. If a key contains aliases of aliases, this takes a time that
+    /// grows exponentially with the number of aliases.
+    private static let aliasLimit = 32
+
     init(file: String) { self.file = file }
+
+    /// The number of words in a text that begin like an alias, such as `*name`.
+    private static func aliasCount(in text: String) -> Int {
+        var count = 0
+        // An alias begins after a space or an indicator. `app://**` contains no alias.
+        var (isStart, isStar) = (true, false)
+        for byte in text.utf8 {
+            if isStar, byte > 32, byte != UInt8(ascii: "*") { count += 1 }
+            isStar = isStart && byte == UInt8(ascii: "*")
+            isStart = byte <= 32 || "[]{},:?-".utf8.contains(byte)
+        }
+        return count
+    }
 
     mutating func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(.init(file: self.file), "the file is not UTF-8")
+        }
+        guard Self.aliasCount(in: text) <= Self.aliasLimit else {
+            throw ConfigurationError(
+                .init(file: self.file),
+                "the file has more than \(Self.aliasLimit) aliases: write the values instead"
+            )
         }
         do {
             guard let node = try Yams.compose(yaml: text) else {

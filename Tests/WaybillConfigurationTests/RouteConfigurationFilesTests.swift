@@ -232,15 +232,38 @@ final class RouteConfigurationFilesTests {
         #expect(bus.routes.isEmpty)
     }
 
-    @Test func `aliases cannot expand a small file to more values than the limit`() throws {
-        var text = "a: &a [\(Array(repeating: "x", count: 40).joined(separator: ","))]\n"
-        for (previous, name) in zip("abcd", "bcde") {
-            let aliases = Array(repeating: "*\(previous)", count: 40).joined(separator: ",")
-            text += "\(name): &\(name) [\(aliases)]\n"
+    @Test(arguments: ["", "? *e : x\n", "{? *e : x}\n"])
+    func `aliases cannot expand a small file to more values than the limit`(last: String) throws {
+        // The limit on aliases stops files with more of them, also in keys, which the parser compares.
+        for (count, problem) in [(40, "more than 32 aliases"), (7, "more than 100000 values")] {
+            var text = "a: &a [\(Array(repeating: "x", count: 100).joined(separator: ","))]\n"
+            for (previous, name) in zip("abcd", "bcde") {
+                let aliases = Array(repeating: "*\(previous)", count: count).joined(separator: ",")
+                text += "\(name): &\(name) [\(aliases)]\n"
+            }
+            let url = try self.write("bomb.yaml", text + last)
+            let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
+            #expect(error?.message.contains(problem) == true || !last.isEmpty, "\(error?.message ?? "none")")
         }
-        let url = try self.write("bomb.yaml", text)
+    }
+
+    @Test func `a small binary property list cannot have more values than the limit`() throws {
+        // Each of three arrays has 200 references to the next array, and the last array to a string.
+        var bytes = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for next in UInt8(1)...3 {
+            offsets += [UInt8(bytes.count >> 8), UInt8(bytes.count & 255)]
+            bytes += [0xAF, 0x10, 200] + Array(repeating: next, count: 200)
+        }
+        offsets += [UInt8(bytes.count >> 8), UInt8(bytes.count & 255)]
+        bytes += [0x51, UInt8(ascii: "a")]
+        let table = bytes.count
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 2, 1]
+        for number in [4, 0, table] { bytes += (0..<8).map { UInt8(number >> (56 - 8 * $0) & 255) } }
+        let url = self.folder.appending(path: "bomb.plist")
+        try Data(bytes).write(to: url)
         let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
-        #expect(error?.message.contains("more than 100000 values") == true)
+        #expect(error?.message.contains("more than 100000 values") == true, "\(error?.message ?? "none")")
     }
 
     @Test(arguments: [#"{"user": null}"#, "user:\n", "user: ~\n", "scheme:\nactions:\n  detail: x\n"])
@@ -255,6 +278,13 @@ final class RouteConfigurationFilesTests {
         let url = try self.write("a.plist", "<?xml version=\"1.0\"?><plist version=\"1.0\">\(arrays)</plist>")
         let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
         #expect(error?.message.contains("nested too deeply") == true, "\(error?.message ?? "none")")
+    }
+
+    @Test func `comments cannot hide the depth of a property list`() throws {
+        let arrays = String(repeating: "<array><!--</array>-->", count: 10_000)
+        let url = try self.write("a.plist", "<?xml version=\"1.0\"?><plist version=\"1.0\">\(arrays)</plist>")
+        let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
+        #expect(error?.message.contains("remove the comments") == true, "\(error?.message ?? "none")")
     }
 
     @Test func `a symbolic link to a folder is read like the folder`() throws {
