@@ -85,10 +85,16 @@ extension String {
         return "\"\(literal)\""
     }
 
+    /// The lines of the text.
+    var lines: [Substring] {
+        // In a file of Windows, a line ends with the character "\r\n". Other separators of lines may be part of
+        // a string literal.
+        self.split(omittingEmptySubsequences: false) { ["\n", "\r\n", "\r"].contains($0) }
+    }
+
     /// Returns the text with spaces before each line except the first.
     func indented(by count: Int) -> String {
-        // In a file of Windows, a line ends with the character "\r\n".
-        self.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        self.lines
             .joined(separator: "\n" + String(repeating: " ", count: count))
     }
 }

@@ -22,8 +22,7 @@ extension RouteMethod {
     private static func line(_ text: Substring) -> Substring { text.first == " " ? text.dropFirst() : text }
 
     private static func block(_ text: String) -> [Substring] {
-        let lines = text.dropFirst(3).dropLast(2)
-            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let lines = String(text.dropFirst(3).dropLast(2)).lines
             .map { line -> Substring in
                 let line = line.drop { $0 == " " || $0 == "\t" }
                 return self.line(line.first == "*" ? line.dropFirst() : line)

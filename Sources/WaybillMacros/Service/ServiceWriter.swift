@@ -65,7 +65,7 @@ struct ServiceWriter {
             // Inside of the enumeration, the name `Value` would refer to the enumeration's own type alias.
             let isNamedValue = type.tokens(viewMode: .sourceAccurate).contains { $0.text == "Value" }
             let alias = "\(requirement.name)_Value"
-            let outer = isNamedValue ? "\(access)typealias \(alias) = \(type)\n" : ""
+            let outer = isNamedValue ? "\(access)typealias \(alias) = \(type); " : ""
             let value = isNamedValue ? alias : "\(type)"
             let declaration = "\(outer)\(access)enum \(name) { \(access)typealias Value = \(value) }"
             return "\n    \(line.mapping(declaration).indented(by: 4))"

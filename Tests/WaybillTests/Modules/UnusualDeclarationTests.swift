@@ -38,6 +38,7 @@ extension Shop {
     /// An actor that has the access level of its extension.
     @Module("app://till")
     package actor Till {
+        /// Opens the till. A separator of lines may be part of a comment.
         @available(swift 5.9)
         @Route func open() -> Int { 1 }
 
