@@ -64,7 +64,7 @@ actor ClusterCore: RPCCaller {
     var disputeLoggedAt: ContinuousClock.Instant?
     /// The reason why this node cannot send messages, or nil when it can send messages.
     var obstacle: String? {
-        if self.hasLeft { return "this node has left the cluster" }
+        if self.phase == .left { return "this node has left the cluster" }
         return self.isConnected ? nil : "there is no connection to a server"
     }
     /// The time at which the connection was restored; nil if the connection was never lost.
@@ -72,6 +72,8 @@ actor ClusterCore: RPCCaller {
     private var registration: Registration?
     private var readinessCheck: ReadinessCheck?
     private var phase = Phase.apart
+    /// The task that joins the cluster, whose result all callers of ``start()`` receive.
+    private var joining: Task<Void, any Error>?
     /// Whether ``run()`` was called and has not returned.
     private var isRunning = false
     private var watch: ScheduledTimer?
@@ -92,8 +94,6 @@ actor ClusterCore: RPCCaller {
     private enum Phase {
         /// The node has not joined.
         case apart
-        /// The node is joining, in a task whose result all callers of ``start()`` receive.
-        case joining(Task<Void, any Error>)
         case member
         /// The node accepts no more requests, and continues to send messages until its earlier requests are
         /// answered.
@@ -148,9 +148,7 @@ actor ClusterCore: RPCCaller {
     nonisolated var now: ContinuousClock.Instant { self.eventLoop.time.instant }
 
     /// Whether the node has joined and has not begun to leave.
-    var isMember: Bool { if case .member = self.phase { true } else { false } }
-
-    private var hasLeft: Bool { if case .left = self.phase { true } else { false } }
+    var isMember: Bool { self.phase == .member }
 
     /// Whether the connection was restored in the last two seconds.
     ///
@@ -163,30 +161,25 @@ actor ClusterCore: RPCCaller {
 // Joining and leaving.
 extension ClusterCore {
     func start() async throws {
-        switch self.phase {
-        case .member: return
-        case .joining(let attempt): try await attempt.value
-        case .apart:
-            // Use a detached task. The connection must not inherit the task-local values of the caller.
-            let attempt = Task.detached { try await self.join() }
-            self.phase = .joining(attempt)
-            try await attempt.value
-        case .leaving, .left:
+        guard self.phase == .apart || self.phase == .member else {
             throw RoutingError(
                 .refused,
                 message: "this node has left the cluster: create another node to join again"
             )
         }
-        try? await self.eventLoop.clock.sleep(for: self.configuration.discoveryTime)
+        // Use a detached task. The connection must not inherit the task-local values of the caller.
+        let joining = self.joining ?? Task.detached { try await self.join() }
+        self.joining = joining
+        try await joining.value
     }
 
-    private func join() async throws(RoutingError) {
+    private func join() async throws {
         do throws(RoutingError) {
             try await self.transport.open(on: self.eventLoop) { [weak self] event in
                 self?.assumeOnLoop { $0.receive(event) } ?? true
             }
         } catch {
-            self.phase = .apart
+            self.joining = nil
             throw error
         }
         self.phase = .member
@@ -214,6 +207,7 @@ extension ClusterCore {
         await self.transport.flush()
         self.announce(.hello)
         self.scheduleBeat()
+        try? await self.eventLoop.clock.sleep(for: self.configuration.discoveryTime)
     }
 
     func run() async throws {

@@ -163,7 +163,7 @@ public final class ClusterNode: Sendable {
     /// requests, for ``Configuration/drainLimit`` at most, and fails the requests that are still unanswered.
     /// A node can run once.
     ///
-    /// - Throws: The errors of ``start()``; `refused` if this method was called before.
+    /// - Throws: The errors of ``start()``; `refused` if the node is running, or has left the cluster.
     public func run() async throws { try await self.core.run() }
 
     /// Begins to leave the cluster.
