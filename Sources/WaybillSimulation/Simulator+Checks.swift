@@ -18,20 +18,27 @@ extension Simulator {
     func isFinished() -> Bool {
         self.expectationDeadline = nil
         guard let bodyEndedAt else { return false }
-        for expectation in self.expectations {
-            switch self.evaluate(expectation.check) {
-            case .holds: continue
-            case .threw(let error): self.fail(.checkThrew(expectation.name, error))
-            case .isBroken, nil:
-                let waited = Duration.nanoseconds(self.time.now - bodyEndedAt)
-                if waited >= expectation.limit || self.time.pending == 0 {
-                    self.fail(.expectation(expectation.name, expectation.limit))
-                }
-                self.expectationDeadline = Self.time(after: expectation.limit, from: bodyEndedAt)
+        var broken: [Expectation] = []
+        for index in self.expectations.indices {
+            switch self.evaluate(self.expectations[index].check) {
+            case .holds: self.expectations[index].hasHeld = true
+            case .threw(let error):
+                self.fail(.checkThrew(self.expectations[index].name, error))
+                return false
+            case .isBroken, nil: broken.append(self.expectations[index])
             }
-            return false
         }
-        return true
+        guard !broken.isEmpty else { return true }
+        let waited = Duration.nanoseconds(self.time.now - bodyEndedAt)
+        let late = broken.filter { waited >= $0.limit || self.time.pending == 0 }
+        // While another condition may still come to hold, a condition that has held may be broken again.
+        if let failed = late.first(where: { !$0.hasHeld }) ?? (late.count == broken.count ? late.first : nil)
+        {
+            self.fail(.expectation(failed.name, failed.limit))
+        }
+        let limits = broken.map(\.limit).filter { $0 > waited }
+        self.expectationDeadline = limits.min().map { Self.time(after: $0, from: bodyEndedAt) }
+        return false
     }
 
     /// Runs a check, and nothing but the work that it causes.

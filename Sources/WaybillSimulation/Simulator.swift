@@ -44,6 +44,8 @@ final class Simulator: @unchecked Sendable {
         let name: String
         let limit: Duration
         let check: Check
+        /// Whether the condition has held after the end of the program.
+        var hasHeld = false
     }
 
     private let seed: UInt64

@@ -82,6 +82,23 @@ struct NodeTests {
         }
     }
 
+    @Test func `each of several conditions has its own limit`() async throws {
+        await #expect(throws: SimulationFailure.self) {
+            try await simulate(seed: 1) { world in
+                let start = ContinuousClock.now
+                _ = try await world.node("shop") { _ in
+                    Task { for _ in 0..<100 { try await Task.sleep(for: .seconds(10)) } }
+                }
+                world.eventually("the first condition", within: .seconds(700)) {
+                    ContinuousClock.now - start >= .seconds(500)
+                }
+                world.eventually("the second condition", within: .seconds(60)) {
+                    ContinuousClock.now - start >= .seconds(100)
+                }
+            }
+        }
+    }
+
     @Test func `the end of a connection fails the caller and cancels the handler, and the node runs on`()
         async throws
     {
