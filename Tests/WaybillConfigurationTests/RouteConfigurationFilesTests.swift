@@ -232,7 +232,7 @@ final class RouteConfigurationFilesTests {
         #expect(bus.routes.isEmpty)
     }
 
-    @Test(arguments: ["", "? *e : x\n", "{? *e : x}\n"])
+    @Test(arguments: ["", "? *e : x\n", "f: {? *e : x}\n"])
     func `aliases cannot expand a small file to more values than the limit`(last: String) throws {
         // The limit on aliases stops files with more of them, also in keys, which the parser compares.
         for (count, problem) in [(40, "more than 32 aliases"), (7, "more than 100000 values")] {
@@ -243,7 +243,7 @@ final class RouteConfigurationFilesTests {
             }
             let url = try self.write("bomb.yaml", text + last)
             let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
-            #expect(error?.message.contains(problem) == true || !last.isEmpty, "\(error?.message ?? "none")")
+            #expect(error?.message.contains(problem) == true, "\(error?.message ?? "none")")
         }
     }
 
