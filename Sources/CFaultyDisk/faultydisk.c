@@ -107,7 +107,8 @@ static void erase(DiskFile *file) {
     memset(file, 0, sizeof *file);
 }
 
-// Counts an operation that changes the disk. Returns 0 if the disk has no power, or loses it in this operation.
+// Counts an operation that changes the disk. Returns 0 if the disk has no power, or loses it in this
+// operation.
 static int takes_place(faulty_disk *disk) {
     if (!disk->has_power) return 0;
     disk->operations++;

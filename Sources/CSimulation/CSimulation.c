@@ -22,8 +22,8 @@ static _Thread_local struct {
 typedef SWIFT_CALL void (*enqueue_original)(void *job);
 typedef SWIFT_CALL void (*enqueue_hook)(void *job, enqueue_original original);
 
-// A variable of the Swift runtime. Unless it is NULL, the runtime passes every job for the default executor to
-// it, with the runtime's own function for such jobs.
+// A variable of the Swift runtime. Unless it is NULL, the runtime passes every job for the default executor
+// to it, with the runtime's own function for such jobs.
 extern enqueue_hook swift_task_enqueueGlobal_hook;
 
 SWIFT_CALL static void receive(void *job, enqueue_original original) {
@@ -76,8 +76,8 @@ const char *waybill_symbol_name(const void *function) {
 
 // Marks a function that replaces a function of the C library, and the functions that it calls.
 //
-// A thread may call these functions while it ends, after ThreadSanitizer has released the thread's state. Code
-// that ThreadSanitizer has changed would read that state and stop the process.
+// A thread may call these functions while it ends, after ThreadSanitizer has released the thread's state.
+// Code that ThreadSanitizer has changed would read that state and stop the process.
 #define REPLACEMENT __attribute__((disable_sanitizer_instrumentation))
 
 // Returns the function of the C library that a function in this file replaces.

@@ -17,7 +17,7 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
         var isValue = false
         /// The destination that ``remove(_:)`` removes.
         var shown: WeakReference<Provided>?
-        /// The same destination, if the adapted destination is a value.
+        /// A strong reference to the destination in `shown`, if the adapted destination is a value.
         var kept: Provided?
     }
 

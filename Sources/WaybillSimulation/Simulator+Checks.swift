@@ -2,6 +2,21 @@ internal import WaybillEventLoop
 
 // The evaluation of invariants, and of the conditions for the end.
 extension Simulator {
+    /// An invariant, which is checked after each piece of work.
+    struct Invariant {
+        let name: String
+        let check: Check
+    }
+
+    /// A condition that must hold in the end.
+    struct Expectation {
+        let name: String
+        let limit: Duration
+        let check: Check
+        /// Whether the condition has held after the end of the program.
+        var hasHeld = false
+    }
+
     /// Checks all invariants, without letting other work run if possible.
     func checkInvariants() {
         guard !self.invariants.isEmpty, self.endedLoops == 0 else { return }
@@ -16,7 +31,7 @@ extension Simulator {
 
     /// Returns whether the run has ended well: its program has ended, and every expected condition holds.
     func isFinished() -> Bool {
-        self.expectationDeadline = nil
+        self.expectationDeadline = .never
         guard let bodyEndedAt else { return false }
         var broken: [Expectation] = []
         for index in self.expectations.indices {
@@ -37,7 +52,7 @@ extension Simulator {
             self.fail(.expectation(failed.name, failed.limit))
         }
         let limits = broken.map(\.limit).filter { $0 > waited }
-        self.expectationDeadline = limits.min().map { Self.time(after: $0, from: bodyEndedAt) }
+        if let limit = limits.min() { self.expectationDeadline = Deadline(after: limit, from: bodyEndedAt) }
         return false
     }
 

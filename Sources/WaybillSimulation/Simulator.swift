@@ -33,21 +33,6 @@ final class Simulator: @unchecked Sendable {
         let until: Int
     }
 
-    /// An invariant, which is checked after each piece of work.
-    struct Invariant {
-        let name: String
-        let check: Check
-    }
-
-    /// A condition that must hold in the end.
-    struct Expectation {
-        let name: String
-        let limit: Duration
-        let check: Check
-        /// Whether the condition has held after the end of the program.
-        var hasHeld = false
-    }
-
     private let seed: UInt64
     let time = ManualTime(now: Simulator.epoch)
     /// The time of ``time``, which is read without its lock.
@@ -78,7 +63,7 @@ final class Simulator: @unchecked Sendable {
     var failure: SimulationFailure.Cause?
     var bodyEndedAt: Int64?
     /// The time by which a condition must hold that did not hold when it was last evaluated.
-    var expectationDeadline: Int64?
+    var expectationDeadline = Deadline.never
     /// The actions that happen at a later step, such as a crash.
     private var planned: [(step: Int, action: () -> Void)] = []
     /// Called when the run ends.
@@ -371,19 +356,13 @@ extension Simulator {
         if !self.loops[entry.loop].isRunning { self.close(entry.loop) }
     }
 
-    /// Returns the time after a duration, or the greatest time if the sum is too large.
-    static func time(after duration: Duration, from start: Int64) -> Int64 {
-        let (sum, isTooLarge) = start.addingReportingOverflow(Int64(clamping: duration.nanoseconds))
-        return isTooLarge ? .max : sum
-    }
-
     /// Advances the time to the next timer, or to the time by which a condition must hold; fails if there is
     /// no timer.
     private func passTime() {
         let before = self.now
-        let end = Self.time(after: self.limits.time, from: Self.epoch)
-        let limit = min(end, self.expectationDeadline ?? .max)
-        guard self.time.ringNext(until: Deadline(nanoseconds: limit)) || limit < end else {
+        let end = Deadline(after: self.limits.time, from: Self.epoch)
+        let limit = min(end, self.expectationDeadline)
+        guard self.time.ringNext(until: limit) || limit < end else {
             if self.time.pending > 0 { return self.fail(.tooMuchTime(self.limits.time)) }
             return self.hasWorkElsewhere() ? () : self.fail(.stuck)
         }

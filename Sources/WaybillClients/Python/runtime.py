@@ -988,7 +988,7 @@ class _WebTransport:
                 )
             self._writers.add(writer)
             if self._client._is_closed:
-                raise OSError("the client is closed")
+                raise _closed()
             writer.write("\r\n".join([*lines, "", ""]).encode() + body)
             response = _Response(reader)
             response.silence = silence

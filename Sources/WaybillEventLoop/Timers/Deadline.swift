@@ -25,8 +25,13 @@ package struct Deadline: Sendable, Hashable, Comparable {
     /// Creates a deadline after a timeout; ``never`` if the sum overflows.
     ///
     /// If the timeout is not positive, the deadline is now.
-    package init(after timeout: Duration, by time: TimeSource) {
-        let (sum, overflows) = time.now.addingReportingOverflow(MonotonicTime.nanoseconds(of: timeout))
+    package init(after timeout: Duration, by time: TimeSource) { self.init(after: timeout, from: time.now) }
+
+    /// Creates a deadline after a timeout that begins at a time in nanoseconds; ``never`` if the sum overflows.
+    ///
+    /// If the timeout is not positive, the deadline is the beginning.
+    package init(after timeout: Duration, from start: Int64) {
+        let (sum, overflows) = start.addingReportingOverflow(MonotonicTime.nanoseconds(of: timeout))
         self.nanoseconds = overflows ? .max : sum
     }
 

@@ -123,3 +123,12 @@ struct Announcement: Sendable, Equatable {
         return writer.bytes
     }
 }
+
+/// The routes and topics that a node has announced.
+struct ClusterOffer {
+    var epoch = 0
+    var routes: Set<String> = []
+    var topics: Set<String> = []
+    /// The NATS subjects of these routes and topics.
+    var subjects: Set<String> = []
+}
