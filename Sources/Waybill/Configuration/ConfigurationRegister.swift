@@ -57,14 +57,23 @@ extension ConfigurationRegister {
             for entry in configured.configuration.entries
             where self.configurations[index].routes[entry] == nil && !configured.overridden.contains(entry) {
                 do throws(RoutingError) {
+                    let pattern = try configured.pattern(of: entry, in: table)
                     let found = try targets.find(
                         for: entry,
+                        pattern,
                         among: configured.destinations,
                         in: table,
                         connections
                     )
                     let target = core.target(of: entry, found, keeping: old[index][entry])
-                    let bound = try self.insert(target, for: entry, of: configured, found, in: &table)
+                    let bound = try self.insert(
+                        target,
+                        for: entry,
+                        pattern,
+                        of: configured,
+                        found,
+                        in: &table
+                    )
                     self.configurations[index].routes[entry] = bound
                 } catch {
                     throw ConfigurationError(entry.source, error.message, cause: error)
@@ -124,11 +133,11 @@ extension ConfigurationRegister {
     private mutating func insert(
         _ target: Target,
         for entry: RouteConfiguration.Entry,
+        _ pattern: RoutePattern,
         of configured: Configured,
         _ found: Targets.Found?,
         in table: inout RouteTable<Target>
     ) throws(RoutingError) -> Configured.Bound {
-        let pattern = try table.pattern(entry.pattern)
         var hidden: [HiddenRoute] = []
         if table.conventions.sameShape == .replaces {
             for rival in table.removeRivals(of: pattern) { hidden += self.hide(rival.route, rival.handler) }

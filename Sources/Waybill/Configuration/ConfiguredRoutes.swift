@@ -99,6 +99,8 @@ struct Configured: Sendable {
     let name: String
     let configuration: RouteConfiguration
     let destinations: [String: Handler]
+    /// The default scheme at the time when the configuration was loaded.
+    private let defaultScheme: String
     var routes: [RouteConfiguration.Entry: Bound] = [:]
     /// The entries whose routes code has unregistered or replaced after the configuration was loaded.
     var overridden: Set<RouteConfiguration.Entry> = []
@@ -114,6 +116,22 @@ struct Configured: Sendable {
         self.name = name
         self.configuration = configuration
         self.destinations = destinations.mapValues { Handler(suspending: $0, core: core) }
+        self.defaultScheme = core.currentConfiguration.defaultScheme
+    }
+
+    /// Returns the pattern of an entry.
+    ///
+    /// A pattern without a scheme keeps the default scheme of the time when the configuration was loaded.
+    func pattern(
+        of entry: RouteConfiguration.Entry,
+        in table: RouteTable<Target>
+    ) throws(RoutingError) -> RoutePattern {
+        try RoutePattern(
+            entry.pattern,
+            conventions: table.conventions,
+            defaultScheme: self.defaultScheme,
+            limits: table.limits
+        )
     }
 }
 
@@ -144,6 +162,7 @@ struct Targets {
     ///
     /// - Parameters:
     ///   - entry: The route of a configuration.
+    ///   - pattern: The pattern of the entry.
     ///   - destinations: The destinations that were passed with the configuration, by name.
     ///   - table: The routes that have been bound so far.
     ///   - connections: The connectors.
@@ -151,6 +170,7 @@ struct Targets {
     /// - Throws: `invalidPattern`, or `invalidURL` for a target that is a URL and cannot be read.
     func find(
         for entry: RouteConfiguration.Entry,
+        _ pattern: RoutePattern,
         among destinations: [String: Handler],
         in table: RouteTable<Target>,
         _ connections: Connections
@@ -164,7 +184,6 @@ struct Targets {
             )
         }
         if let destination = destinations[entry.target] { return Found(target: .handler(destination)) }
-        let pattern = try table.pattern(entry.pattern)
         if entry.isURL { return try Self.find(entry.target, for: pattern, in: table, connections) }
         // A selector, for example `detail:` or `detail:in:`, names the action whose base name precedes the
         // first colon.

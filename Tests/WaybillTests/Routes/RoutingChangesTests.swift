@@ -55,6 +55,19 @@ struct RoutingChangesTests {
     }
 
     @Test
+    func `a configured route keeps the default scheme of the time when it was loaded`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://target") { _ in "target" }
+        try bus.load(["/first": "app://target"], named: "first")
+        bus.defaultScheme = "shop"
+        // Each load binds the routes of all configurations again.
+        try bus.load(["/second": "app://target"], named: "second")
+        #expect(try await bus.route("app://first") == "target")
+        #expect(try await bus.route("/second") == "target")
+        #expect(!bus.canRoute("/first") && !bus.canRoute("app://second"))
+    }
+
+    @Test
     func `URLs of a scheme are refused before it is registered and after it is unregistered`() async throws {
         let bus = MessageBus(configuration: .quiet(by: .ftRouter))
         #expect(await failure { try await bus.route("ft://market/detail") }?.code == .refused)
