@@ -120,8 +120,14 @@ final class ModuleActions: Sendable {
     }
 
     private func loadActions() -> Actions {
-        let routes = self.core.registry.withTable { table in
-            table.entries.compactMap { route, target in target.routeDescription.map { (route.id, $0) } }
+        // A configured route runs the action of a module for another URL, but is not an action.
+        let routes = self.core.configured.withLock { register in
+            let bound = Set(register.boundRoutes.map(\.value.id))
+            return self.core.registry.withTable { table in
+                table.entries.compactMap { route, target in
+                    bound.contains(route.id) ? nil : target.routeDescription.map { (route.id, $0) }
+                }
+            }
         }
         var actions = Actions()
         for (id, description) in routes {

@@ -30,6 +30,17 @@ struct ModuleActionsTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
+    @Test func `a configured route is not an action of the module that it leads to`() async throws {
+        try await self.bus.install { GuestModule() }
+        try self.bus.load([
+            "app://first": "app://guests/1", "app://number": "app://guests/count",
+        ])
+        #expect(try await self.bus.route("app://first", as: String.self) == "guest 1")
+        #expect(!self.bus.canRoute("native://guest/detail"))
+        #expect(!self.bus.canRoute("native://guest"))
+        #expect(self.bus.canRoute("native://guest/count"))
+    }
+
     @Test func `the native connector does not retain a module that was removed`() async throws {
         weak var module: GuestModule?
         do {
