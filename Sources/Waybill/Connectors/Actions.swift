@@ -49,7 +49,8 @@ public struct Actions: Sendable {
         guard !rivals.contains(where: { $0.values == action.values }) else {
             throw RoutingError(
                 .conflict,
-                message: "the target `\(target.name)` already has the action `\(action.name)`"
+                message:
+                    "the target `\(target.name)` already has the action `\(action.name)`; choose another name"
             )
         }
         rivals.append(action)
@@ -84,7 +85,8 @@ public struct Actions: Sendable {
         }
         let target =
             isSchemeTarget
-            ? self.targets.values.first { ModuleName($0.name).schemeKey == ModuleName(wanted).schemeKey }
+            ? self.targets.values.filter { ModuleName($0.name).schemeKey == ModuleName(wanted).schemeKey }
+                .min { $0.name < $1.name }
             : self.targets[ModuleName(wanted).key]
         let name = names.count > 1 ? names[names.count - 1] : ""
         guard !name.isEmpty || target?.actions[name] != nil else {

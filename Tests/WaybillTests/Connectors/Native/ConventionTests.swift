@@ -1,8 +1,9 @@
 #if Macros
 import Testing
-import Waybill
 import WaybillCompatibility
 import WaybillTestSupport
+
+@testable import Waybill
 
 /// Modules and targets that are found by their names alone.
 @Suite(.timeLimit(.minutes(1)))
@@ -31,6 +32,16 @@ struct ConventionTests {
         #expect(bus.canRoute("order://detail?id=7") && !bus.canRoute("order://nothing"))
         let error = await failure { try await bus.route("order://details?id=7") }
         #expect(error?.code == .noHandler && error?.message.contains("did you mean `detail`?") == true)
+    }
+
+    @Test
+    func `targets whose names differ only in case are found in the order of their names`() throws {
+        for names in [["ORDER", "Order", "OrDeR"], ["OrDeR", "Order", "ORDER"]] {
+            var actions = Actions()
+            for name in names { try actions.declare("show", of: name, values: .none) { _ in name } }
+            let found = try actions.find(try Address("order://show"), hasValues: false, isSchemeTarget: true)
+            #expect(found.target == "ORDER")
+        }
     }
 
     @Test
