@@ -20,7 +20,8 @@ extension MessageBus {
     /// - Returns: The number of handlers and connectors that were unregistered.
     @discardableResult
     public func unregister(scheme: String) -> Int {
-        let scheme = scheme.lowercased()
+        guard Address.isScheme(scheme) else { return 0 }
+        let scheme = self.core.configuration.conventions.folded(scheme: scheme).lowercased()
         let disconnected = self.core.disconnect { $0.scheme.lowercased() == scheme }
         return disconnected
             + self.core.unregister { table in

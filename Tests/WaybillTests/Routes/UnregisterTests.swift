@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillCompatibility
 import WaybillEventLoop
 import WaybillTestSupport
 
@@ -24,6 +25,14 @@ struct UnregisterTests {
         #expect(self.bus.unregister(scheme: scheme) == 3)
         #expect(self.bus.unregister(scheme: scheme) == 0)
         #expect(self.bus.routes.map { "\($0.pattern)" } == ["app://a"])
+    }
+
+    @Test func `a scheme is unregistered by its alias`() throws {
+        let bus = MessageBus(configuration: .quiet(by: .cocRouter))
+        try bus.register("http://a/b") { _ in }
+        try bus.connect("http", to: StubConnector { _ in 1 })
+        #expect(bus.unregister(scheme: "HTTP") == 2)
+        #expect(bus.routes.isEmpty && bus.connectedSchemes.isEmpty)
     }
 
     @Test func `cancelling a registration twice removes its route once`() throws {
