@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// A middleware that runs before all other middlewares, and reports messages and replies.
@@ -18,16 +19,17 @@ final class Wiretap: Middleware {
         context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
-        let start = ContinuousClock.now
+        let time = next.interception.core.time
+        let start = time.instant
         let pattern = context.pattern
-        self.record(.message, of: message, pattern: pattern, since: start)
+        self.record(.message, of: message, pattern: pattern, since: start, by: time)
         let observed = message.observed { [weak self] event in
             let kind =
                 switch event {
                 case .progress(let value): Kind.progress(value)
                 case .answer(let value): Kind.answer(value)
                 }
-            self?.record(kind, of: message, pattern: pattern, since: start)
+            self?.record(kind, of: message, pattern: pattern, since: start, by: time)
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
@@ -36,10 +38,10 @@ final class Wiretap: Middleware {
             let kind =
                 next.interception.isLate(message)
                 ? .failure(next.interception.failure(CancellationError(), of: message)) : Kind.reply(value)
-            self.record(kind, of: message, pattern: pattern, since: start)
+            self.record(kind, of: message, pattern: pattern, since: start, by: time)
             return value
         } catch {
-            self.record(.failure(error), of: message, pattern: pattern, since: start)
+            self.record(.failure(error), of: message, pattern: pattern, since: start, by: time)
             throw error
         }
     }
@@ -48,9 +50,10 @@ final class Wiretap: Middleware {
         _ kind: Kind,
         of message: Message,
         pattern: String?,
-        since start: ContinuousClock.Instant
+        since start: ContinuousClock.Instant,
+        by time: TimeSource
     ) {
-        let now = ContinuousClock.now
+        let now = time.instant
         self.observer.notify(
             MessageTrace.Event(
                 kind: kind,

@@ -11,6 +11,21 @@ struct MessageTraceTests {
 
     private var isPlain: Bool { self.bus.core.registry.chain == nil }
 
+    @Test func `a trace measures time by the clock of the bus`() async throws {
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        try bus.register("app://slow") { _ in await clock.advance(by: .seconds(3)) }
+        let trace = try bus.trace()
+        try await bus.route("app://slow", as: Void.self)
+        var events: [MessageTrace.Event] = []
+        for await event in trace {
+            events.append(event)
+            if events.count == 2 { break }
+        }
+        #expect(events.map(\.duration) == [.zero, .seconds(3)])
+        #expect(events.last?.time == events.first?.time.advanced(by: .seconds(3)))
+    }
+
     @Test func `a trace has messages, progress replies, replies and failures`() async throws {
         try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }
         try self.bus.register("app://slow/a") { message -> Int in
