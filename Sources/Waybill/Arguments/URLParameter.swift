@@ -37,6 +37,8 @@ extension Date: URLParameter {
     public var urlParameter: String {
         let seconds = self.timeIntervalSinceReferenceDate.rounded(.down)
         let fraction = self.timeIntervalSinceReferenceDate - seconds
+        // An infinite date has no text. A handler that receives `inf` rejects the parameter.
+        guard fraction.isFinite else { return "\(seconds)" }
         guard fraction != 0 else { return self.formatted(Date.ISO8601FormatStyle()) }
         let whole = Date(timeIntervalSinceReferenceDate: seconds).formatted(Date.ISO8601FormatStyle())
         var text = whole

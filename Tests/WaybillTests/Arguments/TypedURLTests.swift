@@ -24,6 +24,14 @@ struct TypedURLTests {
         #expect(url.parameters.isEmpty)
     }
 
+    @Test(arguments: [Double.infinity, -.infinity, .nan])
+    func `an infinite date has a text that no handler reads as a date`(seconds: Double) throws {
+        let date = Date(timeIntervalSinceReferenceDate: seconds)
+        let url = try TypedURL<Void>("app://on").with("date", date).text()
+        #expect(url == "app://on?date=\(seconds)")
+        #expect(Date(urlParameter: "\(seconds)") == nil)
+    }
+
     private static let texts: [LongText] = ["a", "ab cd", "Ä", "\(String(repeating: "x", count: 300))"]
 
     @Test(arguments: texts)
