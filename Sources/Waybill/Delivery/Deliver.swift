@@ -325,11 +325,12 @@ extension BusCore {
         case .postponed(let pending):
             // Yield once only: a second yield would let later messages overtake this one.
             await EventLoop.yieldIfDue()
-            // The exposed URLs may have changed since the bus last checked the peer's access.
+            // The exposed URLs and the routes may have changed since the bus last checked the peer's access.
             if let access = pending.access, let error = self.rejection(of: pending.request, by: access) {
                 return self.fail(pending.request, error, for: .peer(awaits: true))
             }
-            let delivery = self.deliver(pending.request, on: self.currentShard) { try $0.callBoxed($1) }
+            let request = pending.access == nil ? pending.request : self.keepingPath(pending.request)
+            let delivery = self.deliver(request, on: self.currentShard) { try $0.callBoxed($1) }
             return await self.result(of: delivery, listener: listener)
         }
     }

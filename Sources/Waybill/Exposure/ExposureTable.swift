@@ -87,8 +87,10 @@ struct ExposureTable: Sendable {
     /// Routes treat these segments like any other segment. The resource behind a route, for example a folder
     /// or another server, may interpret these segments as a change of folder.
     private static func leavesItsPath(_ address: Address) -> Bool {
+        // The parts are bytes, because a combining mark after a slash forms one character with the slash.
         address.segments.contains { segment in
-            segment.split { $0 == "/" || $0 == "\\" }.contains { $0 == "." || $0 == ".." }
+            segment.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+                .contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
         }
     }
 }

@@ -210,10 +210,10 @@ extension MessageBus {
             await core.yieldThread()
             throw error
         }
-        let content = core.keepingPath(request.content)
+        let pending = PendingRequest(request.content, by: core.access(of: request, .calls), on: core)
         let rest = ExternalAttempt.Rest(
-            url: content.url,
-            delivery: .postponed(PendingRequest(content, by: core.access(of: request, .calls), on: core)),
+            url: request.url,
+            delivery: .postponed(pending),
             audience: request.audience
         )
         return try await self.reply(of: rest, onReply: onReply)

@@ -17,20 +17,16 @@ extension BusCore {
         return request.keeping(values, isPathFirst: self.isPathFirst)
     }
 
-    /// Returns a peer's publication without the passed values that would replace values of the path, for any
-    /// of the matched patterns.
-    func keepingPath(_ request: Request, to matched: [Parameters]) -> Request {
+    /// Returns a peer's publication without the passed values that would replace values of the path, for the
+    /// subscribers of one pattern.
+    func keepingPath(_ request: Request, of parameters: Parameters) -> Request {
         guard self.mayOverridePath(request) else { return request }
         // Usually no passed value has the name of a value in the path. This check then avoids a dictionary of
         // the path's values.
-        if self.isPathFirst, let passed = request.passed,
-            !matched.contains(where: { $0.pathHasName(in: passed) })
-        {
+        if self.isPathFirst, let passed = request.passed, !parameters.pathHasName(in: passed) {
             return request
         }
-        return matched.reduce(request) { request, parameters in
-            request.keeping(PathValues(parameters), isPathFirst: self.isPathFirst)
-        }
+        return request.keeping(PathValues(parameters), isPathFirst: self.isPathFirst)
     }
 
     private var isPathFirst: Bool {
@@ -44,14 +40,18 @@ extension BusCore {
 
 /// The values in the path of a URL, and the names for which a configured target supplies values.
 private struct PathValues: Sendable {
-    let path: [String: String]
+    /// The values by name, also by the names that a configured target gives to them.
+    private(set) var path: [String: String]
     private var names: Set<String> = []
 
     init(_ parameters: Parameters, _ target: ConfiguredTarget? = nil) {
         self.path = parameters.path
         guard case .values(let values) = target else { return }
         self.names.formUnion(values.fixed.keys)
-        self.names.formUnion(values.renamed.keys)
+        for (name, source) in values.renamed {
+            self.names.insert(name)
+            self.path[name] = self.path[source]
+        }
     }
 
     func says(_ name: String) -> Bool { self.path[name] != nil || self.names.contains(name) }

@@ -7,8 +7,7 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - request: The request to publish.
-    ///   - isExternal: Whether a peer publishes the request. Values that a peer passes cannot replace values
-    ///     of the path.
+    ///   - isExternal: Whether a peer publishes the request.
     /// - Returns: The number of subscribers that accepted the request.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
     nonisolated(nonsending) func publish(
@@ -46,7 +45,6 @@ extension BusCore {
     ) throws(RoutingError) -> Publication? {
         if let error = self.rejection(of: request) { throw error }
         let (matched, address) = try self.matched(of: request.url)
-        if isExternal { request = self.keepingPath(request, to: matched.parameters) }
         var isElsewhere = false
         if self.registry.hasCluster.load(ordering: .relaxed) {
             isElsewhere = self.publishToNodes(request, address)
@@ -61,7 +59,7 @@ extension BusCore {
         }
         let chain = self.registry.chain
         if chain?.isObserved == true { request = request.noting(.publication, on: self) }
-        return Publication(request, for: matched, around: chain)
+        return Publication(request, isExternal: isExternal, for: matched, around: chain)
     }
 
     /// Continues a publication that could not be finished without suspending.
@@ -103,15 +101,15 @@ extension BusCore {
         let matched = publication.matched
         // All subscribers of a pattern receive the same message. Only the ID is different.
         var pattern = matched.pattern(of: publication.next)
-        var message = publication.message(to: pattern)
+        var (request, message) = self.message(of: publication, to: pattern)
         while publication.next < matched.subscribers.count {
             if matched.pattern(of: publication.next) != pattern {
                 pattern = matched.pattern(of: publication.next)
-                message = publication.message(to: pattern)
+                (request, message) = self.message(of: publication, to: pattern)
             }
             let subscriber = matched.subscribers[publication.next]
             publication.next += 1
-            self.deliver(&message, to: subscriber, of: &publication, on: shard)
+            self.deliver(&message, of: request, to: subscriber, in: &publication, on: shard)
             // The budget of the loop has counted one delivery, so count one for each further subscriber here.
             if let shard, publication.next < matched.subscribers.count, !shard.consumeDeliveryBudgetIfOnLoop()
             {
@@ -121,11 +119,23 @@ extension BusCore {
         return true
     }
 
+    /// Returns the request and the message for the subscribers of a pattern.
+    ///
+    /// Each subscriber receives a copy of this message with a new ID.
+    private func message(of publication: Publication, to pattern: Int) -> (Request, Message) {
+        let parameters = publication.matched.parameters[pattern]
+        let request =
+            publication.isExternal
+            ? self.keepingPath(publication.request, of: parameters) : publication.request
+        return (request, request.message(id: CorrelationID(rawValue: 0), parameters: parameters))
+    }
+
     /// Delivers the message to one subscriber.
     private func deliver(
         _ message: inout Message,
+        of request: Request,
         to subscriber: Subscriber,
-        of publication: inout Publication,
+        in publication: inout Publication,
         on shard: BorrowedShard?
     ) {
         guard !subscriber.isGone else { return }
@@ -137,7 +147,7 @@ extension BusCore {
             if let chain = publication.chain {
                 publication.exchanges.append(
                     self.intercept(
-                        publication.request,
+                        request,
                         ticket: ticket,
                         target: .handler(handler),
                         parameters: message.parameters,
@@ -154,7 +164,7 @@ extension BusCore {
                 if outcome.isReply { publication.acceptedCount += 1 }
             } else {
                 let (exchange, message) = self.exchange(
-                    publication.request,
+                    request,
                     ticket: ticket,
                     parameters: message.parameters,
                     at: handler,
@@ -175,6 +185,10 @@ extension BusCore {
 /// A published message, and the progress of its delivery to the subscribers.
 struct Publication: Sendable {
     let request: Request
+    /// Whether a peer publishes the message.
+    ///
+    /// Values that a peer passes cannot replace values of the path.
+    let isExternal: Bool
     let matched: MatchedSubscribers
 
     /// The middlewares that intercept the message for each subscriber.
@@ -202,16 +216,15 @@ struct Publication: Sendable {
     /// Whether the publisher must wait for subscribers.
     var isAwaited: Bool { !self.exchanges.isEmpty || !self.queued.isEmpty }
 
-    init(_ request: Request, for matched: MatchedSubscribers, around chain: MiddlewareChain?) {
+    init(
+        _ request: Request,
+        isExternal: Bool,
+        for matched: MatchedSubscribers,
+        around chain: MiddlewareChain?
+    ) {
         self.request = request
+        self.isExternal = isExternal
         self.chain = chain
         self.matched = matched
-    }
-
-    /// Returns the message for the subscribers of a pattern.
-    ///
-    /// Each subscriber receives a copy of this message with a new ID.
-    func message(to pattern: Int) -> Message {
-        self.request.message(id: CorrelationID(rawValue: 0), parameters: self.matched.parameters[pattern])
     }
 }

@@ -55,7 +55,7 @@ struct ExposedSpellingTests {
 
     @Test(arguments: [
         "app://open/..", "app://open/a/../b", "app://open/%2e%2E", "app://open/.", "app://open/a%2F..%2Fb",
-        "app://open/a%5C..%5Cb", "app://open/..%2f..%2fetc/passwd",
+        "app://open/a%5C..%5Cb", "app://open/..%2f..%2fetc/passwd", "app://open/..%2F%CC%81x",
     ])
     func `a URL whose path leaves its folder is not exposed`(url: String) async throws {
         let bus = try self.makeBus()
@@ -159,6 +159,33 @@ struct ExposedSpellingTests {
         try bus.expose("app://user/1")
         #expect(try await bus.route("app://user/1?id=3") == "3")
         #expect(await self.outcome(bus, "app://user/1?id=3") == "1")
+    }
+
+    @Test
+    func `a peer's query does not override the value of a configured target's placeholder`() async throws {
+        var conventions = RoutingConventions.waybill
+        conventions.precedence = .queryBeforePath
+        let bus = MessageBus(configuration: .init(conventions: conventions))
+        try bus.register("app://product/:id") { message in message.parameters["id"] ?? "-" }
+        try bus.load(["app://p/:sku": "app://product/:sku"])
+        try bus.expose("app://p/1")
+        #expect(try await bus.route("app://p/1?sku=2") == "2")
+        #expect(await self.outcome(bus, "app://p/1?sku=2") == "1")
+        #expect(await self.outcome(bus, "app://p/1?id=2") == "1")
+    }
+
+    @Test
+    func `each subscriber of a peer's publication reads the path by its own pattern`() async throws {
+        var conventions = RoutingConventions.waybill
+        conventions.precedence = .queryBeforePath
+        let bus = MessageBus(configuration: .init(conventions: conventions))
+        let heard = Journal<String>()
+        try bus.subscribe("app://:id/b") { heard.add("first \($0.parameters["id"] ?? "-")") }
+        try bus.subscribe("app://a/:id") { heard.add("second \($0.parameters["id"] ?? "-")") }
+        try bus.expose("app://**", for: .publishing)
+        let request = ExternalRequest(url: "app://a/b?id=c", origin: .peer)
+        #expect(try await bus.publish(request) == 2)
+        #expect(heard.entries.sorted() == ["first a", "second b"])
     }
 
     @Test
