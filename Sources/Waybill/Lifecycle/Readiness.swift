@@ -65,7 +65,11 @@ extension MessageBus {
         _ check: @escaping @Sendable () async -> String?
     ) -> ReadinessCheck {
         let check = NamedCheck(name: name, reason: check)
-        return ReadinessCheck(number: self.core.readinessChecks.withLock { $0.add(check) }, core: self.core)
+        let number = self.core.readinessChecks.withLock { checks in
+            // A bus that has been shut down is never ready, and must not retain the check.
+            self.core.phase.load(ordering: .relaxed) == .closed ? checks.nextNumber() : checks.add(check)
+        }
+        return ReadinessCheck(number: number, core: self.core)
     }
 
     /// Whether the bus accepts messages: ``shutDown(drainingFor:)`` has not been called.

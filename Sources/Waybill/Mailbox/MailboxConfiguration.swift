@@ -166,6 +166,13 @@ extension BusCore {
         self.mailboxes.withLock { $0.releaseModule(owner) }
     }
 
+    /// Stops holding modules whose handlers are registered or whose installation has failed.
+    func releaseModules(_ modules: [some LoopBound]) {
+        self.mailboxes.withLock { mailboxes in
+            for module in modules { mailboxes.releaseModule(ObjectIdentifier(module)) }
+        }
+    }
+
     /// Releases the modules that the configuration of their mailboxes holds.
     func releaseAllModules() {
         // Release the modules outside of the lock. Their deinitializers may use the bus.
@@ -238,8 +245,13 @@ struct MailboxRegister {
         self.entries[owner] = entry.users > 0 || entry.module != nil ? entry : nil
     }
 
-    /// Releases a module that has a registered handler.
-    mutating func releaseModule(_ owner: ObjectIdentifier) { self.entries[owner]?.module = nil }
+    /// Stops holding a module.
+    ///
+    /// Without handlers, the module's mailbox is removed.
+    mutating func releaseModule(_ owner: ObjectIdentifier) {
+        self.entries[owner]?.module = nil
+        if self.entries[owner]?.users == 0 { self.entries[owner] = nil }
+    }
 
     /// Removes the mailboxes that have no handlers, and returns the modules that the register held.
     mutating func releaseAllModules() -> [any LoopBound] {

@@ -72,6 +72,8 @@ extension MessageBus {
         fileID: String,
         line: Int
     ) throws(RoutingError) -> Installation<Module> {
+        // The register of mailboxes holds the modules until their handlers hold them.
+        defer { if mailbox != nil { self.core.releaseModules(modules) } }
         if let mailbox {
             for module in modules { try self.configureMailbox(of: module, mailbox) }
         }

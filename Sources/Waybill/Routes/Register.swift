@@ -249,6 +249,8 @@ extension BusCore {
         }
         let uncaught = self.uncaught.withLock { $0.take() }
         _ = consume uncaught
+        let checks = self.readinessChecks.withLock { $0.takeAll() }
+        _ = consume checks
         // Hidden routes are not in the table, so retire them here. The other values are released outside of
         // the lock.
         let configured = self.configured.withLock { Swift.exchange(&$0, with: ConfigurationRegister()) }

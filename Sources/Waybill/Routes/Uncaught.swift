@@ -16,6 +16,8 @@ extension MessageBus {
     /// ``shutDown(drainingUntil:)`` waits for calls of the handler as it waits for messages. When the time
     /// for the shutdown is over, the bus drops and logs the calls that have not begun.
     ///
+    /// A bus that has been shut down ignores the handler.
+    ///
     /// - Parameters:
     ///   - includingPublished: Whether the handler also receives publications without a subscriber. A
     ///     publisher does not receive a failure when a publication has no subscriber.
@@ -26,8 +28,10 @@ extension MessageBus {
     ) {
         // Release the earlier handler outside of the lock. The deinitializer of an object that it holds may
         // use the bus.
-        let earlier = self.core.uncaught.withLock {
-            Swift.exchange(&$0, with: UncaughtHandler(includesPublished: includingPublished, body: handler))
+        let earlier = self.core.uncaught.withLock { uncaught -> UncaughtHandler? in
+            guard self.core.phase.load(ordering: .relaxed) != .closed else { return nil }
+            let handler = UncaughtHandler(includesPublished: includingPublished, body: handler)
+            return Swift.exchange(&uncaught, with: handler)
         }
         _ = consume earlier
     }

@@ -40,6 +40,34 @@ struct LifetimeTests {
         #expect(await eventually { weakLoop == nil })
     }
 
+    @Test func `a bus that was shut down retains no closure that retains the bus`() async throws {
+        weak var weakBus: MessageBus?
+        do {
+            let bus = MessageBus(configuration: .quiet)
+            weakBus = bus
+            bus.addReadinessCheck("before") { bus.defaultScheme }
+            await bus.shutDown()
+            bus.addReadinessCheck("after") { bus.defaultScheme }
+            bus.setUncaughtHandler { _ in bus.defaultScheme = "shop" }
+        }
+        #expect(await eventually { weakBus == nil })
+    }
+
+    @Test func `a module whose installation fails is released`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://taken") { _ in }
+        weak var module: TakenModule?
+        do {
+            let made = TakenModule()
+            module = made
+            let error = await failure {
+                try bus.install(made, mailbox: MailboxConfiguration(isSerial: true))
+            }
+            #expect(error?.code == .conflict)
+        }
+        #expect(await eventually { module == nil })
+    }
+
     @Test func `dropping the bus fails waiting callers`() async throws {
         let started = Gate()
         let cancelled = Gate()
@@ -117,5 +145,15 @@ struct LifetimeTests {
             #expect(try await bus.route("app://again", as: Int.self) == 1)
         }
         #expect(await eventually { weakBus == nil })
+    }
+}
+
+/// A module whose only route has a pattern that is already registered.
+private actor TakenModule: Module {
+    static let url = "app://taken"
+    nonisolated let context = ModuleContext.current
+
+    static var routes: [ModuleRoute<TakenModule>] {
+        [ModuleRoute("app://taken", action: "take") { _, _ in }]
     }
 }

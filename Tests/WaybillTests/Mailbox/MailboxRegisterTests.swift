@@ -38,9 +38,9 @@ struct MailboxRegisterTests {
                     register.rejoin(ObjectIdentifier(module))
                     model[number]?.handlers += 1
                 case 3:
-                    guard let entry, entry.handlers > 0 else { continue }
+                    guard let entry else { continue }
                     register.releaseModule(ObjectIdentifier(module))
-                    model[number]?.isHeld = false
+                    model[number] = entry.handlers > 0 ? (entry.mailbox, entry.handlers, false) : nil
                 default:
                     guard let entry, entry.handlers > 0 else { continue }
                     register.leave(ObjectIdentifier(module))
