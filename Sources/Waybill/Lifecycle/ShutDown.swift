@@ -8,7 +8,8 @@ extension MessageBus {
     ///
     /// Messages that a handler in flight routes or sends are still delivered, so that the handler can finish.
     /// Callers outside of handlers fail with `shutDown`, and so do callers that still wait at the deadline.
-    /// The event loop keeps running for its other users. A second call has no effect.
+    /// The event loop keeps running for its other users. A second call during the first can only shorten the
+    /// wait: the earlier deadline applies to both.
     ///
     /// A handler may call this method. The method then neither waits for nor counts two kinds of messages:
     /// the message of this handler, and the messages of handlers that wait for this handler. These handlers
@@ -68,6 +69,8 @@ public nonisolated(nonsending) func withMessageBus<Result>(
 public struct DrainSummary: Sendable, Equatable {
     /// The number of messages that were in flight when the bus began to reject new messages, and that ended
     /// in time.
+    ///
+    /// Each abandoned message that a handler has sent meanwhile reduces the number by one.
     ///
     /// A call of the handler for unmatched URLs (``MessageBus/setUncaughtHandler(includingPublished:_:)``)
     /// counts as a message.

@@ -37,7 +37,11 @@ extension RoutingError {
 
     /// Returns the error for a peer that subscribes to a pattern that matches no exposed URL.
     static func notSubscribable(_ pattern: String) -> Self {
-        Self(.noRoute, url: pattern, message: "the pattern matches no URL that is exposed for subscriptions")
+        Self(
+            .noRoute,
+            url: pattern,
+            message: "the pattern matches no URL that is exposed with `.subscribing`"
+        )
     }
 
     /// Returns the error for a URL from a peer with a long run of combining marks.
@@ -48,7 +52,11 @@ extension RoutingError {
     }
 
     static func loopShutDown(url: String) -> Self {
-        Self(.shutDown, url: url, message: "the event loop of the handler has been shut down")
+        Self(
+            .shutDown,
+            url: url,
+            message: "the event loop of the handler has been shut down; register the handler on another loop"
+        )
     }
 
     static func cancelled(url: String) -> Self {
