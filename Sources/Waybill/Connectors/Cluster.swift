@@ -101,24 +101,12 @@ extension MessageBus {
     ///
     /// The message is counted and becomes a dead letter.
     package func lose(_ message: Message, _ error: RoutingError) {
-        self.lose(content: message, error)
+        self.core.fail(message, error, for: .subscriber(isLogged: true))
     }
 
     /// Records that a published message has not reached the other nodes, when only its URL is known.
     package func lose(_ url: String, _ error: RoutingError) {
-        self.lose(content: Request(url: url), error)
-    }
-
-    private func lose(content: some SettledContent, _ error: RoutingError) {
-        let shard = self.core.currentShard
-        self.core.settle(
-            self.core.open(on: shard),
-            as: .failed(error),
-            of: content,
-            for: .subscriber(isLogged: true),
-            at: nil,
-            on: shard
-        )
+        self.core.fail(Request(url: url), error, for: .subscriber(isLogged: true))
     }
 
     /// Publishes a message of another node to the subscribers of this process, whether or not the URL is

@@ -185,8 +185,8 @@ extension BusCore {
         to recipient: Recipient
     ) -> (Exchange, Message) {
         let path =
-            recipient.hasReturnLeg
-            ? self.returnPath(of: parameters, ticket.id, hops: request.hops, of: request.extras) : nil
+            recipient.isPublication
+            ? nil : self.returnPath(of: parameters, ticket.id, hops: request.hops, of: request.extras)
         let exchange = Exchange(
             of: ticket.id,
             ticket: ticket,

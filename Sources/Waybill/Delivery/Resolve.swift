@@ -181,7 +181,7 @@ extension Target {
     var description: Handler.Description? {
         switch self {
         case .handler(let handler), .connector(let handler): handler.description
-        case .instances(let group): group.description
+        case .instances(let group): group.members[0].description
         case .missing: nil
         }
     }
@@ -193,7 +193,6 @@ extension Target {
 
     /// Sets the description of the registration.
     func describe(as description: Handler.Description) {
-        self.group?.describe(as: description)
         for member in self.members { member.describe(as: description) }
     }
 

@@ -43,18 +43,12 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether the bus sends the value of the reply to the return URL of the message.
-    var hasReturnLeg: Bool {
-        switch self {
-        case .caller, .peer, .nobody: true
-        case .publisher, .subscriber: false
-        }
-    }
-
     /// Whether the message was sent, so that no code waits for its outcome.
     fileprivate var isOfSentMessage: Bool { !self.isAwaited && !self.isPublication }
 
     /// Whether the message was published.
+    ///
+    /// The bus sends the value of no subscriber to a return URL.
     var isPublication: Bool {
         switch self {
         case .publisher, .subscriber: true
@@ -144,7 +138,7 @@ extension BusCore {
         if let error = outcome.failure {
             self.report(error, of: content, ticket.id, for: recipient, at: handler)
             kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
-        } else if content.hasReturnURL, recipient.hasReturnLeg {
+        } else if content.hasReturnURL, !recipient.isPublication {
             self.sendReturnLeg(of: content, id: ticket.id, outcome)
         }
         handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)

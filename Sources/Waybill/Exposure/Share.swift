@@ -72,25 +72,9 @@ extension BusCore {
     /// be sent.
     private static func isTransferable(_ type: any Any.Type) -> Bool {
         if type == Void.self || type == (any Sendable).self || type is any EncodedValue.Type { return true }
-        if type is any Encodable.Type || type is any CollectionOfAny.Type { return true }
-        if let wrapping = type as? any OptionalType.Type { return self.isTransferable(wrapping.wrapped) }
-        return false
+        // These collections are encoded element by element.
+        if type == [any Sendable].self || type == [String: any Sendable].self { return true }
+        if let optional = type as? any AnyOptional.Type { return self.isTransferable(optional.wrapped) }
+        return type is any Encodable.Type
     }
 }
-
-/// An optional type.
-///
-/// Its values can be sent if the wrapped type can be sent.
-private protocol OptionalType {
-    static var wrapped: any Any.Type { get }
-}
-
-extension Optional: OptionalType {
-    fileprivate static var wrapped: any Any.Type { Wrapped.self }
-}
-
-/// A collection that is encoded element by element.
-private protocol CollectionOfAny {}
-
-extension [any Sendable]: CollectionOfAny {}
-extension [String: any Sendable]: CollectionOfAny {}

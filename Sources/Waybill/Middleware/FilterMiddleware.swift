@@ -17,21 +17,14 @@ public struct FilterMiddleware: Middleware {
     private let passes: @Sendable (Message) throws -> Bool
     private let onFailure: @Sendable (Message, RoutingError) -> Void
 
-    /// Creates a middleware that lets all messages pass and reports failures.
-    ///
-    /// - Parameter onFailure: A closure that receives each message that fails, and the reason.
-    public init(onFailure: @escaping @Sendable (Message, RoutingError) -> Void) {
-        self.init({ _ in true }, onFailure: onFailure)
-    }
-
-    /// Creates a middleware that refuses some messages.
+    /// Creates a middleware that refuses some messages and reports failures.
     ///
     /// - Parameters:
     ///   - passes: A closure that returns whether a message may pass. To give a reason, the closure throws
-    ///     ``WaybillRouting/RoutingError/refused(_:cause:)``.
+    ///     ``WaybillRouting/RoutingError/refused(_:cause:)``. By default, all messages pass.
     ///   - onFailure: A closure that receives each message that fails, and the reason.
     public init(
-        _ passes: @escaping @Sendable (Message) throws -> Bool,
+        _ passes: @escaping @Sendable (Message) throws -> Bool = { _ in true },
         onFailure: @escaping @Sendable (Message, RoutingError) -> Void = { _, _ in }
     ) {
         self.passes = passes

@@ -16,19 +16,10 @@ final class InstanceGroup: Sendable {
     /// A counter that selects the next member for a caller whose thread runs no loop of the bus.
     private let turn = Atomic<Int>(0)
 
-    private let latestDescription = Locked<Handler.Description?>(nil)
-
     init(_ members: [Handler], by choice: ModuleInstances.Choice, configured: ConfiguredTarget? = nil) {
         self.members = members
         self.choice = choice
         self.configured = configured
-    }
-
-    /// The description of the registration, which is kept after the group is unregistered.
-    var description: Handler.Description? { self.latestDescription.withLock { $0 } }
-
-    func describe(as description: Handler.Description) {
-        self.latestDescription.withLock { $0 = description }
     }
 
     /// Returns the member that handles a message, and the parameters of the message.

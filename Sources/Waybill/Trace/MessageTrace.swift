@@ -145,19 +145,14 @@ extension MessageTrace {
 extension MessageTrace.Event: CustomStringConvertible {
     /// One readable line with the ID, the kind and the URL, and the value or the failure with the duration.
     public var description: String {
-        let url = self.message.parameters.url.onShortLine
-        switch self.kind {
-        case .message:
-            let answer = self.message.correlationID.map { " (answers \($0))" } ?? ""
-            return "\(self.message.id) -> \(url)\(answer)".onOneLine
-        case .progress(let value):
-            return "\(self.message.id) .. \(url) after \(self.duration): \(value)".onOneLine
-        case .answer(let value):
-            return "\(self.message.id) >> \(url) after \(self.duration): \(value)".onOneLine
-        case .reply(let value):
-            return "\(self.message.id) <- \(url) after \(self.duration): \(value)".onOneLine
-        case .failure(let error):
-            return "\(self.message.id) !! \(url) after \(self.duration): \(error)".onOneLine
-        }
+        let (sign, rest) =
+            switch self.kind {
+            case .message: ("->", self.message.correlationID.map { " (answers \($0))" } ?? "")
+            case .progress(let value): ("..", " after \(self.duration): \(value)")
+            case .answer(let value): (">>", " after \(self.duration): \(value)")
+            case .reply(let value): ("<-", " after \(self.duration): \(value)")
+            case .failure(let error): ("!!", " after \(self.duration): \(error)")
+            }
+        return "\(self.message.id) \(sign) \(self.message.parameters.url.onShortLine)\(rest)".onOneLine
     }
 }
