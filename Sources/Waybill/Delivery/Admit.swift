@@ -3,9 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// The phases of a bus.
-    ///
-    /// A bus only moves to a later phase.
+    /// The phase of a bus, which only moves to a later phase.
     enum Phase: UInt8, AtomicRepresentable {
         case open
         /// The bus delivers only messages that are sent by handlers of messages in flight.
@@ -14,6 +12,8 @@ extension BusCore {
     }
 
     /// The operation that a peer in another process wants to perform on a URL.
+    ///
+    /// An optional `PeerAccess` is nil for code of this process.
     struct PeerAccess: Sendable {
         let audience: Audience
         let operation: ExposedOperations
@@ -23,11 +23,6 @@ extension BusCore {
     }
 
     /// Returns the reason to reject a request, or nil to deliver it.
-    ///
-    /// - Parameters:
-    ///   - request: The request of the caller.
-    ///   - access: The operation of a peer; nil for code of this process.
-    /// - Returns: The reason, or nil.
     @inline(__always)
     func rejection(of request: borrowing Request, by access: PeerAccess? = nil) -> RoutingError? {
         let phase = self.phase.load(ordering: .relaxed)

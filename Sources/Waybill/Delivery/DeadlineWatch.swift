@@ -6,14 +6,10 @@ enum DeadlineWatch: Sendable {
     case alarm(Timekeeper.Alarm)
     case manual(ManualTime.Alarm)
 
-    /// Watches a deadline.
+    /// Calls `body` when the deadline has passed.
     ///
-    /// - Parameters:
-    ///   - deadline: The deadline.
-    ///   - time: The clock of the deadline. A manual clock calls `body` itself and needs no timer.
-    ///   - loop: The loop whose timer watches the deadline while the loop runs; nil when the waiting task is
-    ///     not on a loop of the bus.
-    ///   - body: Runs when the deadline has passed. `body` must have no effect when the task no longer waits.
+    /// `body` must have no effect when the task no longer waits. The timer of `loop` watches the deadline
+    /// while the loop runs. `loop` is nil when the waiting task is not on a loop of the bus.
     init(
         _ deadline: Deadline,
         by time: TimeSource,
@@ -50,7 +46,5 @@ enum DeadlineWatch: Sendable {
     }
 
     /// The timekeeper for callers that are not on a running loop of a bus.
-    ///
-    /// The timekeeper is created when the first of these callers has a deadline.
     static let timekeeper = Timekeeper(name: "waybill-deadlines")
 }

@@ -6,17 +6,14 @@ internal import WaybillRouting
 enum Delivery: Sendable {
     /// The message has its outcome: a reply or a failure.
     case ended(DeliveryResult)
-    /// The message has its own task, which runs the handler or waits for the message's turn.
-    ///
-    /// The handler may have ended already.
+    /// The message has its own task, which runs the handler or waits for the message's turn. The handler may
+    /// have ended already.
     case ownTask(Exchange)
     /// The handler cannot suspend, and runs in the caller's task when it is the message's turn.
     case callersTask(QueuedTask)
     /// Middlewares intercept the message in the caller's task.
     case intercepted(Interception)
-    /// The caller must suspend before the delivery.
-    ///
-    /// The message has not been counted as sent.
+    /// The caller must suspend before the delivery. The message has not been counted as sent.
     case postponed(PendingRequest)
 }
 
@@ -43,7 +40,6 @@ struct DeliveryResult: Sendable {
 @usableFromInline
 final class PendingRequest: Sendable {
     let request: Request
-    /// The operation of a peer; nil for code of this process.
     let access: BusCore.PeerAccess?
 
     /// Creates a pending request with the hop count and the deadline that it inherits from the calling
@@ -58,11 +54,7 @@ extension BusCore {
     /// Takes an awaited message through the six steps (admit, resolve, intercept, place, invoke, settle), as
     /// far as possible without suspending.
     ///
-    /// - Parameters:
-    ///   - request: The request of the caller.
-    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
-    ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
-    /// - Returns: The state of the message.
+    /// `call` calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
     @inline(never)  // If this function were inlined, each caller would retain the parameters.
     func deliver(
         _ request: borrowing Request,
@@ -176,7 +168,6 @@ extension BusCore {
         return .ownTask(exchange)
     }
 
-    /// Creates a message and its exchange.
     func exchange(
         _ request: Request,
         ticket: consuming MessageTicket,
@@ -283,7 +274,6 @@ extension BusCore {
 
 // The part of a delivery that may suspend the caller.
 extension BusCore {
-    /// Delivers a request and waits for its outcome, with the isolation of the caller.
     nonisolated(nonsending) func deliverAndWait(
         _ request: Request,
         listener: Listener = noListener

@@ -42,10 +42,8 @@ struct DeliveryContext: Sendable {
     /// The task-local value in which a handler's task finds the context.
     static var local: TaskLocal<Inherited> { self.$task }
 
-    /// The context as a task-local value.
     var inherited: Inherited { Inherited(context: self) }
 
-    /// Runs code in a context.
     static func run<Result>(
         in context: DeliveryContext,
         _ body: () throws -> Result
@@ -147,13 +145,9 @@ extension Exchange: ContextSource {
 final class ContextRecord: ContextSource {
     let hops: Int
     let expiry: Deadline
-    /// The ID of the message; nil in the handler for URLs that no pattern matches.
     fileprivate let message: CorrelationID?
-    /// The innermost exchange whose handler waits for the code, or nil.
     fileprivate let counted: Exchange?
-    /// The context of the handler that waits for the message, or nil when no handler does.
     let caller: DeliveryContext?
-    /// The number of the task that runs the code.
     let task = CurrentTask.id
 
     init(

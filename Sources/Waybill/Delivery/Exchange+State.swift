@@ -10,9 +10,7 @@ extension Exchange {
         private(set) var isOver = false
         /// Whether the outcome has been read.
         private(set) var isRead = false
-        /// Whether the exchange settles a message.
-        ///
-        /// The exchange of a single delivery attempt does not settle the message.
+        /// Whether the exchange settles a message, unlike the exchange of a single delivery attempt.
         let isCounted: Bool
         /// The obligation to settle the message; nil after the outcome is decided.
         private var ticket: MessageTicket?
@@ -82,13 +80,11 @@ extension Exchange {
             self.request = request
         }
 
-        /// Decides that the exchange is over.
+        /// Decides that the exchange is over and returns the parts to release, or returns nil when the
+        /// exchange was already over.
         ///
-        /// Call ``close(with:)`` after the outcome has been counted.
-        ///
-        /// - Parameter ticket: Receives the obligation to settle the message, if the exchange settles a
-        ///   message.
-        /// - Returns: The parts to release, or nil when the exchange was already over.
+        /// `ticket` receives the obligation to settle the message, if the exchange settles a message. Call
+        /// ``close(with:)`` after the outcome has been counted.
         mutating func finish(taking ticket: inout MessageTicket?) -> Ending? {
             if self.isOver { return nil }
             self.isOver = true
@@ -101,9 +97,7 @@ extension Exchange {
             )
         }
 
-        /// Passes the outcome to the waiting reader, or keeps it for the next reader.
-        ///
-        /// - Returns: The waiting reader, or nil when no reader waits.
+        /// Returns the waiting reader, or keeps the outcome for the next reader and returns nil.
         mutating func close(with outcome: Outcome) -> Reader? {
             guard let reader = self.reader.take() else {
                 self.outcome = outcome
@@ -131,15 +125,11 @@ extension Exchange {
             return nil
         }
 
-        /// Takes the progress reply that the caller answers now.
-        ///
-        /// Returns nil when the handler no longer waits for the answer.
+        /// Takes the progress reply that the caller answers, or returns nil when the handler no longer waits.
         mutating func answer() -> Progress? { self.suspension.seen.take() }
 
-        /// Takes the progress reply that has the given number.
-        ///
-        /// Returns nil when the reader has received a later progress reply, or when the handler no longer
-        /// waits for the answer.
+        /// Takes the progress reply that has the given number, or returns nil when the reader has received a
+        /// later progress reply or the handler no longer waits for the answer.
         mutating func answer(to number: Int) -> Progress? {
             self.suspension.shown == number ? self.suspension.seen.take() : nil
         }
@@ -152,9 +142,7 @@ extension Exchange {
             return .keep
         }
 
-        /// Removes a progress reply that has not been answered.
-        ///
-        /// - Returns: false when the progress reply has been answered or removed.
+        /// Removes a progress reply, or returns false when it has been answered or removed.
         mutating func abandon(_ answer: Answer) -> Bool {
             if self.suspension.seen?.answer === answer {
                 self.suspension.seen = nil
@@ -167,11 +155,8 @@ extension Exchange {
             return true
         }
 
-        /// Records that the exchange is registered with its handler, and stores the message that waits in the
-        /// mailbox.
-        ///
-        /// - Returns: true when the exchange is over, so that the caller must detach the exchange from the
-        ///   handler.
+        /// Records the registration with the handler, and returns true when the exchange is over, so that the
+        /// caller must detach the exchange from the handler.
         mutating func attach(_ queued: QueuedTask?) -> Bool {
             if self.isOver { return true }
             self.isSuspended = true
@@ -180,17 +165,13 @@ extension Exchange {
             return false
         }
 
-        /// Records that the handler begins.
-        ///
-        /// - Returns: false when the exchange is over.
+        /// Records that the handler begins, or returns false when the exchange is over.
         mutating func begin() -> Bool {
             self.suspension.queued = nil
             return !self.isOver
         }
 
-        /// Stores the handler's task.
-        ///
-        /// - Returns: true when the exchange is over, so that the caller must cancel the task.
+        /// Stores the task, or returns true when the exchange is over and the caller must cancel the task.
         mutating func bind(task: HandlerTask) -> Bool {
             if self.isOver { return true }
             self.isSuspended = true
@@ -198,9 +179,7 @@ extension Exchange {
             return false
         }
 
-        /// Stores the deadline's timer.
-        ///
-        /// - Returns: true when the exchange is over, so that the caller must cancel the timer.
+        /// Stores the timer, or returns true when the exchange is over and the caller must cancel the timer.
         mutating func bind(watch: DeadlineWatch) -> Bool {
             if self.isOver { return true }
             self.isSuspended = true

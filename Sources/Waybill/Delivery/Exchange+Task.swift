@@ -54,10 +54,6 @@ extension Exchange {
     ///
     /// The calling thread must run the loop of the handler's mailbox, and it must be the message's turn. For
     /// an intercepted message, neither is necessary.
-    ///
-    /// - Parameters:
-    ///   - work: The work of the task.
-    ///   - watcher: The loop whose timer watches the deadline.
     func startTask(for work: TaskWork, watchedOn watcher: EventLoop?) {
         if let handler = work.handler, let error = handler.rejection(of: work.message) {
             if work.endsTurn { handler.mailbox.endTurn() }
@@ -85,9 +81,7 @@ extension Exchange {
         return task
     }
 
-    /// Registers the exchange with the handler, and starts the timer of the deadline.
-    ///
-    /// - Returns: false when the exchange has ended.
+    /// Registers the exchange and starts the deadline's timer, or returns false when the exchange has ended.
     @discardableResult
     private func watchForEarlyEnd(of work: TaskWork, on watcher: EventLoop?) -> Bool {
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
@@ -101,12 +95,6 @@ extension Exchange {
     }
 
     /// Starts the task of a message at once, or enqueues the message and its task in the mailbox.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - handler: The handler.
-    ///   - place: The decision of ``Mailbox/place(_:isImmediate:)``.
-    ///   - watcher: The loop whose timer watches the deadline.
     func startOrEnqueueTask(
         of message: Message,
         at handler: Handler,
@@ -136,16 +124,10 @@ extension Exchange {
         }
     }
 
-    /// Starts the task that handles the message.
+    /// Starts the task that handles the message, which no other function starts.
     ///
-    /// No other function starts a handler's task.
-    ///
-    /// - Parameters:
-    ///   - work: The work of the task.
-    ///   - queued: The message in the mailbox, in which the task waits for its turn; nil to run the task now.
-    ///     If the calling thread runs the task's loop, the task runs within this call until the task
-    ///     suspends.
-    /// - Returns: The task.
+    /// The task waits in the mailbox with `queued` for its turn. When `queued` is nil and the calling thread
+    /// runs the task's loop, the task runs within this call until the task suspends.
     private func makeTask(for work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
         work.peerWork?.addPart()
         if let queued {

@@ -12,7 +12,6 @@ internal import WaybillRouting
 /// The handler's messages inherit their context from the exchange, so a context needs no other allocation.
 @usableFromInline
 final class Exchange: Sendable {
-    /// The ID of the message.
     let id: CorrelationID
     let url: String
     let hops: Int
@@ -31,18 +30,7 @@ final class Exchange: Sendable {
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
 
-    /// Creates an exchange.
-    ///
-    /// - Parameters:
-    ///   - id: The ID of the message.
-    ///   - ticket: The obligation to settle the message; nil when other code settles the message.
-    ///   - request: The request of the caller.
-    ///   - handler: The handler of the message; nil when the message reaches no handler.
-    ///   - recipient: The code that receives the outcome.
-    ///   - returnPath: The return URL that also receives the value of the reply.
-    ///   - caller: The context of the handler that waits for the reply; nil when no handler does.
-    ///   - sent: The message, if no caller awaits it.
-    ///   - core: The bus.
+    /// Creates an exchange; `ticket` is nil when other code settles the message.
     init(
         of id: CorrelationID,
         ticket: consuming MessageTicket?,
@@ -81,10 +69,7 @@ final class Exchange: Sendable {
 
     /// Ends the exchange and resumes the caller, unless the exchange is already over.
     ///
-    /// - Parameters:
-    ///   - outcome: The outcome of the message.
-    ///   - message: The message, if the code that ends the exchange has it.
-    ///   - handler: The handler that produced the outcome; nil when no handler did.
+    /// `handler` is nil when no handler produced the outcome.
     func finish(_ outcome: consuming Outcome, of message: Message?, by handler: Handler?) {
         var ticket: MessageTicket?
         guard let ending = self.state.withLock({ $0.finish(taking: &ticket) }) else {
@@ -128,9 +113,6 @@ final class Exchange: Sendable {
     }
 
     /// Releases the resources of an exchange that is over.
-    ///
-    /// This method cancels the timer, removes the message from the mailbox, and fails unanswered progress
-    /// replies. The method also cancels the handler's task, unless the outcome is a reply.
     @inline(never)
     private func release(_ suspension: State.Suspension, from handler: Handler?, isReply: Bool) {
         suspension.watch?.cancel()
@@ -141,28 +123,20 @@ final class Exchange: Sendable {
     }
 
     /// Whether the exchange settles a message.
-    ///
-    /// The exchange of a single delivery attempt does not settle the message.
     var isCounted: Bool { self.state.withLock { $0.isCounted } }
 
-    /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
-    /// Takes the outcome, or returns nil when the outcome is not yet available or has been taken.
     func takeOutcome() -> Outcome? { self.state.withLock { $0.takeOutcome() } }
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
 
-    /// Registers the exchange with the handler and counts the message as in flight.
+    /// Registers the exchange with the handler and counts the message as in flight, or returns false when the
+    /// handler has been unregistered already.
     ///
-    /// The handler ends the registered exchange when the handler is unregistered.
-    ///
-    /// - Parameters:
-    ///   - handler: The handler.
-    ///   - queued: The waiting message in the handler's mailbox; nil when the message does not wait. The end
-    ///     of the exchange removes the message from the mailbox.
-    /// - Returns: false when the handler has been unregistered already.
+    /// The handler ends the registered exchange when the handler is unregistered. The end of the exchange
+    /// removes the waiting message `queued` from the mailbox.
     func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
         guard handler.attach(self) else { return false }
         // The end of an attached exchange reduces the number of messages in flight, so count the message
@@ -175,24 +149,16 @@ final class Exchange: Sendable {
         return true
     }
 
-    /// Records that the handler begins, after the message has waited in the mailbox.
-    ///
-    /// - Returns: false when the exchange is over.
+    /// Records that the handler begins after the message has waited, or returns false when the exchange is
+    /// over.
     func begin() -> Bool { self.state.withLock { $0.begin() } }
 
-    /// Stores the handler's task.
-    ///
-    /// If the exchange ends without a reply, the exchange cancels the task.
+    /// Stores the handler's task, which the exchange cancels when the exchange ends without a reply.
     func bind(task: HandlerTask) {
         if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
     }
 
-    /// Ends the exchange when its deadline passes.
-    ///
-    /// - Parameters:
-    ///   - deadline: The latest time for a reply.
-    ///   - loop: The loop whose timer watches the deadline, for as long as that loop runs; nil when the
-    ///     caller is not on a loop of the bus.
+    /// Ends the exchange when the deadline passes; `loop` is nil when the caller is not on a loop of the bus.
     func expire(at deadline: Deadline, on loop: EventLoop?) {
         // A timer that outlives its loop moves to the timekeeper. The timer must not retain an exchange that
         // is over.
@@ -211,9 +177,7 @@ extension Exchange {
         let value: any Sendable
         /// The context of the handler.
         let context: DeliveryContext?
-        /// Whether the handler uses the answer.
-        ///
-        /// If the handler uses the answer, the handler also receives the listener's error.
+        /// Whether the handler uses the answer, and therefore also receives the listener's error.
         let expectsAnswer: Bool
         let answer: Answer
     }
@@ -250,13 +214,11 @@ extension Exchange {
         }
     }
 
-    /// Calls a listener for each progress reply, answers with the listener's value or error, and returns the
-    /// outcome.
+    /// Calls a listener for each progress reply with the isolation of the caller, answers with the listener's
+    /// value or error, and returns the outcome.
     ///
-    /// The listener runs with the isolation of the caller.
-    ///
-    /// - Returns: The outcome. The outcome is the listener's first error when the handler replied but could
-    ///   not receive that error, because the handler did not use the answer.
+    /// The outcome is the listener's first error when the handler replied but could not receive that error,
+    /// because the handler did not use the answer.
     nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
         var untold: RoutingError?
         while true {
@@ -289,23 +251,15 @@ extension Exchange {
         self.state.withLock { $0.answer() }?.answer.resume(returning: result)
     }
 
-    /// Answers the progress reply that has the given number.
-    ///
-    /// - Returns: false when the caller has received a later progress reply, the progress reply already has
-    ///   an answer, or the exchange is over.
+    /// Answers the progress reply that has the given number, or returns false when the caller has received a
+    /// later progress reply, the progress reply already has an answer, or the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>, to number: Int) -> Bool {
         guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }
         progress.answer.resume(returning: result)
         return true
     }
 
-    /// Delivers a progress reply to the caller and waits for the answer.
-    ///
-    /// - Parameters:
-    ///   - value: The reply's value.
-    ///   - expectsAnswer: Whether the handler uses the answer.
-    /// - Returns: The answer.
-    /// - Throws: The error of the listener, or ``NotListening``.
+    /// Delivers a progress reply, waits for the answer, and throws the listener's error or ``NotListening``.
     nonisolated(nonsending) func offer(
         _ value: any Sendable,
         expectsAnswer: Bool

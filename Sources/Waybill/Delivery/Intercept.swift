@@ -3,11 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Returns the middlewares that intercept messages now.
-    ///
-    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
-    ///   the bus.
-    /// - Returns: The chain of middlewares, or nil when the bus has none.
+    /// Returns the middlewares that intercept messages now, or nil when the bus has none.
     @inline(__always)
     func chain(on shard: BorrowedShard?) -> MiddlewareChain? {
         self.registry.isPlain.load(ordering: .acquiring) ? nil : self.chainOfAny(on: shard)
@@ -18,13 +14,7 @@ extension BusCore {
         if let snapshot = shard?.currentSnapshot { snapshot.chain } else { self.registry.chain }
     }
 
-    /// Adds a middleware.
-    ///
-    /// - Parameters:
-    ///   - middleware: The middleware.
-    ///   - scope: A table with the pattern of the intercepted URLs; nil for all URLs.
-    ///   - pattern: The text of the registration.
-    /// - Returns: The registration that removes the middleware.
+    /// Adds a middleware; `scope` is a table with the pattern of the intercepted URLs, or nil for all URLs.
     func addMiddleware(
         _ middleware: MiddlewareCode,
         scope: RouteTable<Void>? = nil,
@@ -91,7 +81,6 @@ final class Interception: Sendable {
         self.earlier = earlier
     }
 
-    /// Takes the obligation to settle the message.
     func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
 
     /// Delivers the message through the middlewares to its handler.
@@ -120,14 +109,8 @@ extension Interception {
 
     /// Delivers a message through the remaining middlewares in a new task.
     ///
-    /// The caller of this method resumes when the deadline of the message passes, although the task may still
-    /// run.
-    ///
-    /// - Parameters:
-    ///   - message: The message, with an earlier deadline than the deadline that a timer already watches.
-    ///   - index: The index of the next middleware.
-    /// - Returns: The value of the reply.
-    /// - Throws: The failure of the message.
+    /// `message` must have an earlier deadline than the deadline that a timer already watches. The caller of
+    /// this method resumes when this deadline passes, although the task may still run.
     nonisolated(nonsending) func attempt(
         _ message: Message,
         from index: Int
@@ -220,7 +203,6 @@ extension Interception {
 
         fileprivate func append(_ task: HandlerTask) { self.tasks.withLock { $0.append(task) } }
 
-        /// Waits until all attempts have ended.
         nonisolated(nonsending) func waitForEnd() async {
             while let task = self.tasks.withLock({ $0.popLast() }) { _ = await task.result }
         }

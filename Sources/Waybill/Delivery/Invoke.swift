@@ -4,16 +4,9 @@ internal import WaybillRouting
 extension Handler {
     /// Calls a handler that cannot suspend.
     ///
-    /// Every call of a handler that cannot suspend goes through this function.
-    ///
-    /// The calling thread must run the handler's loop, and no other message of the mailbox may precede this
-    /// message.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - call: Calls the code of the handler. If the code that passes `call` knows the type of the value,
-    ///     `call` can store the value unboxed.
-    /// - Returns: The value of `call`, or the failure.
+    /// Every call of a handler that cannot suspend goes through this function. The calling thread must run
+    /// the handler's loop, and no other message of the mailbox may precede this message. If the code that
+    /// passes `call` knows the type of the value, `call` can store the value unboxed.
     @inline(__always)
     func invoke(_ message: Message, _ call: (Handler, Message) throws -> (any Sendable)?) -> Outcome {
         guard let shard = self.shard else { return self.invokeElsewhere(message, call) }
@@ -54,12 +47,8 @@ extension Handler {
 
     /// Calls the code of a handler that cannot suspend, and stores a value of the expected type unboxed.
     ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - value: Receives the value, if the handler's code has the type `ImmediateBody<Value>`.
-    /// - Returns: The value in a box, if the code has another type or a return URL also receives the value;
-    ///   otherwise nil.
-    /// - Throws: The error of the handler.
+    /// Returns the value in a box if the code has another type or a return URL also receives the value;
+    /// otherwise nil.
     @inlinable
     @inline(__always)
     func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> (any Sendable)? {
@@ -72,7 +61,6 @@ extension Handler {
         return message.hasReturnURL ? answer : nil
     }
 
-    /// Calls the code of a handler that cannot suspend, and returns the value in a box.
     @usableFromInline
     func callBoxed(_ message: Message) throws -> any Sendable {
         guard let code = self.immediate else {
@@ -97,14 +85,9 @@ extension Handler {
         }
     }
 
-    /// Handles a message in the calling task, immediately or when its turn comes.
+    /// Handles a message, which the caller must settle, in the calling task.
     ///
-    /// The caller of this method must settle the message.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - hasWaited: Whether it is already the message's turn in the mailbox.
-    /// - Returns: The outcome of the handler.
+    /// `hasWaited` states whether it is already the message's turn in the mailbox.
     nonisolated(nonsending) func runInTurn(_ message: Message, hasWaited: Bool = false) async -> Outcome {
         if self.isImmediate, !hasWaited {
             return await QueuedTask(message, for: self, takesSlot: self.mailbox.takesSlot).run()

@@ -13,33 +13,24 @@ struct Outcome: Sendable {
     /// The failure, or nil after a reply.
     let failure: RoutingError?
 
-    /// Creates the outcome of a reply.
-    ///
-    /// `value` is nil when the caller already has the value of the reply.
+    /// Creates the outcome of a reply; `value` is nil when the caller already has the value.
     static func replied(_ value: consuming (any Sendable)?) -> Self { Self(box: value, failure: nil) }
 
-    /// Creates the outcome of a failure.
     static func failed(_ error: RoutingError) -> Self { Self(box: nil, failure: error) }
 
-    /// Whether the outcome is a reply.
     var isReply: Bool { self.failure == nil }
 
-    /// The value of the reply in a box, or the failure.
     var result: Result<any Sendable, RoutingError> {
         if let failure { .failure(failure) } else { .success(self.box ?? ()) }
     }
 
-    /// Returns the value in a box.
-    ///
-    /// - Throws: The failure.
+    /// Returns the value in a box, or throws the failure.
     func value() throws(RoutingError) -> any Sendable {
         if let failure { throw failure }
         return self.box ?? ()
     }
 
-    /// Returns the value as the type that the caller needs.
-    ///
-    /// - Throws: The failure, or `typeMismatch`.
+    /// Returns the value as the type that the caller needs, or throws the failure or `typeMismatch`.
     func value<Value: Sendable>(as type: Value.Type, url: String) throws(RoutingError) -> Value {
         if let failure { throw failure }
         let box = self.box ?? ()
@@ -88,13 +79,6 @@ func converted<Value>(_ value: any Sendable, to type: Value.Type) -> Value? {
 ///
 /// `as?` calls the runtime, which takes as long as all other steps of a value's delivery together. A result
 /// of the type `Value?` would cost nearly as much, because a generic function looks that type up.
-///
-/// - Parameters:
-///   - box: The box.
-///   - type: The type of the value.
-///   - convert: Converts the value of the box, which has another type.
-/// - Returns: The value.
-/// - Throws: The error of the closure.
 @inline(__always)
 func unbox<Value: Sendable>(
     _ box: any Sendable,

@@ -6,9 +6,7 @@ extension Mailbox {
     enum Place {
         /// The handler begins within the current call.
         case inPlace
-        /// The message waits in the queue.
-        ///
-        /// `takesSlot` states whether the message counts against the limit of the mailbox.
+        /// The message waits in the queue. `takesSlot` states whether it counts against the mailbox's limit.
         case queue(takesSlot: Bool)
     }
 
@@ -17,11 +15,6 @@ extension Mailbox {
     /// A handler begins at once when the calling thread runs the loop and no other message precedes this
     /// message. In a serial mailbox, the call of this method then begins the turn of a handler that may
     /// suspend, and the caller must call ``endTurn()`` after the turn.
-    ///
-    /// - Parameters:
-    ///   - id: The ID of the message.
-    ///   - isImmediate: Whether the handler of the message cannot suspend.
-    /// - Returns: The decision.
     @inline(__always)
     nonisolated func place(_ id: CorrelationID, isImmediate: Bool) -> Place {
         if self.isClear, isImmediate || !self.isSerial || self.start(id) { return .inPlace }

@@ -30,7 +30,6 @@ struct Request: Sendable {
         self.init(url: message.parameters.url, hops: message.hops, expiry: message.expiry)
     }
 
-    /// Creates a request from the arguments of a caller.
     init(
         url: String,
         parameters: [String: any Sendable],
@@ -46,19 +45,13 @@ struct Request: Sendable {
         self.limit(to: timeout, by: time())
     }
 
-    /// Sets a deadline relative to now.
-    ///
-    /// An earlier deadline stays in effect.
+    /// Sets a deadline relative to now, unless an earlier deadline is in effect.
     mutating func limit(to timeout: Duration?, by time: @autoclosure () -> TimeSource) {
         if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
     }
 
     /// Returns the request with the hop count and the deadline that it inherits from the sending handler's
     /// message.
-    ///
-    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
-    ///   the bus.
-    /// - Returns: The request. Its deadline is not later than the deadline of the handler's message.
     @inline(__always)
     consuming func inheriting(on shard: BorrowedShard?) -> Request {
         if let shard, shard.isCalling {
@@ -108,12 +101,6 @@ struct Request: Sendable {
     }
 
     /// Returns the message for a handler that may reply more than once.
-    ///
-    /// - Parameters:
-    ///   - parameters: The parameters of the URL.
-    ///   - exchange: The exchange with the caller.
-    ///   - hasListener: Whether the caller may listen to progress replies.
-    /// - Returns: The message.
     @inline(__always)
     func message(
         parameters: consuming Parameters,

@@ -5,9 +5,8 @@ internal import WaybillRouting
 enum Target: Sendable {
     /// A handler of this process.
     case handler(Handler)
-    /// The instances of a module, or a single handler with a configured target.
-    ///
-    /// The bus chooses one instance for each message.
+    /// The instances of a module, or a single handler with a configured target. The bus chooses one instance
+    /// for each message.
     case instances(InstanceGroup)
     /// The connector of the URL's scheme, or the cluster that the bus has joined.
     case connector(Handler)
@@ -21,15 +20,7 @@ enum Target: Sendable {
 typealias ResolvedRoute = (target: Target, parameters: Parameters)
 
 extension BusCore {
-    /// Returns the destination of a request.
-    ///
-    /// This is the second step of every message.
-    ///
-    /// - Parameters:
-    ///   - request: The request of the caller.
-    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
-    /// - Returns: The handler or the connector, and the parameters of the message. The target is
-    ///   ``Target/missing(_:)`` when no route and no connector accepts the URL.
+    /// Returns the destination of a request, in the second step of every message.
     @inline(__always)
     func resolve(_ request: borrowing Request, on shard: BorrowedShard?) -> ResolvedRoute {
         guard let shard else { return self.registry.resolve(request.url, request.passed, on: nil) }
@@ -52,9 +43,8 @@ extension BusCore {
 }
 
 extension LoopShard {
-    /// Returns the destination of a request.
-    ///
-    /// Takes a lock only when the routes have changed very recently.
+    /// Returns the destination of a request, and takes a lock only when the routes have changed very
+    /// recently.
     func resolve(_ request: borrowing Request) -> ResolvedRoute {
         guard let snapshot = self.currentSnapshot else {
             return self.registry.resolve(request.url, request.passed, on: self.loop)
@@ -90,15 +80,9 @@ extension RouteSnapshot {
 }
 
 extension RouteTable where Handler == Target {
-    /// Returns the target of a URL: a handler, the chosen instance of a module, a connector, or the reason
-    /// why the URL has no target.
+    /// Returns the target of a URL.
     ///
-    /// - Parameters:
-    ///   - url: The URL.
-    ///   - passed: The values passed with the call, which may select the instance.
-    ///   - loop: The loop of the calling thread; nil when the thread runs no loop of the bus.
-    ///   - connections: The connectors, which receive the URLs without a route.
-    /// - Returns: The target, and the parameters of the URL.
+    /// The values passed with the call (`passed`) may select the instance of a module.
     @inline(__always)
     func resolve(
         _ url: String,
@@ -120,13 +104,9 @@ extension RouteTable where Handler == Target {
         return self.resolveConnector(url, connections, failure: failure)
     }
 
-    /// Returns the connector for a URL that has no route: the connector of the URL's scheme, or the cluster.
+    /// Returns the connector of the scheme, or the cluster, for a URL that has no route.
     ///
-    /// - Parameters:
-    ///   - url: A URL without a route.
-    ///   - connections: The connectors.
-    ///   - failure: The error of the match; nil when no pattern matched.
-    /// - Returns: The connector, or the reason why the URL has no target.
+    /// `failure` is the error of the match; nil when no pattern matched.
     @inline(never)
     private func resolveConnector(
         _ url: String,
@@ -191,7 +171,6 @@ extension Target {
     /// The description of the module's route; nil when the target does not belong to a module.
     var routeDescription: RouteDescription? { self.description?.route }
 
-    /// Sets the description of the registration.
     func describe(as description: Handler.Description) {
         for member in self.members { member.describe(as: description) }
     }
@@ -202,7 +181,6 @@ extension Target {
     /// Whether a message to this target would reach a handler.
     var canBeReached: Bool { self.members.contains(where: \.canBeReached) }
 
-    /// The statistics of the route.
     var statistics: BusStatistics { self.members.reduce(BusStatistics()) { $0 + $1.counters.statistics } }
 
     /// Fails all waiting messages except the exempt ones, and all later messages.
@@ -230,7 +208,6 @@ extension Target {
         }
     }
 
-    /// Whether two targets are the same object.
     static func === (left: Self, right: Self) -> Bool { left.identity == right.identity }
 
     var identity: ObjectIdentifier? {

@@ -96,7 +96,6 @@ extension MessageBus {
         return try await self.value(of: delivery, as: Value.self, url: url)
     }
 
-    /// Routes a call of a service method.
     @inlinable
     nonisolated(nonsending) func callService<Value: Sendable>(
         _ url: String,
@@ -140,13 +139,11 @@ extension MessageBus {
 // The functions behind the methods above. The compiler inlines the methods into the program, which knows the
 // type of the value.
 extension MessageBus {
-    /// Delivers a message that consists of a URL, as far as possible without suspending.
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> (any Sendable)?) -> Delivery {
         self.core.deliverHere(Request(url: url), call)
     }
 
-    /// Delivers a message with arguments, as far as possible without suspending.
     @usableFromInline
     func deliver(
         _ url: String,
@@ -167,7 +164,6 @@ extension MessageBus {
         return self.core.deliverHere(request, call)
     }
 
-    /// Delivers a call of a service method, as far as possible without suspending.
     @usableFromInline
     func deliver(
         _ url: String,
@@ -192,8 +188,6 @@ extension MessageBus {
 
     /// Returns the value of a message that has its outcome, or the whole reply when the caller asks for a
     /// `Reply`.
-    ///
-    /// - Throws: The failure, or `typeMismatch` with the route of the URL.
     func value<Value: Sendable>(
         of result: DeliveryResult,
         as type: Value.Type,
@@ -233,13 +227,6 @@ extension BusCore {
     /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
     /// budget of deliveries. The loop renews the budget at each poll. Each delivery on a loop counts against
     /// the budget.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - access: The operation of a peer; nil for code of this process. The bus checks the operation again
-    ///     if the caller must suspend.
-    ///   - call: Calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
-    /// - Returns: The state of the message.
     @inline(__always)
     func deliverHere(
         _ request: consuming Request,

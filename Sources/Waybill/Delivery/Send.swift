@@ -3,14 +3,10 @@ internal import WaybillRouting
 
 extension BusCore {
     /// Takes a message that no caller awaits through the steps admit, resolve, intercept and place, into the
-    /// mailbox of its handler.
+    /// mailbox of its handler, or returns the reason why no mailbox accepted the message.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - isOwn: Whether the code that calls this method is the sender. The message then inherits the hop
-    ///     count and the deadline from the message that the code handles.
-    ///   - sender: The recipient of the failure when no mailbox accepts the message.
-    /// - Returns: The reason why no mailbox accepted the message, or nil.
+    /// `isOwn` states whether the code that calls this method is the sender. The message then inherits the
+    /// hop count and the deadline from the message that the code handles.
     @discardableResult
     func send(
         _ request: consuming Request,
@@ -40,8 +36,6 @@ extension BusCore {
     ///
     /// When the mailbox has another policy and is full, a caller on the loop of the mailbox yields to the
     /// loop first.
-    ///
-    /// - Throws: The reason why the mailbox did not accept the message.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
         let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
@@ -120,9 +114,7 @@ extension BusCore {
         return error
     }
 
-    /// Waits until the mailbox of a handler has a slot for a message.
-    ///
-    /// - Returns: The reason to stop waiting, or nil when the sender has the slot.
+    /// Waits until the mailbox of a handler has a slot, or returns the reason to stop waiting.
     private nonisolated(nonsending) func waitForSlot(
         _ request: Request,
         _ handler: Handler

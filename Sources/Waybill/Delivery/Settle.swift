@@ -8,7 +8,6 @@ internal import WaybillRouting
 /// ``BusCore/settle(_:as:of:for:at:isInFlight:on:)`` can consume the ticket. If code drops a ticket, the
 /// message has no outcome, and a debug build traps.
 struct MessageTicket: ~Copyable, Sendable {
-    /// The ID of the message.
     let id: CorrelationID
 
     fileprivate init(id: CorrelationID) { self.id = id }
@@ -22,16 +21,13 @@ struct MessageTicket: ~Copyable, Sendable {
 enum Recipient: Sendable {
     /// A caller in this process, which receives the outcome.
     case caller
-    /// A peer in another process.
-    ///
-    /// `awaits` states whether the peer receives the outcome.
+    /// A peer in another process. `awaits` states whether the peer receives the outcome.
     case peer(awaits: Bool)
     /// A publisher, which waits until its subscribers have finished. A failure is logged.
     case publisher
     /// No recipient, because no caller waits for a sent message. A failure makes the message a dead letter.
     case nobody
     /// No recipient, because the message was published to a subscriber that did not accept the message.
-    ///
     /// `isLogged` is false when a single log entry covers all messages of the subscription.
     case subscriber(isLogged: Bool)
 
@@ -65,7 +61,6 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether a failure is written to the log.
     fileprivate var isLogged: Bool {
         switch self {
         case .nobody, .publisher, .peer(awaits: false), .subscriber(isLogged: true): true
@@ -99,10 +94,6 @@ extension Request: SettledContent {
 
 extension BusCore {
     /// Counts a message as sent and assigns its ID.
-    ///
-    /// - Parameter shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of
-    ///   the bus.
-    /// - Returns: The obligation to settle the message.
     @inline(__always)
     func open(on shard: BorrowedShard?) -> MessageTicket {
         guard let shard else {
@@ -115,15 +106,8 @@ extension BusCore {
     /// Settles a message: sends the reply's value to the return URL, reports a dead letter, and counts the
     /// outcome.
     ///
-    /// - Parameters:
-    ///   - ticket: The obligation to settle the message.
-    ///   - outcome: The outcome. A failure must already contain its route, which
-    ///     ``RoutingError/at(_:)-(Handler?)`` adds.
-    ///   - content: The message, or the request when no message was created.
-    ///   - recipient: The recipient of the outcome.
-    ///   - handler: The handler that the message reached; nil when the message reached no handler.
-    ///   - isInFlight: Whether the counters of the handler's route count the message as in flight.
-    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
+    /// A failure must already contain its route, which ``RoutingError/at(_:)-(Handler?)`` adds. `isInFlight`
+    /// states whether the counters of the handler's route count the message as in flight.
     @inline(__always)
     func settle<Content: SettledContent>(
         _ ticket: consuming MessageTicket,
@@ -150,15 +134,6 @@ extension BusCore {
     }
 
     /// Settles a message that fails before a handler begins.
-    ///
-    /// - Parameters:
-    ///   - ticket: The obligation to settle the message.
-    ///   - content: The message, or the request when no message was created.
-    ///   - error: The failure.
-    ///   - handler: The handler that the message was for; nil when the message has no handler.
-    ///   - recipient: The recipient of the outcome.
-    ///   - shard: The bus's state on the calling thread's loop; nil when the thread runs no loop of the bus.
-    /// - Returns: The ID of the message, and the failure.
     @discardableResult
     @inline(never)
     func fail(
