@@ -35,8 +35,6 @@ extension Mailbox {
     }
 
     /// Starts a task that handles a message that no caller awaits.
-    ///
-    /// The message fails when the handler is unregistered.
     private func startTask(of envelope: consuming Envelope) {
         let (core, message, handler) = (envelope.core, envelope.message, envelope.target.handler)
         let interception = envelope.chain.map { chain in

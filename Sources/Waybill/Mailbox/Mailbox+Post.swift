@@ -6,12 +6,7 @@ internal import WaybillRouting
 extension Mailbox {
     /// Enqueues a message that no caller awaits, even if its sender is on the loop.
     ///
-    /// Settles the message if the queue rejects it.
-    ///
-    /// - Parameters:
-    ///   - envelope: The message.
-    ///   - sender: The code that receives the error if the queue rejects the message.
-    /// - Returns: The reason why the queue rejected the message, or nil.
+    /// If the queue rejects the message, settles the message for `sender` and returns the reason.
     @inline(__always)
     @discardableResult
     nonisolated func post(_ envelope: consuming Envelope, for sender: Recipient = .nobody) -> RoutingError? {
@@ -43,19 +38,13 @@ extension Mailbox {
         }
     }
 
-    /// Takes a slot.
-    ///
-    /// Returns false when no slot is free or when other senders wait for a slot.
+    /// Takes a slot, or returns false when no slot is free or when other senders wait for a slot.
     nonisolated func takeSlot() -> Bool { self.withQueue { $0.takeSlot() } }
 
-    /// Waits for a slot.
+    /// Waits for a slot, and returns whether the sender has a slot.
     ///
-    /// - Parameters:
-    ///   - handler: The handler of the message.
-    ///   - time: The clock of the deadline.
-    ///   - deadline: The time at which the sender stops waiting.
-    /// - Returns: Whether the sender has a slot. A sender without a slot must check again whether it was
-    ///   cancelled, whether its deadline has passed, and whether the handler is registered.
+    /// A sender without a slot must check again whether it was cancelled, whether its deadline has passed,
+    /// and whether the handler is registered.
     nonisolated(nonsending) func waitForSlot(
         for handler: Handler,
         by time: TimeSource,

@@ -35,9 +35,7 @@ actor Mailbox: LoopBound {
     /// Without an executor preference the closure would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
 
-    /// The greatest limit that a mailbox can have.
-    ///
-    /// No mailbox can hold more messages in practice.
+    /// The greatest limit, which is more messages than a mailbox can hold in practice.
     private static let largestLimit = 1 << 31
 
     init(
@@ -82,9 +80,8 @@ actor Mailbox: LoopBound {
         }
     }
 
-    /// Performs the action that a change of the queue requires.
-    ///
-    /// - Returns: Whether the queue has accepted the message.
+    /// Performs the action that a change of the queue requires, and returns whether the queue has accepted
+    /// the message.
     @inline(__always)
     nonisolated func act(on effect: consuming MailboxQueue.Effect) -> Bool {
         switch consume effect {
@@ -115,12 +112,6 @@ extension Mailbox {
 
     /// Runs a handler that may suspend in the calling task, after the message has passed through the
     /// middlewares in this task.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - handler: The handler.
-    ///   - hasWaited: Whether it is already the message's turn.
-    /// - Returns: The outcome of the handler.
     func runInTurn(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
         if !hasWaited, let error = await self.waitForTurn(message, handler) { return .failed(error) }
         defer { if !hasWaited { self.endTurn() } }
@@ -135,9 +126,7 @@ extension Mailbox {
         }
     }
 
-    /// Waits in the calling task until it is the message's turn.
-    ///
-    /// - Returns: The reason why the message was rejected, or nil when it is the message's turn.
+    /// Waits until it is the message's turn, or returns the reason why the message was rejected.
     private func waitForTurn(_ message: Message, _ handler: Handler) async -> RoutingError? {
         guard case .queue(let takesSlot) = self.place(message.id, isImmediate: false) else { return nil }
         let url = message.parameters.url
@@ -170,9 +159,7 @@ extension Mailbox {
         }
     }
 
-    /// Enqueues a message and the task that waits for the message's turn.
-    ///
-    /// - Returns: The reason why the queue rejects the task, or nil.
+    /// Enqueues a message and its waiting task, or returns the reason why the queue rejects the task.
     nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
             // Check both flags under the lock. A retired handler and a cancelled caller set their flag before

@@ -108,7 +108,6 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Configures the mailbox of a module.
     func configureMailbox(
         of module: some LoopBound,
         _ configuration: MailboxConfiguration
@@ -130,9 +129,7 @@ extension BusCore {
         }
     }
 
-    /// Returns the mailbox of an actor, for a new handler.
-    ///
-    /// The deinitializer of the handler must call ``leave(_:)`` with the mailbox.
+    /// Returns the mailbox of an actor for a new handler, whose deinitializer must call ``leave(_:)``.
     func mailbox(of actor: any LoopBound) -> Mailbox {
         let eventLoop = actor.checkedEventLoop
         self.watch(eventLoop)
@@ -146,9 +143,7 @@ extension BusCore {
         return mailbox
     }
 
-    /// Counts one more handler that uses a mailbox.
-    ///
-    /// Each call must be balanced by a call of ``leave(_:)``.
+    /// Counts one more handler that uses a mailbox, until the handler calls ``leave(_:)``.
     func rejoin(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
         self.mailboxes.withLock { $0.rejoin(owner) }
@@ -194,9 +189,7 @@ extension BusCore {
     }
 }
 
-/// The mailboxes of a bus.
-///
-/// Each module has one mailbox for all of its handlers.
+/// The mailboxes of a bus: one mailbox for all handlers of a module.
 struct MailboxRegister {
     private var entries: [ObjectIdentifier: Entry] = [:]
 
@@ -209,9 +202,7 @@ struct MailboxRegister {
         var module: (any LoopBound)?
     }
 
-    /// Adds the mailbox of a module that does not have handlers yet.
-    ///
-    /// - Returns: false if the module has handlers.
+    /// Adds the mailbox of a module, or returns false if the module already has handlers.
     mutating func join(_ mailbox: Mailbox, of module: any LoopBound) -> Bool {
         let owner = ObjectIdentifier(module)
         if let entry = self.entries[owner], entry.users > 0 { return false }
@@ -219,9 +210,7 @@ struct MailboxRegister {
         return true
     }
 
-    /// Returns the mailbox of a module and counts one more handler.
-    ///
-    /// Creates the mailbox for the first handler.
+    /// Returns the mailbox of a module, created for the first handler, and counts one more handler.
     mutating func join(_ module: any LoopBound, make: () -> Mailbox) -> Mailbox {
         let owner = ObjectIdentifier(module)
         var entry = self.entries[owner] ?? Entry(mailbox: make())
@@ -230,9 +219,7 @@ struct MailboxRegister {
         return entry.mailbox
     }
 
-    /// Counts one more handler of a module.
-    ///
-    /// The handler shares the code of another handler.
+    /// Counts one more handler of a module that shares the code of another handler.
     mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
 
     /// Counts one handler of a module less.

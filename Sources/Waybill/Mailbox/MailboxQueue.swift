@@ -10,9 +10,7 @@ internal import WaybillRouting
 struct Envelope: ~Copyable, Sendable {
     let message: Message
     let ticket: MessageTicket
-    /// The handler that will receive the message, or the reason why the message has no handler.
-    ///
-    /// A message without a handler still passes through the middlewares of the bus.
+    /// The handler that will receive the message, or the reason why only the bus's middlewares receive it.
     let target: Target
     let core: BusCore
     /// The middlewares to call when it is the message's turn; nil when the bus has none.
@@ -21,12 +19,8 @@ struct Envelope: ~Copyable, Sendable {
     /// chain, and the chain keeps the middleware.
     var chain: MiddlewareChain?
 
-    /// Settles a message that does not reach its handler.
-    ///
-    /// - Parameters:
-    ///   - recipient: The code that receives the error.
-    ///   - reason: A closure that creates the error for the URL of the message.
-    /// - Returns: The error, with the route of the handler.
+    /// Settles a message that does not reach its handler, and returns the error with the route of the
+    /// handler.
     @inline(never)
     @discardableResult
     consuming func reject(
@@ -48,7 +42,6 @@ struct Envelope: ~Copyable, Sendable {
 /// (``Mailbox/takesSlot``), for example when the mailbox suspends senders and the caller of the message is
 /// suspended anyway.
 struct MailboxQueue: ~Copyable, Sendable {
-    /// One message.
     enum Entry: ~Copyable, Sendable {
         case sent(Envelope)
         case awaited(AwaitedMessage)
@@ -77,9 +70,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     private var entries = UniqueDeque<Entry>()
     /// The number of entries that have a slot.
     private var slots = 0
-    /// The number of entries that have an exchange.
-    ///
-    /// The exchange of an entry can end before it is the entry's turn.
+    /// The number of entries that have an exchange, which can end before it is the entry's turn.
     private var exchanges = 0
     /// The message that a serial mailbox is handling.
     private(set) var inProgress: CorrelationID?
@@ -91,7 +82,6 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// The action that the mailbox must perform after a change of the queue.
     enum Effect: ~Copyable {
-        /// No action is required.
         case none
         /// The loop must drain the queue.
         case drain
@@ -109,9 +99,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         self.isSerial = isSerial
     }
 
-    /// The number of messages that wait or are in progress.
-    ///
-    /// A message can be handled immediately while this number is 0.
+    /// The number of messages that wait or are in progress; 0 when a message can be handled immediately.
     var occupancy: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
 
     /// Whether all slots are taken.
@@ -122,9 +110,7 @@ struct MailboxQueue: ~Copyable, Sendable {
             ? self.slots + (self.inProgress == nil ? 0 : 1) > self.limit : self.slots >= self.limit
     }
 
-    /// Enqueues a message that no caller awaits, unless all slots are taken.
-    ///
-    /// If all slots are taken, the envelope stays in the parameter.
+    /// Enqueues a message that no caller awaits, or leaves it in the parameter when all slots are taken.
     mutating func send(_ envelope: inout Envelope?) -> Effect {
         guard let effect = self.makeRoom() else { return .rejected }
         guard let taken = envelope.take() else { return effect }
@@ -133,15 +119,12 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: effect)
     }
 
-    /// Enqueues a message that no caller awaits.
-    ///
-    /// Its sender has already taken a slot.
+    /// Enqueues a message for which the sender has already taken a slot.
     mutating func send(inSlot envelope: consuming Envelope) -> Effect {
         self.entries.append(.sent(envelope))
         return self.drain(after: .none)
     }
 
-    /// Enqueues the task of an awaited message.
     mutating func append(_ task: QueuedTask) -> Effect {
         let awaited = AwaitedMessage(task)
         guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .rejected }
@@ -159,10 +142,9 @@ struct MailboxQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Returns the next message to start.
+    /// Returns the next message to start, or nil when no message can start now.
     ///
-    /// Returns nil when no message can start now. The next change that makes a message ready returns
-    /// ``Effect/drain``.
+    /// The next change that makes a message ready returns ``Effect/drain``.
     mutating func startNext() -> Entry? {
         guard self.inProgress == nil, let entry = self.entries.popFirst() else {
             self.isDraining = false
@@ -179,9 +161,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: .none)
     }
 
-    /// Removes a task that no longer waits.
-    ///
-    /// Returns false when the task is not in the queue.
+    /// Removes a task that no longer waits, or returns false when the task is not in the queue.
     ///
     /// The search proceeds from both ends of the queue, because many tasks are usually removed in the order
     /// of arrival or in the reverse order.
@@ -214,9 +194,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return removed
     }
 
-    /// Makes room for one more message.
-    ///
-    /// - Returns: The action that the mailbox must perform, or nil when the mailbox stays full.
+    /// Makes room for one more message, or returns nil when the mailbox stays full.
     private mutating func makeRoom() -> Effect? { self.isFull ? self.displace() : Effect.none }
 
     @inline(never)
@@ -244,15 +222,13 @@ struct MailboxQueue: ~Copyable, Sendable {
         return .dropped(entry, isDue: false)
     }
 
-    /// Subtracts an entry from the counts of slots and exchanges.
     private mutating func uncount(_ entry: borrowing Entry) {
         if entry.takesSlot { self.slots -= 1 }
         if entry.hasExchange { self.exchanges -= 1 }
     }
 
-    /// Returns an effect that also drains the queue.
-    ///
-    /// Returns the effect unchanged when no message can start or a drain is already scheduled.
+    /// Returns an effect that also drains the queue, or the effect unchanged when no message can start or a
+    /// drain is already scheduled.
     private mutating func drain(after effect: consuming Effect) -> Effect {
         if self.isDraining || self.inProgress != nil || self.entries.isEmpty { return effect }
         self.isDraining = true
@@ -265,37 +241,31 @@ struct MailboxQueue: ~Copyable, Sendable {
 
 // Tasks that wait for a slot.
 extension MailboxQueue {
-    /// Takes a slot for a sender.
+    /// Takes a slot, or returns false when no slot is free or other senders wait for a slot.
     ///
-    /// Returns false while other senders wait for a slot. Otherwise a fast sender could take every slot that
-    /// becomes free.
+    /// Without the second condition, a fast sender could take every slot that becomes free.
     mutating func takeSlot() -> Bool {
         guard self.senders.isEmpty, !self.isFull else { return false }
         self.slots += 1
         return true
     }
 
-    /// Adds a sender that waits for a slot.
-    ///
-    /// - Returns: false if the sender was given a slot immediately and does not wait.
+    /// Adds a sender that waits for a slot, or returns false if the sender was given a slot immediately.
     mutating func addSender(_ sender: LoopContinuation<Bool>, to handler: Handler) -> Bool {
         if self.takeSlot() { return false }
         self.senders.append((sender, handler))
         return true
     }
 
-    /// Gives a free slot to the sender that has waited longest.
-    ///
-    /// Returns nil when the mailbox is full or no sender waits.
+    /// Gives a free slot to the sender that has waited longest, or returns nil when the mailbox is full or no
+    /// sender waits.
     mutating func grantSlot() -> LoopContinuation<Bool>? {
         guard !self.isFull, let sender = self.senders.popFirst() else { return nil }
         self.slots += 1
         return sender.task
     }
 
-    /// Removes a sender that no longer waits.
-    ///
-    /// Returns false when the sender does not wait for a slot.
+    /// Removes a sender that no longer waits, or returns false when the sender does not wait for a slot.
     mutating func removeSender(_ sender: LoopContinuation<Bool>) -> Bool {
         guard let index = self.senders.firstIndex(where: { $0.task === sender }) else { return false }
         self.senders.remove(at: index)
@@ -340,7 +310,6 @@ extension MailboxQueue.Entry {
         }
     }
 
-    /// Whether the entry has an exchange, which can end before it is the entry's turn.
     var hasExchange: Bool {
         switch self {
         case .sent: false

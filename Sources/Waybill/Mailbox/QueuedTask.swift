@@ -18,9 +18,7 @@ actor QueuedTask: SerialExecutor {
     private nonisolated let job: SuspendedJob
     private nonisolated let state: Locked<State>
     private nonisolated let hasBeenCancelled = Atomic<Bool>(false)
-    /// Whether the message is or was in the queue.
-    ///
-    /// The flag is written under the lock of the queue.
+    /// Whether the message is or was in the queue; written under the lock of the queue.
     nonisolated let hasEntered = Atomic<Bool>(false)
 
     private struct State: ~Copyable {
@@ -28,18 +26,9 @@ actor QueuedTask: SerialExecutor {
         var ticket: MessageTicket?
         /// Whether the message is enqueued when the waiting task suspends.
         var entersQueue = false
-        /// The outcome of the message; nil while the message has no outcome.
         var outcome: Outcome?
     }
 
-    /// Creates the queue entry of a message for the mailbox of its handler.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - handler: The handler of the message.
-    ///   - ticket: The obligation to settle the message; nil when other code settles the message.
-    ///   - exchange: The exchange with the message's caller; nil when the caller's own task waits.
-    ///   - takesSlot: Whether the message counts against the mailbox's limit.
     init(
         _ message: consuming Message,
         for handler: Handler,
@@ -57,19 +46,15 @@ actor QueuedTask: SerialExecutor {
 
     nonisolated var url: String { self.message.parameters.url }
 
-    /// Takes the obligation to settle the message.
     nonisolated func takeTicket() -> MessageTicket? { self.state.withLock { $0.ticket.take() } }
 
-    /// Whether the message has its outcome.
-    ///
-    /// While the task waits, this means that the message was rejected.
+    /// Whether the message has its outcome, which is a rejection while the task waits.
     nonisolated var hasOutcome: Bool { self.state.withLock { $0.outcome != nil } }
 
     /// Whether the waiting task was resumed, because it is the message's turn or because the message was
     /// rejected.
     nonisolated var isResumed: Bool { self.job.isResumed }
 
-    /// Whether the waiting task was cancelled.
     nonisolated var isCancelled: Bool { self.hasBeenCancelled.load(ordering: .relaxed) }
 
     /// Resumes the waiting task now, on the mailbox's loop, because it is the message's turn.
@@ -83,9 +68,7 @@ actor QueuedTask: SerialExecutor {
         self.job.resume(.elsewhere)
     }
 
-    /// Removes the message from the queue and rejects it.
-    ///
-    /// Does nothing when the message is not in the queue.
+    /// Removes the message from the queue and rejects it, if the message is in the queue.
     nonisolated func leaveQueue() { self.handler.mailbox.remove(self) }
 
     /// Resumes the cancelled caller if its handler has not begun.
@@ -115,7 +98,6 @@ actor QueuedTask: SerialExecutor {
         self.handler.mailbox.endTurn()
     }
 
-    /// Takes the outcome of the message.
     nonisolated func takeOutcome() -> Outcome {
         guard let outcome = self.state.withLock({ $0.outcome.take() }) else {
             preconditionFailure(
@@ -145,11 +127,7 @@ actor QueuedTask: SerialExecutor {
         return unsafe unsafeBitCast(start, to: (@Sendable (QueuedTask, @escaping Body) -> HandlerTask).self)
     }()
 
-    /// Returns whether the handler of an exchange can begin.
-    ///
-    /// The task that has waited for its turn calls this method.
-    ///
-    /// - Returns: false when the exchange is over.
+    /// Returns whether the handler of an exchange can begin, in the task that has waited for its turn.
     nonisolated func begin(_ exchange: Exchange) -> Bool {
         if self.hasOutcome {
             exchange.finish(self.takeOutcome())
@@ -164,9 +142,7 @@ actor QueuedTask: SerialExecutor {
         return true
     }
 
-    /// Stores the job of the waiting task.
-    ///
-    /// The runtime calls this method when the task suspends.
+    /// Stores the job of the waiting task, which the runtime passes to this method when the task suspends.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let entersQueue = self.state.withLock { state in
