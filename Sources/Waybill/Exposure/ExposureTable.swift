@@ -2,8 +2,6 @@ internal import WaybillRouting
 
 /// The exposed patterns with their operations.
 ///
-/// The type is a value, like a route table.
-///
 /// The table reads URLs with the same scanner and the same conventions as the routes, so that both interpret
 /// each spelling of a URL in the same manner. The table switches off the conventions that make the match of
 /// one pattern depend on other patterns. For example, a route may receive a URL as a fallback. The URL is
@@ -57,8 +55,6 @@ struct ExposureTable: Sendable {
 
     /// Returns the operations that a peer may perform on a URL: the union of the operations of all matching
     /// patterns.
-    ///
-    /// - Throws: `invalidURL`.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
         var operations: ExposedOperations = []
         for table in self.tables {

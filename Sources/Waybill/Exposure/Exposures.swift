@@ -16,14 +16,10 @@ final class Exposures: Sendable {
         var visible: VisibleRoutes?
         /// The patterns that are exposed for subscribing; nil until a peer subscribes.
         var subscribable: [RoutePattern]?
-        /// The latest URL and its operations.
-        ///
-        /// A peer often publishes to a few URLs, so the next URL is often equal.
+        /// The latest URL and its operations, because a peer often publishes to a few URLs.
         var latest: (url: String, operations: ExposedOperations)?
 
-        /// Discards the cached values.
-        ///
-        /// Every change must call this method.
+        /// Discards the cached values; every change must call this method.
         mutating func outdate() {
             self.generation += 1
             self.visible = nil
@@ -59,8 +55,6 @@ final class Exposures: Sendable {
     }
 
     /// Returns the operations that a peer may perform on a URL.
-    ///
-    /// - Throws: `invalidURL`.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
         try self.state.withLock { state throws(RoutingError) in
             if let latest = state.latest, latest.url.hasSameBytes(as: url) { return latest.operations }
@@ -82,12 +76,10 @@ final class Exposures: Sendable {
         return exposed.contains { pattern.mayOverlap(with: $0) }
     }
 
-    /// The current patterns with their operations.
     var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {
         self.state.withLock { $0.table.patterns }
     }
 
-    /// Returns the routes that are currently visible to the audience.
     func visibleRoutes(of core: BusCore) -> VisibleRoutes {
         let routes = core.registry.generation
         let (table, generation, known) = self.state.withLock { ($0.table, $0.generation, $0.visible) }

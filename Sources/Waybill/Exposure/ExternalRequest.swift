@@ -155,7 +155,6 @@ final class ExternalCaller: Sendable {
         self.returnHandler = returnHandler
     }
 
-    /// Returns a copy with the given properties replaced.
     func replacing(work: ExternalWork? = nil, returnID: CorrelationID? = nil) -> ExternalCaller {
         ExternalCaller(
             self.origin,
@@ -166,9 +165,7 @@ final class ExternalCaller: Sendable {
         )
     }
 
-    /// Passes a value to the peer if the return URL leads to the peer.
-    ///
-    /// - Returns: Whether the return URL leads to the peer.
+    /// Passes a value to the peer, or returns false when the return URL does not lead to the peer.
     func take(_ value: any Sendable, at url: String, _ headers: [String: String]) -> Bool {
         guard let returnHandler, let address = try? Address(url), address.hasScheme,
             address.scheme == Self.scheme

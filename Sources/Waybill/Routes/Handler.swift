@@ -23,25 +23,20 @@ final class Handler: Sendable {
     /// The state of the bus on `loop`; nil when this loop does not belong to the bus.
     let shard: BorrowedShard?
 
-    /// Whether the handler is unregistered or its loop has stopped.
-    ///
-    /// A delivery reads this flag without the lock.
+    /// Whether the handler is gone, as a flag that a delivery reads without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
 
-    /// The statistics of the handler's route.
     let counters = RouteCounters()
 
     private struct State {
         /// The exchanges whose callers wait for the handler.
         var waiting: [CorrelationID: Exchange] = [:]
-        /// The registration of the handler: its pattern, or its module's route.
         var description: Description?
         /// The reason why the handler receives no more messages; nil while the handler is registered.
         var reason: (@Sendable (String) -> RoutingError)?
     }
 
-    /// Creates a handler that runs its own code.
     init(_ code: HandlerCode, isConnector: Bool = false, mailbox: Mailbox, core: BusCore) {
         self.code = code
         self.immediate = code.immediate
@@ -52,7 +47,6 @@ final class Handler: Sendable {
         self.shard = core.shard(of: self.loop)
     }
 
-    /// Creates a handler that is a closure and cannot suspend.
     convenience init<Value: Sendable>(
         immediate: @escaping @Sendable (Message) throws -> Value,
         core: BusCore
@@ -60,7 +54,6 @@ final class Handler: Sendable {
         self.init(.immediate(ImmediateBody(immediate)), mailbox: core.homeMailbox, core: core)
     }
 
-    /// Creates a handler that is a closure and may suspend.
     convenience init<Value: Sendable>(
         suspending: @escaping @Sendable (Message) async throws -> Value,
         core: BusCore
@@ -68,12 +61,10 @@ final class Handler: Sendable {
         self.init(boxed: { try await suspending($0) }, replying: Value.self, core: core)
     }
 
-    /// Creates a handler whose code belongs to an actor.
     convenience init(_ code: HandlerCode, of module: some LoopBound, core: BusCore) {
         self.init(code, mailbox: core.mailbox(of: module), core: core)
     }
 
-    /// Creates a handler that is a closure and may suspend, and whose values may have any type.
     convenience init(
         boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         replying replyType: (any Any.Type)? = nil,
@@ -97,18 +88,14 @@ final class Handler: Sendable {
 
     deinit { self.core.leave(self.mailbox) }
 
-    /// Whether the code cannot suspend.
     var isImmediate: Bool { self.immediate != nil }
 
-    /// Sets the description of the handler's registration.
     func describe(as description: Description) { self.state.withLock { $0.description = description } }
 
     /// The description of the registration, which is kept after the handler is unregistered.
     var description: Description? { self.state.withLock { $0.description } }
 
-    /// Adds an exchange that ends when the handler is unregistered.
-    ///
-    /// - Returns: false when the handler is already unregistered.
+    /// Adds an exchange that ends when the handler is unregistered, or returns false when it already is.
     func attach(_ exchange: Exchange) -> Bool {
         self.state.withLock { state in
             guard state.reason == nil else { return false }
@@ -157,7 +144,6 @@ final class Handler: Sendable {
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 
-    /// Returns the reason why the handler receives no more messages.
     @inline(never)
     func reason(_ url: String) -> RoutingError {
         self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
@@ -185,11 +171,9 @@ extension Handler {
         var route: RouteDescription? { if case .route(let description) = self { description } else { nil } }
     }
 
-    /// The pattern of the registration, which is kept after the handler is unregistered.
     var pattern: String? { self.description?.pattern }
 
-    /// The description of the module's route that the handler belongs to; nil when the handler has no such
-    /// route.
+    /// The description of the module's route, or nil when the handler has none.
     var routeDescription: RouteDescription? { self.description?.route }
 
     /// Whether the handler receives publications instead of routed messages.

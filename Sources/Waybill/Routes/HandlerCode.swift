@@ -3,16 +3,11 @@ public import WaybillEventLoop
 /// The code that a handler runs.
 @usableFromInline
 enum HandlerCode: Sendable {
-    /// Code that cannot suspend.
-    ///
-    /// The bus calls the code in place.
+    /// Code that cannot suspend, which the bus calls in place.
     case immediate(any ImmediateCode)
-    /// Code that may suspend.
-    ///
-    /// The code runs in its own task, so that its caller can resume at any time.
+    /// Code that may suspend, which runs in its own task so that its caller can resume at any time.
     case suspending(any SuspendingCode)
 
-    /// The code, if it cannot suspend.
     var immediate: (any ImmediateCode)? { if case .immediate(let code) = self { code } else { nil } }
 
     /// The type of the values that the code returns; nil when the type is not known.
@@ -27,22 +22,17 @@ enum HandlerCode: Sendable {
 /// Code of a handler that cannot suspend, for callers that do not know the type of its value.
 @usableFromInline
 protocol ImmediateCode: AnyObject, Sendable {
-    /// Calls the code and returns its value in a box.
     func callBoxed(_ message: Message) throws -> any Sendable
 
-    /// The type of the value that the code returns; nil when the type is not known.
     var replyType: (any Any.Type)? { get }
 }
 
 /// Code of a handler that may suspend.
 @usableFromInline
 protocol SuspendingCode: AnyObject, Sendable {
-    /// The actor that isolates the code.
-    ///
-    /// This actor must also isolate the task that runs the code.
+    /// The actor that isolates the code, and that must also isolate the task that runs the code.
     var isolation: any LoopBound { get }
 
-    /// The type of the value that the code returns; nil when the type is not known.
     var replyType: (any Any.Type)? { get }
 
     /// Runs the code in the calling task, which is isolated to ``isolation``.

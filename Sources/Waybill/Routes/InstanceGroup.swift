@@ -2,9 +2,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The handlers of one route in the instances of a module.
-///
-/// Each instance is on a different loop.
+/// The handlers of one route in the instances of a module, each on a different loop.
 ///
 /// A group with one handler represents a configured target that adds values to messages.
 final class InstanceGroup: Sendable {
@@ -23,12 +21,6 @@ final class InstanceGroup: Sendable {
     }
 
     /// Returns the member that handles a message, and the parameters of the message.
-    ///
-    /// - Parameters:
-    ///   - parameters: The parameters of the message's URL.
-    ///   - passed: The values passed with the call, which take precedence over the values in the URL.
-    ///   - loop: The loop of the calling thread; nil when the thread runs no loop of the bus.
-    /// - Returns: The member and the parameters.
     @inline(never)
     func resolve(
         _ parameters: Parameters,

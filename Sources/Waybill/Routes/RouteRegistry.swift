@@ -15,7 +15,6 @@ struct Routes: VersionedValue {
 
     var count: Int { self.table.count }
 
-    /// Returns whether and how a URL can be reached.
     func reach(_ url: String) -> Reach { self.table.reach(url, self.connections) }
 }
 
@@ -43,9 +42,7 @@ final class RouteRegistry: Sendable {
         self.routes = Versioned(Routes(table: table))
     }
 
-    /// Changes the routes and the connectors.
-    ///
-    /// Readers see either the whole change or no change.
+    /// Changes the routes and the connectors, so that readers see either the whole change or no change.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout RouteTable<Target>, inout Connections) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -56,12 +53,11 @@ final class RouteRegistry: Sendable {
         }
     }
 
-    /// Calls a closure after each change of the routes or of the exposed patterns, on the thread that made
-    /// the change.
+    /// Calls a closure after each change of the routes or of the exposed patterns, until the result is
+    /// called.
     ///
-    /// The bus may hold locks when it calls the closure, so the closure must not call the bus.
-    ///
-    /// - Returns: A closure that ends the observation.
+    /// The closure runs on the thread that made the change. The bus may hold locks at that time, so the
+    /// closure must not call the bus.
     func observe(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = self.observers.withLock { $0.add(body) }
         return { [weak self] in
@@ -76,9 +72,7 @@ final class RouteRegistry: Sendable {
         for observer in self.observers.withLock({ $0.values }) { observer() }
     }
 
-    /// Changes the middlewares.
-    ///
-    /// Messages that are routed after the change pass through the new middlewares.
+    /// Changes the middlewares for messages that are routed after the change.
     func changeMiddlewares<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {
         self.routes.changeSmallPart { routes in
             let result = body(&routes.middlewares)
@@ -91,9 +85,7 @@ final class RouteRegistry: Sendable {
     /// A number that increases with every change.
     var generation: Int { self.routes.generation.load(ordering: .acquiring) }
 
-    /// The current middlewares that intercept messages.
-    ///
-    /// Any thread may read this property.
+    /// The current middlewares that intercept messages, for readers on any thread.
     var chain: MiddlewareChain? {
         if self.isPlain.load(ordering: .acquiring) { return nil }
         return self.routes.readUnderLock { $0.chain }
@@ -106,15 +98,11 @@ final class RouteRegistry: Sendable {
         }
     }
 
-    /// The current connectors.
     var connections: Connections { self.routes.readUnderLock { $0.connections } }
 
-    /// The cluster that the bus has joined.
     var cluster: (any Cluster)? { self.connections.cluster?.nodes }
 
-    /// Returns the target of a URL according to the current routes and connectors.
-    ///
-    /// Any thread may call this method.
+    /// Returns the target of a URL according to the current routes and connectors, on any thread.
     func resolve(
         _ url: String,
         _ passed: PassedValues?,
@@ -123,21 +111,14 @@ final class RouteRegistry: Sendable {
         self.routes.read { $0.table.resolve(url, passed, on: loop, connections: $0.connections) }
     }
 
-    /// Returns whether and how a URL can be reached.
-    ///
-    /// Any thread may call this method.
+    /// Returns whether and how a URL can be reached, on any thread.
     func reach(_ url: String) -> Reach { self.routes.read { $0.reach(url) } }
 
-    /// Returns the address in a URL.
-    ///
-    /// - Throws: `invalidURL`.
     func address(of url: String) throws(RoutingError) -> Address {
         try self.withTable { table throws(RoutingError) in try table.address(of: url) }
     }
 
-    /// Reads the current table.
-    ///
-    /// Any thread may call this method.
+    /// Reads the current table, on any thread.
     func withTable<Result: Sendable, Failure: Error>(
         _ body: (borrowing RouteTable<Target>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

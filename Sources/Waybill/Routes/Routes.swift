@@ -275,8 +275,6 @@ extension RouteDescription {
     }
 
     /// Returns a copy with the errors that a type declares.
-    ///
-    /// If the type declares no errors, returns the description unchanged.
     func throwing(_ type: any Error.Type) -> Self {
         guard let type = type as? any ModuleError.Type else { return self }
         var description = self
@@ -289,11 +287,7 @@ extension RouteDescription {
     }
 }
 
-/// A type in a description.
-///
-/// Any two values are equal.
-///
-/// Two descriptions are therefore compared only by their texts.
+/// A type in a description, equal to any other type, so that descriptions are compared by their texts.
 struct DescribedType: Sendable, Hashable {
     let type: (any Any.Type)?
 

@@ -39,23 +39,15 @@ extension MessageBus {
 
 /// The handler for URLs that no pattern matches.
 struct UncaughtHandler: Sendable {
-    /// Whether the handler also receives publications without a subscriber.
     let includesPublished: Bool
     let body: @Sendable (Message) -> Void
 }
 
 extension BusCore {
-    /// Calls the uncaught handler for a URL that no pattern matches.
-    ///
-    /// Does nothing when no uncaught handler is set.
+    /// Calls the uncaught handler for a URL that no pattern matches, or returns false when none is set.
     ///
     /// Call this method before the outcome of the message is counted. A bus that is draining then always sees
     /// either the message or the call.
-    ///
-    /// - Parameters:
-    ///   - message: The unmatched message.
-    ///   - isPublished: Whether the message was published and therefore has no return URL.
-    /// - Returns: Whether an uncaught handler is set.
     @discardableResult
     func tellUncaught(_ message: Message, isPublished: Bool = false) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }

@@ -49,7 +49,6 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Returns an error for each route without a handler.
     func routesWithoutHandler() -> [RoutingError] {
         self.registry.withTable { table in
             table.entries.compactMap { route, target -> RoutingError? in
