@@ -15,12 +15,9 @@ public struct Message: Sendable {
     /// The ID that the replies to this message carry.
     public internal(set) var id: CorrelationID
 
-    /// The time at which the caller stops waiting.
     let expiry: Deadline
 
-    /// The properties that only some messages have.
-    ///
-    /// A plain request has no extras, so it allocates no memory for them.
+    /// The properties that only some messages have; nil for a plain request, which needs no memory for them.
     var extras: MessageExtras? { self.attachment.extras }
 
     /// The exchange with the caller, which receives progress replies; nil when the handler cannot send
@@ -98,7 +95,6 @@ public struct Message: Sendable {
 }
 
 extension Message {
-    /// Returns a copy of the message with other extras or another deadline.
     func replacing(extras: MessageExtras? = nil, expiry: Deadline? = nil) -> Message {
         Message(
             id: self.id,
@@ -113,7 +109,6 @@ extension Message {
     /// The number of routed messages that led to this message; 0 for a message that no handler sent.
     package var hops: Int { self.notes.hops }
 
-    /// Whether the message has a deadline.
     var hasDeadline: Bool { self.notes.hasDeadline }
 
     /// The return URL that receives the value of the reply in addition to the caller; nil without a return

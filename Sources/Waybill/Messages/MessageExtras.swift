@@ -61,7 +61,6 @@ final class MessageExtras: Sendable {
         self.work?.endPart()
     }
 
-    /// Returns a copy with the given properties replaced.
     func replacing(
         headers: [String: String]? = nil,
         interception: InterceptionState? = nil,

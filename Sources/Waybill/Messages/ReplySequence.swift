@@ -112,9 +112,7 @@ public struct Replies: AsyncSequence, Sendable {
     }
 }
 
-/// An exchange whose caller asks for the replies one by one.
-///
-/// When the stream is released, the exchange is cancelled.
+/// An exchange whose caller asks for the replies one by one, cancelled when the stream is released.
 final class ReplyStream: Sendable {
     let exchange: Exchange
     /// The task that has received a progress reply and has not asked for the next reply; nil when there is no
@@ -167,9 +165,7 @@ enum ReplyReaders {
     private static let count = Atomic<Int>(0)
     private static let entries = Locked<[UInt: [Entry]]>([:])
 
-    /// Records that the calling task has received a reply and that the handler waits for the task.
-    ///
-    /// - Returns: The task, to be passed to ``leave(_:from:)``.
+    /// Records that the calling task has received a reply, and returns the task for ``leave(_:from:)``.
     static func enter(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
         let task = CurrentTask.id
         self.entries.withLock {
@@ -188,9 +184,8 @@ enum ReplyReaders {
         self.count.subtract(1, ordering: .relaxed)
     }
 
-    /// Returns the context of the handler whose reply the calling task received last.
-    ///
-    /// Returns nil when this context is not nested in the context `outer`.
+    /// Returns the context of the handler whose reply the calling task received last, or nil when this
+    /// context is not nested in the context `outer`.
     @inline(__always)
     static func context(inside outer: DeliveryContext?) -> DeliveryContext? {
         guard self.count.load(ordering: .relaxed) > 0 else { return nil }

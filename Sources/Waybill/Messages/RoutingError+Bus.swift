@@ -3,13 +3,8 @@ public import WaybillRouting
 extension RoutingError {
     /// Returns the error for a value that does not have the type that its reader expects.
     ///
-    /// - Parameters:
-    ///   - url: The URL of the message that contains the value.
-    ///   - wanted: The expected type.
-    ///   - found: The value. The error names the type of the value but does not contain the value.
-    ///   - origin: The beginning of a sentence about the source of the value. The name of the value's type
-    ///     completes the sentence.
-    /// - Returns: The error.
+    /// The error names the type of the value but does not contain the value. The name of the type completes
+    /// the sentence that `origin` begins.
     static func typeMismatch<Value>(
         url: String,
         wanted: Value.Type,
@@ -21,7 +16,6 @@ extension RoutingError {
         return Self(.typeMismatch, url: url, message: message, cause: reason)
     }
 
-    /// Returns the error for a text that is not a valid scheme.
     static func noScheme(_ pattern: String) -> Self {
         Self(
             .invalidPattern,
@@ -35,7 +29,6 @@ extension RoutingError {
         Self(.shutDown, url: url, message: "the bus has been shut down")
     }
 
-    /// Returns the error for a peer that subscribes to a pattern that matches no exposed URL.
     static func notSubscribable(_ pattern: String) -> Self {
         Self(
             .noRoute,
@@ -197,9 +190,7 @@ extension RoutingError {
         return Self(.handlerFailed, url: url, message: message, cause: error)
     }
 
-    /// Returns the error as an error about the message with the given URL.
-    ///
-    /// An error without a URL gets the given URL. Returns nil when the error is about another URL.
+    /// Returns the error with the given URL, or nil when the error is about another URL.
     private func attributed(to url: String) -> Self? {
         if self.url == url { return self }
         guard self.url.isEmpty else { return nil }
@@ -226,9 +217,7 @@ extension RoutingError {
 }
 
 extension Outcome {
-    /// Returns the outcome.
-    ///
-    /// A failure gets the route of the handler.
+    /// Returns the outcome, in which a failure gets the route of the handler.
     func at(_ handler: Handler?) -> Outcome {
         guard let error = self.failure else { return self }
         return .failed(error.at(handler))

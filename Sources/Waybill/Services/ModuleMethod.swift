@@ -62,9 +62,7 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     }
 }
 
-/// The code of a method.
-///
-/// The type of this object contains the return type of the method.
+/// The code of a method, with the method's return type in the object's type.
 ///
 /// The object is created in the program, where the module's type and the return type are known. Generic code
 /// would call the method through four functions that convert its arguments.

@@ -115,9 +115,7 @@ public struct ServiceMethods: Sendable {
         try await self.call(index, arguments, as: Reply.Value.self)
     }
 
-    /// Returns the error that a failed call throws.
-    ///
-    /// This is the provider's error if the provider threw one.
+    /// Returns the error that a failed call throws: the provider's error if the provider threw one.
     @usableFromInline
     @inline(never)
     func error(behind error: RoutingError) -> any Error {

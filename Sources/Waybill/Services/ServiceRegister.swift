@@ -12,13 +12,9 @@ struct ServiceRegister {
     private var entries: [ServiceKey: Entry] = [:]
     private var lastID = 0
 
-    /// Adds a service.
+    /// Adds a service, or replaces an existing service if the conventions allow a replacement.
     ///
-    /// With conventions that allow a replacement, the service replaces an existing service.
-    ///
-    /// - Returns: The ID of the service, and the replaced service, which the caller must release outside of
-    ///   the lock.
-    /// - Throws: `conflict` with the file and line of the existing provider.
+    /// The caller must release the replaced service outside of the lock.
     mutating func add(
         _ offer: ServiceOffer,
         fileID: String,
@@ -42,9 +38,7 @@ struct ServiceRegister {
         return self.entries.removeValue(forKey: key)?.offer
     }
 
-    /// Returns the provider of a service.
-    ///
-    /// An adapter provides its service under every name.
+    /// Returns the provider of a service, where an adapter provides its service under every name.
     func offer(for key: ServiceKey) -> ServiceOffer? {
         if let entry = self.entries[key] { return entry.offer }
         guard key.name != nil, let offer = self.entries[key.named(nil)]?.offer,
@@ -110,11 +104,8 @@ extension ServiceRegister {
     }
 }
 
-/// Makes a copy of an object that makes a service on demand.
-///
-/// The copy also adapts the service.
-///
-/// Returns nil if the object makes another service.
+/// Makes a copy, which also adapts the service, of an object that makes a service on demand, or returns nil
+/// if the object makes another service.
 typealias AdaptMaker = @Sendable (any AdaptableMaker) -> (any Sendable)?
 
 /// The source of a service.
@@ -152,7 +143,6 @@ struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    /// Returns a key for the same protocol with another name.
     func named(_ name: String?) -> Self {
         var key = self
         key.name = name
@@ -194,14 +184,12 @@ extension ServiceOffer.Source {
 struct ServiceWish: Sendable {
     let name: String?
     let timeout: Duration?
-    /// The services that led to this request.
     var chain: [ServiceKey] = []
 }
 
 // The URL of these errors is the name of the service. Otherwise the bus would add the URL of the message
 // whose handler requested the service.
 extension RoutingError {
-    /// Returns the error for a service that no module provides.
     static func noService(
         _ key: some CustomStringConvertible,
         provided: [ServiceKey],
@@ -228,7 +216,6 @@ extension RoutingError {
         )
     }
 
-    /// Returns the error for a service that is not made on demand.
     static func notMadeOnDemand(_ key: ServiceKey) -> Self {
         Self(
             .noHandler,
@@ -237,7 +224,6 @@ extension RoutingError {
         )
     }
 
-    /// Returns the error for adapters that need one another in a circle.
     static func cycle(_ chain: [ServiceKey], _ key: ServiceKey) -> Self {
         let from = chain.firstIndex(of: key) ?? 0
         let names = (chain[from...] + [key]).map { "`\($0)`" }.joined(separator: " from ")

@@ -50,10 +50,7 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         return service
     }
 
-    /// Returns the error for a module that has `@Route` on a method of the service, which already has a
-    /// route.
-    ///
-    /// Returns nil when each method of the module has one route.
+    /// Returns the error for a module whose method has both a route of the service and `@Route`, or nil.
     func conflict(with own: [ModuleRoute<Provider>], named name: String?) -> RoutingError? {
         let url = self.url(named: name)
         let patterns = Set(self.routes(url).map(\.description.pattern))
@@ -69,7 +66,6 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         )
     }
 
-    /// Returns the base URL of a provider with a name.
     func url(named name: String?) -> String {
         name.map { "\(self.url)/\(Address.encode($0))" } ?? self.url
     }
