@@ -68,8 +68,6 @@ public struct Actions: Sendable {
     ///
     /// The target is the first segment, or the scheme. The last segment is the action. If the target is the
     /// only part, the URL names the target's default action.
-    ///
-    /// - Throws: `noHandler`, with the names of the target and the action.
     func find(
         _ address: Address,
         hasValues: Bool,

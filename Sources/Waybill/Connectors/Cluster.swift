@@ -187,10 +187,7 @@ extension BusCore {
 
     /// Publishes a request to the subscribers of other nodes, unless the request came from another node.
     ///
-    /// - Parameters:
-    ///   - request: The request to publish.
-    ///   - address: The address of the request; nil when it is not known yet.
-    /// - Returns: Whether another node has subscribers that may accept the message.
+    /// `address` is nil when it is not known yet.
     @inline(never)
     func publishToNodes(_ request: Request, _ address: Address?) -> Bool {
         guard request.extras?.external?.audience != .nodes, let cluster = self.registry.cluster,

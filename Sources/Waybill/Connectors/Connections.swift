@@ -2,8 +2,6 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The connectors of a bus by scheme.
-///
-/// The type is a value, like a route table.
 struct Connections: Sendable {
     private var connections: [String: Connection] = [:]
     private var lastID = 0
@@ -20,7 +18,6 @@ struct Connections: Sendable {
         }
     }
 
-    /// The schemes that have a connector.
     var schemes: some Sequence<String> { self.connections.keys }
 
     subscript(scheme: String) -> Connection? {
@@ -28,20 +25,16 @@ struct Connections: Sendable {
         self.connections.isEmpty ? nil : self.connections[scheme]
     }
 
-    /// Returns the ID of the next connection.
     mutating func nextID() -> Int {
         self.lastID += 1
         return self.lastID
     }
 
-    /// Adds a connection.
-    ///
-    /// Returns the earlier connection of the same scheme.
+    /// Adds a connection, and returns the earlier connection of the same scheme.
     mutating func add(_ connection: Connection) -> Connection? {
         self.connections.updateValue(connection, forKey: connection.scheme)
     }
 
-    /// Removes connections and returns them.
     mutating func remove(where isMeant: (Connection) -> Bool) -> [Connection] {
         let removed = self.all.filter(isMeant)
         for connection in removed {
@@ -88,9 +81,7 @@ struct Connection: Sendable {
 /// Whether and how a URL can be reached.
 enum Reach: Sendable {
     case target(Target)
-    /// A connector receives the URL.
-    ///
-    /// The caller must call ``Connection/canReach(_:)``, outside of locks.
+    /// A connector receives the URL; the caller must call ``Connection/canReach(_:)``, outside of locks.
     case connection(Connection, Address)
     case unreachable
 

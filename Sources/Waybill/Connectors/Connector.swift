@@ -74,7 +74,6 @@ extension Connector {
 }
 
 extension Handler {
-    /// Creates the handler of a connector's messages.
     convenience init(connector: any Connector, core: BusCore) {
         self.init(
             boxed: { message in

@@ -32,7 +32,6 @@ public struct NativeConnector: Connector {
         case scheme
     }
 
-    /// The source of the actions.
     private enum Source: Sendable {
         case fixed(Actions)
         case modules(ModuleActions)

@@ -34,11 +34,8 @@ extension BusCore {
         return publication.acceptedCount
     }
 
-    /// Finds the subscribers of a request, and publishes the request to other processes of the cluster.
-    ///
-    /// - Returns: The publication to the subscribers of this process; nil when this process has no
-    ///   subscribers.
-    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
+    /// Publishes a request to other nodes, and returns the publication to the subscribers of this process, or
+    /// nil when this process has no subscribers.
     func beginPublishing(
         _ request: consuming Request,
         isExternal: Bool
@@ -83,19 +80,14 @@ extension BusCore {
         return publication.acceptedCount
     }
 
-    /// Returns the subscribers of a URL, and the address of a URL that has no subscribers.
     private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         if let shard = self.currentShard { return try shard.retained.matched(of: url) }
         let matched = try self.topics.matched(of: url)
         return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
     }
 
-    /// Delivers the message to the subscribers, one after the other.
-    ///
-    /// The caller does not suspend for a subscriber.
-    ///
-    /// - Returns: true when the message has been delivered to all subscribers; false when the loop must poll
-    ///   before the next subscriber.
+    /// Delivers the message to the subscribers without suspending, or returns false when the loop must poll
+    /// before the next subscriber.
     func deliver(_ publication: inout Publication) -> Bool {
         let shard = self.currentShard
         let matched = publication.matched
@@ -199,18 +191,14 @@ struct Publication: Sendable {
     /// The index of the next subscriber.
     var next = 0
 
-    /// The number of subscribers that have accepted the message.
     var acceptedCount = 0
 
     /// The exchanges with subscribers that could not be called in place.
     var exchanges: [Exchange] = []
 
-    /// The messages that wait for room in full buffers.
-    ///
-    /// The publisher waits for these messages.
+    /// The messages that wait for room in full buffers, and for which the publisher waits.
     var queued: [QueuedMessage] = []
 
-    /// Whether the message has been delivered to all subscribers.
     var isDelivered: Bool { self.next == self.matched.subscribers.count }
 
     /// Whether the publisher must wait for subscribers.

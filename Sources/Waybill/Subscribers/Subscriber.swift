@@ -4,7 +4,6 @@ internal import WaybillRouting
 
 /// A subscriber: code, or a buffer from which a sequence reads.
 final class Subscriber: Sendable {
-    /// The receiver of the messages.
     enum Receiver: Sendable {
         case handler(Handler)
         case buffer(SubscriptionBuffer)

@@ -9,13 +9,9 @@ struct SubscriptionBufferState {
     let whenFull: MailboxConfiguration.Overflow
 
     private var buffer: Deque<UnreadMessage> = []
-    /// The messages whose publishers wait for room.
-    ///
-    /// This queue is empty unless the buffer is full.
+    /// The messages whose publishers wait for room; empty unless the buffer is full.
     private var publishers: Deque<QueuedMessage> = []
-    /// The readers that wait for a message.
-    ///
-    /// This queue is empty unless the buffer is empty.
+    /// The readers that wait for a message; empty unless the buffer is empty.
     private var readers: Deque<SubscriptionBuffer.Reader> = []
     private var reason: (@Sendable (String) -> RoutingError)?
 
@@ -55,7 +51,6 @@ struct SubscriptionBufferState {
         }
     }
 
-    /// The result of a read.
     enum Reading {
         /// The message that was read, and the message that took its place in the buffer; nil when no
         /// publisher waited.
@@ -71,18 +66,14 @@ struct SubscriptionBufferState {
         return .message(message, queued)
     }
 
-    /// Reads a message.
-    ///
-    /// When the buffer is empty and has not ended, the reader joins the readers that wait for a message.
+    /// Reads a message, or adds the reader to the waiting readers when the buffer is empty and has not ended.
     mutating func read(_ reader: SubscriptionBuffer.Reader) -> Reading {
         let reading = self.takeFirst()
         if case .none = reading { self.readers.append(reader) }
         return reading
     }
 
-    /// Removes a message from the queue of messages whose publishers wait.
-    ///
-    /// Returns false when the message is not in the queue.
+    /// Removes a message whose publisher waits, or returns false when the message is not in the queue.
     mutating func withdraw(_ queued: QueuedMessage) -> Bool {
         guard let index = self.publishers.firstIndex(where: { $0 === queued }) else { return false }
         self.publishers.remove(at: index)

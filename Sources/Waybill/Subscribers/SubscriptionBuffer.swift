@@ -31,17 +31,14 @@ final class SubscriptionBuffer: Sendable {
         self.state = Locked(SubscriptionBufferState(limit: limit, whenFull: whenFull))
     }
 
-    /// Returns whether the buffer accepts messages to a URL that its pattern matches.
     func isFor(_ url: String) -> Bool { self.accepts?(url) ?? true }
 
-    /// Offers a message to the buffer, and returns the decision.
     func offer(_ message: UnreadMessage) -> SubscriptionBufferState.Offer {
         let offer = self.state.withLock { $0.offer(message, to: self) }
         if case .read(let reader) = offer { reader.resume(returning: message) }
         return offer
     }
 
-    /// Removes the next message.
     func take() -> SubscriptionBufferState.Reading {
         self.placed(self.state.withLock { $0.takeFirst() })
     }
@@ -62,9 +59,6 @@ final class SubscriptionBuffer: Sendable {
         return reading
     }
 
-    /// Removes a message from the queue of messages whose publishers wait.
-    ///
-    /// Returns false when the message is not in the queue.
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
     /// Settles a message that will not be read.
@@ -72,15 +66,12 @@ final class SubscriptionBuffer: Sendable {
         self.fail(unread, error, for: .subscriber(isLogged: isLogged))
     }
 
-    /// Settles a message with a failure.
     func fail(_ unread: UnreadMessage, _ error: RoutingError, for recipient: Recipient) {
         let error = error.at(route: self.pattern, module: nil)
         self.core.settle(unread, as: .failed(error), for: recipient)
     }
 
-    /// Ends the buffer, which then rejects all messages.
-    ///
-    /// Messages that have not been read become dead letters.
+    /// Ends the buffer, so that unread messages become dead letters and later messages are rejected.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
         for unread in left.messages {
@@ -118,7 +109,6 @@ extension BusCore {
         }
     }
 
-    /// Settles a message that was in a buffer.
     func settle(
         _ unread: UnreadMessage,
         as outcome: Outcome,
@@ -146,10 +136,8 @@ extension BusCore {
         )
     }
 
-    /// Waits until a message has a place in its buffer.
-    ///
-    /// - Returns: true when the message is in the buffer; false when the deadline passes, the publisher is
-    ///   cancelled, or the buffer ends.
+    /// Waits until a message has a place in its buffer, or returns false when the deadline passes, the
+    /// publisher is cancelled, or the buffer ends.
     nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Bool {
         let message = queued.unread.message
         let url = message.parameters.url
@@ -185,7 +173,6 @@ final class UnreadMessage: Sendable {
         self.ticket = Locked(ticket)
     }
 
-    /// Takes the obligation to settle the message.
     func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
 }
 
@@ -214,9 +201,7 @@ final class QueuedMessage: Sendable {
         self.buffer = buffer
     }
 
-    /// Ends the wait.
-    ///
-    /// The code that removes the message from the queue calls this method, so it is called only once.
+    /// Ends the wait, once, after the caller has removed the message from the queue.
     func end(_ end: End) {
         let publisher = self.state.withLock { state in
             state.end = end

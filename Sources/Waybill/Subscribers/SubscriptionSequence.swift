@@ -54,9 +54,7 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     }
 }
 
-/// The owner of a subscription.
-///
-/// When the owner is released, the subscription ends.
+/// The owner of a subscription, which ends when the owner is released.
 final class SubscriptionReader: Sendable {
     let buffer: SubscriptionBuffer
     let subscription: Registration
@@ -68,7 +66,6 @@ final class SubscriptionReader: Sendable {
 
     deinit { self.subscription.cancel() }
 
-    /// Returns the next message, or nil when the subscription has ended.
     nonisolated(nonsending) func nextMessage() async -> Message? {
         while true {
             await EventLoop.yieldIfDue()
@@ -94,8 +91,7 @@ final class SubscriptionReader: Sendable {
 
     /// Passes a message through the middlewares that intercept it, in the reader's isolation.
     ///
-    /// - Returns: The message that the last middleware passed on; nil when a middleware refused the message
-    ///   or answered the message itself.
+    /// Returns nil when a middleware refused the message or answered the message itself.
     private nonisolated(nonsending) func pass(
         _ unread: UnreadMessage,
         through chain: MiddlewareChain

@@ -2,17 +2,13 @@ internal import WaybillRouting
 
 /// The subscribers by pattern.
 ///
-/// The type is a value, like a route table.
-///
 /// A topic is a pattern with its subscribers. Patterns that differ only in the names of their values have the
 /// same shape, and a table has one route for each shape. The table finds all shapes that match a URL in a
 /// single search, whose cost does not depend on the number of topics. A pattern with optional groups has one
 /// shape for each combination of omitted groups.
 struct TopicIndex: Sendable {
-    /// The tables.
-    ///
-    /// There is one table for all patterns, unless the conventions make the match of a pattern depend on
-    /// other patterns. With these conventions, each pattern has its own table.
+    /// The tables: one for all patterns, or one for each pattern when the conventions make the match of a
+    /// pattern depend on other patterns.
     private var tables: [RouteTable<Int>] = []
     private var shapes = NumberedValues<Shape>()
     private var topics = NumberedValues<Topic>()
@@ -48,13 +44,8 @@ struct TopicIndex: Sendable {
 
     var subscribers: [Subscriber] { self.topics.all.flatMap(\.subscribers) }
 
-    /// Adds a topic that has no subscribers yet.
-    ///
-    /// - Parameters:
-    ///   - pattern: The pattern of the topic.
-    ///   - makeTable: A closure that makes an empty table.
-    /// - Returns: The number of the topic.
-    /// - Throws: `invalidPattern` when there are too many topics.
+    /// Adds a topic without subscribers and returns its number, or throws `invalidPattern` for too many
+    /// topics.
     mutating func insert(
         _ pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
@@ -75,9 +66,7 @@ struct TopicIndex: Sendable {
         return topic
     }
 
-    /// Returns the number of a pattern's shape.
-    ///
-    /// Adds the shape when no other pattern has it.
+    /// Returns the number of a pattern's shape, and adds the shape when no other pattern has it.
     private mutating func shape(
         of pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
@@ -103,12 +92,9 @@ struct TopicIndex: Sendable {
         self.topics[topic].subscribers.append(subscriber)
     }
 
-    /// Removes a subscriber.
+    /// Removes a subscriber, and the topic if the topic has no more subscribers.
     ///
-    /// When the topic has no more subscribers, removes the topic too.
-    ///
-    /// - Returns: The subscriber, and the pattern of the topic if the topic was removed; nil when the
-    ///   subscriber does not exist.
+    /// Returns the pattern of a removed topic, and nil when the subscriber does not exist.
     mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, topic: RoutePattern?)? {
         guard self.topics.has(topic), let index = self.index(of: id, in: topic) else { return nil }
         self.topics[topic].ids.remove(at: index)
@@ -129,9 +115,7 @@ struct TopicIndex: Sendable {
         return self.topics.take(topic).pattern
     }
 
-    /// Returns the index of a subscriber.
-    ///
-    /// The IDs are in ascending order, so a binary search finds the index.
+    /// Returns the index of a subscriber by a binary search, because the IDs are in ascending order.
     private func index(of id: Int, in topic: Int) -> Int? {
         let ids = self.topics[topic].ids
         var (low, high) = (0, ids.count)
@@ -143,8 +127,6 @@ struct TopicIndex: Sendable {
     }
 
     /// Returns the subscribers whose patterns match a URL.
-    ///
-    /// - Throws: `invalidURL`.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         var hits: [Hit] = []
         for table in self.tables {
@@ -164,9 +146,7 @@ struct TopicIndex: Sendable {
         return matched
     }
 
-    /// Removes duplicates: keeps one hit for each topic that several shapes have matched.
-    ///
-    /// The kept hit is the hit with the most literal segments.
+    /// Keeps the hit with the most literal segments for each topic that several shapes have matched.
     private func bestOfEachTopic(_ hits: [Hit]) -> [Hit] {
         guard hits.contains(where: { self.topics[$0.member.topic].shapes.count > 1 }) else { return hits }
         var best: [Int: Int] = [:]
@@ -179,9 +159,7 @@ struct TopicIndex: Sendable {
     }
 }
 
-/// An array of values with a number for each value.
-///
-/// The number of a removed value is used again.
+/// An array of values with a number for each value; the number of a removed value is used again.
 private struct NumberedValues<Value: Sendable>: Sendable {
     private var values: [Value?] = []
     private var free: [Int] = []

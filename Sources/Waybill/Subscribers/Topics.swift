@@ -41,9 +41,7 @@ final class Topics: Sendable {
         }
     }
 
-    /// Removes and returns a subscriber.
-    ///
-    /// Returns nil when the subscriber has been removed already.
+    /// Removes and returns a subscriber, or returns nil when the subscriber has been removed already.
     func unsubscribe(_ subscriber: SubscriberID) -> Subscriber? {
         self.versions.change { content in
             guard let removed = content.table.remove(id: subscriber.id, from: subscriber.topic) else {
@@ -61,9 +59,7 @@ final class Topics: Sendable {
         self.versions.change { $0.table.setDefaultScheme(scheme) }
     }
 
-    /// Removes and returns all subscribers.
-    ///
-    /// No subscriber can be added after this call.
+    /// Removes and returns all subscribers, after which no subscriber can be added.
     func close() -> [Subscriber] {
         self.versions.change { content in
             let subscribers = content.table.subscribers
@@ -78,9 +74,7 @@ final class Topics: Sendable {
         self.versions.readUnderLock { $0.table.subscribers }.compactMap(\.handler)
     }
 
-    /// Returns the subscribers whose patterns currently match a URL.
-    ///
-    /// Any thread may call this method.
+    /// Returns the subscribers whose patterns currently match a URL, on any thread.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         try self.versions.read { content throws(RoutingError) in try content.table.matched(of: url) }
     }
