@@ -7,16 +7,12 @@ internal import WaybillRouting
 /// configuration, or hide that route.
 struct ConfigurationRegister: Sendable {
     private var configurations: [Configured] = []
-    /// The current IDs of routes that a configured route hid and that were later restored, by the IDs of
-    /// their registrations.
-    ///
-    /// These routes were registered in code.
+    /// The current IDs of routes from code that a configured route hid and that were later restored, by the
+    /// IDs of their registrations.
     private var restored: [RouteID: RouteID] = [:]
 
-    /// Whether no configuration has been loaded.
     var isEmpty: Bool { self.configurations.isEmpty }
 
-    /// The routes of all configurations.
     var boundRoutes: [(key: RouteConfiguration.Entry, value: Configured.Bound)] {
         self.configurations.flatMap { Array($0.routes) }
     }
@@ -37,14 +33,7 @@ struct ConfigurationRegister: Sendable {
 }
 
 extension ConfigurationRegister {
-    /// Binds the routes of all configurations, and removes the routes that were bound before.
-    ///
-    /// - Parameters:
-    ///   - table: The routes of the bus.
-    ///   - connections: The connectors of the bus.
-    ///   - core: The core that creates handlers.
-    /// - Returns: The targets that no longer have a route.
-    /// - Throws: `ConfigurationError` for an entry that cannot be bound.
+    /// Binds the routes of all configurations anew, and returns the targets that no longer have a route.
     mutating func bind(
         in table: inout RouteTable<Target>,
         _ connections: Connections,
@@ -88,9 +77,8 @@ extension ConfigurationRegister {
 
     /// Removes the bound routes from a table, and inserts the routes that the bound routes hid.
     ///
-    /// - Returns: The targets of hidden routes that cannot be restored, because code has unregistered or
-    ///   replaced the configured route.
-    /// - Throws: `ConfigurationError` if the table is full.
+    /// Returns the targets of hidden routes that cannot be restored, because code has unregistered or
+    /// replaced the configured route.
     private mutating func takeOut(
         of table: inout RouteTable<Target>
     ) throws(ConfigurationError) -> [Target] {
@@ -174,12 +162,7 @@ extension ConfigurationRegister {
         return [HiddenRoute(id: registered ?? route.id, route: route, target: target)]
     }
 
-    /// Removes a route that was registered in code and is hidden, or was hidden and then restored.
-    ///
-    /// - Parameters:
-    ///   - id: The ID of the route's registration.
-    ///   - table: The routes of the bus.
-    /// - Returns: The target; nil when the route does not exist.
+    /// Removes a route from code, by the ID of its registration, that is hidden or was hidden and restored.
     mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Target>) -> Target? {
         if let present = self.restored.removeValue(forKey: id) { return table.remove(present) }
         for index in self.configurations.indices {

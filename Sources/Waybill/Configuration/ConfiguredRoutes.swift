@@ -18,9 +18,7 @@ extension BusCore {
         }
     }
 
-    /// Changes the configurations, and binds the routes of all configurations.
-    ///
-    /// If an entry is invalid, nothing changes.
+    /// Changes the configurations and binds their routes, or changes nothing when an entry is invalid.
     private func bindConfigurations(
         _ change: (inout ConfigurationRegister) -> Void
     ) throws(ConfigurationError) {
@@ -46,13 +44,7 @@ extension BusCore {
         self.retire(outgoing)
     }
 
-    /// Returns the target of a configured route.
-    ///
-    /// - Parameters:
-    ///   - entry: The route.
-    ///   - found: The target that the entry names; nil when the target does not exist.
-    ///   - old: The earlier binding of the route. The earlier target is kept if it runs the same code.
-    /// - Returns: The target.
+    /// Returns the target of a configured route, and keeps the earlier target if it runs the same code.
     func target(
         of entry: RouteConfiguration.Entry,
         _ found: Targets.Found?,
@@ -146,9 +138,7 @@ struct Targets {
 
     private var actions: [String: [String: Target]] = [:]
 
-    /// Collects the actions of modules.
-    ///
-    /// - Parameter table: The routes that are registered in code.
+    /// Collects the actions of the modules whose routes are registered in code.
     init(in table: RouteTable<Target>) {
         for (_, target) in table.entries {
             guard let description = target.routeDescription, let module = description.module,

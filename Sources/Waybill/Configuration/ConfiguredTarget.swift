@@ -13,9 +13,8 @@ enum ConfiguredTarget: Sendable {
 
     /// The values of a target whose URL a route handles.
     struct Values: Sendable {
-        /// The values in the target's URL, by the names in the target's pattern.
-        ///
-        /// The value of a repeated query item is an array.
+        /// The values in the target's URL, by the names in the target's pattern; arrays for repeated query
+        /// items.
         var fixed: [String: any Sendable] = [:]
         /// The placeholders in the target's URL, for example in `app://catalog/product/:sku`.
         ///
@@ -25,12 +24,9 @@ enum ConfiguredTarget: Sendable {
         var isEmpty: Bool { self.fixed.isEmpty && self.renamed.isEmpty }
     }
 
-    /// Returns the values in the URL of a target.
+    /// Returns the values in the URL of a target, by the names in the target's pattern.
     ///
-    /// - Parameters:
-    ///   - match: The parameters of the target's URL, from the match with the target's pattern.
-    ///   - names: The names of the values in the configured pattern.
-    /// - Returns: The values, by the names in the target's pattern.
+    /// `names` are the names of the values in the configured pattern.
     static func values(in match: Parameters, names: Set<String>) -> Values {
         var values = Values()
         for name in Set(match.path.keys).union(match.address.queryItems.map(\.name)) {

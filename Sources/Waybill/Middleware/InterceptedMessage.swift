@@ -11,14 +11,11 @@ enum ProgressEvent: Sendable {
 
 /// The state of a message that passes through middlewares.
 final class InterceptionState: Sendable {
-    /// The observers of progress replies.
     let observers: [@Sendable (ProgressEvent) -> Void]
 
     private let arrival: ArrivalHeaders
 
-    /// The headers with which a message reached its handler.
-    ///
-    /// The message to the return URL gets the same headers.
+    /// The headers with which a message reached its handler, and which the message to the return URL gets.
     private final class ArrivalHeaders: Sendable {
         let headers = Locked<[String: String]?>(nil)
     }
@@ -48,10 +45,6 @@ final class InterceptionState: Sendable {
 extension Message {
     /// Calls the `prepare` method of each middleware with a sent message, before the message waits in a
     /// mailbox.
-    ///
-    /// - Parameters:
-    ///   - chain: The middlewares.
-    ///   - provenance: Which message caused this message; nil when no code observes the bus.
     mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         self = chain.prepare(self)
         if let provenance {

@@ -1,15 +1,11 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The middlewares of a bus at one moment, outermost first.
-///
-/// A chain has at least one middleware.
+/// The middlewares of a bus at one moment, at least one, outermost first.
 final class MiddlewareChain: Sendable {
     let links: [MiddlewareLink]
 
-    /// Whether the bus has wiretaps.
-    ///
-    /// The bus then records the provenance of messages for the wiretaps.
+    /// Whether the bus has wiretaps, for which it records the provenance of messages.
     let isObserved: Bool
 
     init?(_ links: [MiddlewareLink], isObserved: Bool) {
@@ -55,7 +51,6 @@ final class MiddlewareLink: Sendable {
         self.scope = scope
     }
 
-    /// Returns whether the middleware intercepts a message.
     func intercepts(_ message: Message) -> Bool {
         guard let scope = self.scope else { return true }
         return scope.canRoute(message.parameters.url)
@@ -107,25 +102,20 @@ struct MiddlewareRegistry: Sendable {
     private var entries = Numbered<Entry>()
     private var isClosed = false
 
-    /// Adds a middleware, which runs after the existing middlewares.
-    ///
-    /// - Returns: The ID for ``remove(_:)``; nil when the bus accepts no more middlewares.
+    /// Adds a middleware after the existing middlewares, or returns nil when the bus accepts no more of them.
     mutating func insert(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         self.isClosed ? nil : self.entries.add(Entry(code: middleware, scope: scope))
     }
 
     mutating func remove(_ id: Int) { _ = self.entries.remove(id) }
 
-    /// Sets the default scheme of URLs.
     mutating func setDefaultScheme(_ scheme: String) {
         self.entries.updateAll { $0.scope?.defaultScheme = scheme }
     }
 
-    /// Removes all middlewares.
+    /// Removes all middlewares for good, and returns the observers of the wiretaps.
     ///
-    /// No middleware can be added afterwards.
-    ///
-    /// - Returns: The observers of the wiretaps. Messages in flight may still hold the wiretaps.
+    /// Messages in flight may still hold the wiretaps.
     mutating func close() -> [Observer<MessageTrace.Event>] {
         self.isClosed = true
         return self.entries.takeAll().compactMap { $0.wiretap?.observer }

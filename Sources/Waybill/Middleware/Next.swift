@@ -8,8 +8,6 @@ internal import WaybillRouting
 public struct Next: ~Copyable, Sendable {
     let interception: Interception
     /// The index of the next middleware in the chain.
-    ///
-    /// The handler follows after the last middleware.
     private let index: Int
 
     init(_ interception: Interception, at index: Int) {

@@ -96,7 +96,6 @@ final class ReturnPath: Sendable {
         /// The property becomes nil so that a reply that a caller keeps does not retain the bus.
         var sender: BusCore?
         var waiting = Numbered<Waiter>()
-        /// Whether the bus sends no value when the handler returns.
         var isHeld = false
     }
 
@@ -129,9 +128,8 @@ final class ReturnPath: Sendable {
 
     func hold() { self.state.withLock { $0.isHeld = true } }
 
-    /// Sends a value to the return URL, with the headers of the message that the value answers.
-    ///
-    /// Returns false and does nothing when a value has been sent or declined before.
+    /// Sends a value with the headers of the message that it answers, or returns false when a value has been
+    /// sent or declined before.
     @discardableResult
     func send(_ value: any Sendable, headers: [String: String]) -> Bool {
         let (sender, url, external) = self.state.withLock { ($0.sender.take(), $0.url, $0.external) }

@@ -65,14 +65,7 @@ extension Message {
 }
 
 extension BusCore {
-    /// Returns the return path of a message: its return URL and the outcome of the delivery to this URL.
-    ///
-    /// - Parameters:
-    ///   - parameters: The parameters of the message's URL.
-    ///   - id: The message's ID.
-    ///   - hops: The number of routed messages that led to the message.
-    ///   - extras: The extras of the message, which contain the peer or the store that sent it.
-    /// - Returns: The return path; nil when the message has no return URL.
+    /// Returns the return path of a message, or nil when the message has no return URL.
     @inline(never)
     func returnPath(
         of parameters: borrowing Parameters,
@@ -109,9 +102,7 @@ extension BusCore {
         return path.map { (extras ?? .empty).replacing(returnPath: $0) } ?? extras
     }
 
-    /// Returns a message with its return path, for a message that reaches no handler.
-    ///
-    /// The delivery to a handler also adds the return path.
+    /// Returns a message with its return path, which otherwise only the delivery to a handler adds.
     func addingReturnPath(to message: Message) -> Message {
         guard message.extras?.returnPath == nil else { return message }
         return message.replacing(
@@ -126,11 +117,9 @@ extension BusCore {
 
     /// Returns the return URL in a message's fragment, or nil when the fragment is not a return URL.
     ///
-    /// A return URL without a scheme gets the message's scheme.
-    ///
-    /// A fragment is a return URL if it has a scheme or more than one segment, or if a route matches it. The
-    /// handler can read any other fragment. A return URL may itself have a return URL, so the fragment may be
-    /// percent-encoded several times. For a peer, only exposed routes count.
+    /// A return URL without a scheme gets the message's scheme. A fragment is a return URL if it has a scheme
+    /// or more than one segment, or if a route matches it. For a peer, only exposed routes count. A return
+    /// URL may itself have a return URL, so the fragment may be percent-encoded several times.
     func returnURL(
         in fragment: String,
         scheme: String,
