@@ -7,9 +7,7 @@ internal import WaybillRouting
 enum ArgumentText {
     case one(String)
     case several([String])
-    /// The value is nil or an empty array.
-    ///
-    /// The URL then omits the parameter.
+    /// The value is nil or an empty array, so the URL omits the parameter.
     case absent
     /// The value has no text, so the bus passes the value with the call.
     case none

@@ -102,8 +102,6 @@ struct ArgumentReader {
     }
 
     /// Returns the value, or nil when no parameter has the name.
-    ///
-    /// - Throws: `invalidParameter` with the expected type and the actual value.
     func read<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
         if let passed = self.parameters.passedValue(self.name) { return try self.fit(passed, type) }
         return try self.readText(type)
@@ -164,9 +162,8 @@ extension ArgumentReader {
 }
 
 extension ArgumentReader {
-    /// Returns a passed value as the expected type.
-    ///
-    /// Returns nil when the passed value is nil and the type is not an Optional.
+    /// Returns a passed value as the expected type; nil when the value is nil and the type is not an
+    /// Optional.
     func fit<Value>(_ passed: Any, _ type: Value.Type) throws(RoutingError) -> Value? {
         // Return early for equal types. The casts below can turn nil into `.some(nil)`, and `.some(nil)` into
         // nil.

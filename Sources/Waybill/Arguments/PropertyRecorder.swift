@@ -39,9 +39,7 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { PropertyRecorder() }
 }
 
-/// A container for values without names.
-///
-/// The container drops the values.
+/// A container that drops values without names.
 private struct Dropped: UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let codingPath: [any CodingKey] = []
     private(set) var count = 0

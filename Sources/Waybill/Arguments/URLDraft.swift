@@ -57,7 +57,6 @@ struct URLDraft: Sendable {
         self.hasQuery = self.bytes.contains(UInt8(ascii: "?"))
     }
 
-    /// Adds a parameter that has a text.
     @usableFromInline
     mutating func addText(_ name: String, _ text: String) {
         if self.isURL {
@@ -68,7 +67,6 @@ struct URLDraft: Sendable {
         }
     }
 
-    /// Adds a number in decimal digits.
     @usableFromInline
     mutating func addNumber(_ name: String, _ number: Int) {
         guard self.isURL else { return self.addText(name, number.description) }
@@ -76,7 +74,6 @@ struct URLDraft: Sendable {
         self.bytes.append(decimal: number)
     }
 
-    /// Adds a value of any type.
     @usableFromInline
     mutating func addValue<Parameter: Sendable>(_ name: String, _ value: Parameter, hasDefault: Bool) {
         switch ArgumentText(value) {
@@ -87,14 +84,12 @@ struct URLDraft: Sendable {
         }
     }
 
-    /// Passes a value with the call, without conversion.
-    ///
-    /// Nil is passed like any other value.
+    /// Passes a value with the call, without conversion and even if the value is nil.
     private mutating func pass(_ name: String, _ value: any Sendable) {
         self.rest = .of(self.values, passed: self.parameters.merging([name: value]) { $1 })
     }
 
-    /// Adds a value unless it is nil.
+    /// Adds a value, or passes nil with the call if the handler has a default for a missing value.
     mutating func addOptional<Parameter: Sendable>(_ name: String, _ value: Parameter?, hasDefault: Bool) {
         guard let content = value else {
             if hasDefault { self.pass(name, value) }
@@ -119,9 +114,6 @@ struct URLDraft: Sendable {
     }
 
     /// Returns the URL with all parameters that have a text.
-    ///
-    /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
-    ///   would not extract unchanged from the URL.
     @usableFromInline
     func url() throws(RoutingError) -> String {
         if self.isURL {
@@ -158,7 +150,6 @@ struct URLDraft: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends a number in decimal digits.
     fileprivate mutating func append(decimal number: Int) {
         if number < 0 { self.append(UInt8(ascii: "-")) }
         let start = self.count

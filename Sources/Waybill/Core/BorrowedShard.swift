@@ -6,6 +6,9 @@ internal import WaybillRouting
 /// A counted reference to a shard would be retained and released in each step of a delivery. The counting
 /// takes longer than the step. Only a ``BusCore`` and its handlers create this value, because a core retains
 /// its shards as long as the core exists, and a handler retains its core.
+///
+/// The steps of a delivery receive the shard of the calling thread's loop, or nil when the thread runs no
+/// loop of the bus.
 @safe
 struct BorrowedShard: Sendable {
     private let shard: Unretained<LoopShard>
@@ -44,7 +47,6 @@ struct BorrowedShard: Sendable {
         }
     }
 
-    /// Counts the outcome of a message.
     func count(_ kind: Outcome.Kind) {
         self.with { $0.counters.ended.count(kind) { $0.increment() } }
     }

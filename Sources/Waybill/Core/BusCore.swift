@@ -70,7 +70,6 @@ final class BusCore: Sendable {
         self.watch(shards[0].eventLoop)
     }
 
-    /// The loops of the bus.
     var eventLoops: [EventLoop] { [self.primaryShard.eventLoop] + self.otherShards.map(\.eventLoop) }
 
     /// Throws `shutDown` unless the bus is open.
@@ -105,11 +104,7 @@ extension BusCore {
         for shard in [self.primaryShard] + self.otherShards { shard.forget() }
     }
 
-    /// Registers a hook with a loop.
-    ///
-    /// When the loop stops, the hook retires the handlers of the loop.
-    ///
-    /// Callers that wait for these handlers then fail.
+    /// Registers a hook that retires a loop's handlers and fails their callers when the loop stops.
     func watch(_ eventLoop: EventLoop) {
         let id = ObjectIdentifier(eventLoop)
         self.hooks.withLock { hooks in
@@ -126,9 +121,7 @@ extension BusCore {
         for hook in hooks.values { hook.cancel() }
     }
 
-    /// Retires the handlers of a loop that has stopped.
-    ///
-    /// The handlers stay registered, but receive no more messages.
+    /// Retires the handlers of a stopped loop, which stay registered but receive no more messages.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
         let hidden = self.configured.withLock { $0.hiddenTargets }.flatMap(\.members)

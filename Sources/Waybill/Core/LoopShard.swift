@@ -17,10 +17,7 @@ final class LoopShard: Sendable {
     private let routes: LoopSnapshot<Routes>
     private let topics: Topics
     private let subscribers: LoopSnapshot<Topics.Content>
-    /// The URL that was published last, and its subscribers.
-    ///
-    /// A program often publishes many messages to a few URLs, so the next message often needs the same
-    /// subscribers.
+    /// The URL that was published last, with its subscribers, which the next message often needs again.
     private let latestTopic: LoopLocal<LatestTopic>
     private let isForgetting = Atomic<Bool>(false)
 
@@ -47,7 +44,6 @@ final class LoopShard: Sendable {
         self.latestTopic = LoopLocal(.none, on: eventLoop)
     }
 
-    /// Whether the calling thread runs the shard's loop.
     var isCurrent: Bool { self.heldLoop.isInEventLoop }
 
     func nextID() -> CorrelationID {
@@ -91,9 +87,7 @@ extension LoopShard {
         }
     }
 
-    /// Enters a frame.
-    ///
-    /// - Returns: The outer frame, for ``setFrame(_:)``.
+    /// Enters a frame, and returns the outer frame for ``setFrame(_:)``.
     @inline(__always)
     func enter(_ frame: Frame) -> Frame {
         let outer = Frame(of: self)
@@ -127,10 +121,8 @@ extension LoopShard {
 
 // The snapshots of the routes and the subscribers. Only the loop's thread may use these members.
 extension LoopShard {
-    /// The current routes.
-    ///
-    /// The property is nil when the table has changed so recently that a copy of the table would cost more
-    /// than a lookup under the lock.
+    /// The current routes; nil when the table has changed so recently that a lookup under the lock costs less
+    /// than a copy.
     var currentSnapshot: RouteSnapshot? { self.routes.current }
 
     /// Releases the handlers that have been unregistered, even if no message is ever routed on this loop

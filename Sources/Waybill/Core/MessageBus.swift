@@ -66,9 +66,7 @@ public final class MessageBus: Sendable {
         self.init(eventLoops: group.eventLoops, configuration: configuration)
     }
 
-    /// Creates another handle of a bus, for a module that the bus retains.
-    ///
-    /// This handle does not keep the bus open.
+    /// Creates another handle, which does not keep the bus open, for a module that the bus retains.
     init(sharing core: BusCore) {
         self.core = core
         self.isOwner = false

@@ -23,9 +23,7 @@ struct Numbered<Value: Sendable>: Sendable {
     /// Adds a value with a reserved number.
     mutating func add(_ value: Value, as number: Int) { self.entries.append((number, value)) }
 
-    /// Removes and returns a value.
-    ///
-    /// Returns nil when the value has been removed already.
+    /// Removes and returns a value, or returns nil when the value has been removed already.
     mutating func remove(_ number: Int) -> Value? {
         self.entries.firstIndex { $0.number == number }.map { self.entries.remove(at: $0).value }
     }
@@ -36,7 +34,6 @@ struct Numbered<Value: Sendable>: Sendable {
         return self.values.filter(condition)
     }
 
-    /// Changes every value.
     mutating func updateAll(_ body: (inout Value) -> Void) {
         for index in self.entries.indices { body(&self.entries[index].value) }
     }

@@ -18,12 +18,8 @@ final class Observer<Element: Sendable>: Sendable {
 
     /// Makes an observer with a buffer, and the sequence that reads from the buffer.
     ///
-    /// - Parameters:
-    ///   - limit: The number of elements that the buffer keeps, at least one. The buffer drops the oldest
-    ///     element when it is full.
-    ///   - onEnd: A closure that is called with the ID of the observer when the sequence is released or the
-    ///     observer has finished.
-    /// - Returns: The observer and the sequence.
+    /// A buffer that has `limit` elements, at least one, drops the oldest element. `onEnd` receives the ID of
+    /// the observer when the sequence is released or the observer has finished.
     static func buffered(
         limit: Int,
         onEnd: (@Sendable (ObjectIdentifier) -> Void)? = nil

@@ -36,9 +36,7 @@ final class Versioned<Value: VersionedValue>: Sendable {
 
     init(_ value: Value) { self.state = Locked(State(value: value)) }
 
-    /// Changes the value.
-    ///
-    /// Readers see either the whole change or no change.
+    /// Changes the value, so that readers see either the whole change or no change.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -64,9 +62,7 @@ final class Versioned<Value: VersionedValue>: Sendable {
         return change.result
     }
 
-    /// Reads the current value, without the lock if a copy is worth its cost.
-    ///
-    /// Any thread may call this method.
+    /// Reads the current value on any thread, without the lock if a copy is worth its cost.
     func read<Result: Sendable, Failure: Error>(
         _ body: (borrowing Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -81,10 +77,8 @@ final class Versioned<Value: VersionedValue>: Sendable {
         try self.state.withLock { state throws(Failure) in try body(state.value) }
     }
 
-    /// Returns a snapshot of the current value.
-    ///
-    /// Returns nil when the value has changed so recently that a copy of the value would cost more than a
-    /// read under the lock.
+    /// Returns a snapshot of the current value, or nil when the value has changed so recently that a copy
+    /// would cost more than a read under the lock.
     fileprivate func snapshotIfWorthIt() -> Snapshot<Value>? {
         self.state.withLock { state in
             if let snapshot = state.snapshot { return snapshot }
@@ -100,9 +94,7 @@ final class Versioned<Value: VersionedValue>: Sendable {
 /// A versioned value at one moment.
 final class Snapshot<Value: VersionedValue>: Sendable {
     let generation: Int
-    /// The table of ``value``.
-    ///
-    /// It is a stored property, because a read through ``value`` would retain the table for each message.
+    /// The table of ``value``, stored because a read through ``value`` would retain it for each message.
     let table: Value.Table
     let value: Value
 
@@ -113,9 +105,7 @@ final class Snapshot<Value: VersionedValue>: Sendable {
     }
 }
 
-/// The latest snapshot of a versioned value that a loop has read.
-///
-/// Only the loop's thread may use the members.
+/// The latest snapshot of a versioned value that a loop has read, for the loop's thread only.
 struct LoopSnapshot<Value: VersionedValue>: ~Copyable {
     private let source: Versioned<Value>
     private let latest: LoopLocal<Snapshot<Value>>
@@ -128,10 +118,7 @@ struct LoopSnapshot<Value: VersionedValue>: ~Copyable {
         self.empty = empty
     }
 
-    /// A snapshot of the current value.
-    ///
-    /// The property is nil when the value has changed so recently that a copy of the value would cost more
-    /// than a read under the lock.
+    /// A snapshot of the current value; nil when a read under the lock costs less than a copy of the value.
     @inline(__always)
     var current: Snapshot<Value>? {
         let latest = self.latest.load()

@@ -111,9 +111,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Returns the error for a module that cannot be installed.
-    ///
-    /// If the module is already installed, the message of a conflict mentions the earlier installation.
+    /// Returns the error for a module that cannot be installed, with the place of an earlier installation.
     fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"
@@ -126,9 +124,7 @@ extension BusCore {
     }
 }
 
-/// The modules that were installed in a bus.
-///
-/// A simulation checks the state of these modules.
+/// The modules that were installed in a bus, whose state a simulation checks.
 private final class InstalledModules: Sendable {
     private struct WeakModule {
         weak var module: (any Module)?
@@ -171,7 +167,6 @@ public struct Installation<Module: Waybill.Module>: Sendable {
     /// The registrations of the module's routes, in the order of the routes.
     public let registrations: [Registration]
 
-    /// The registrations of the services that the module provides.
     let services: [Registration]
 
     /// Unregisters all routes and services of the module.
