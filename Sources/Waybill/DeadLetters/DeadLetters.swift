@@ -85,9 +85,7 @@ final class DeadLetterObservers: Sendable {
         var isClosed = false
     }
 
-    /// Whether an observer exists.
-    ///
-    /// When no observer exists, a dead letter costs only this check.
+    /// Whether an observer exists; without an observer, a dead letter costs only this check.
     var isWatched: Bool { self.count.load(ordering: .acquiring) > 0 }
 
     func watch(limit: Int) -> DeadLetters {
@@ -99,9 +97,7 @@ final class DeadLetterObservers: Sendable {
         return DeadLetters(stream: stream, observer: observer)
     }
 
-    /// Calls a closure for each dead letter.
-    ///
-    /// - Returns: A closure that ends the calls.
+    /// Calls a closure for each dead letter, until the result is called.
     func watch(_ body: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
         let observer = Observer(body)
         self.add(observer)
@@ -123,7 +119,6 @@ final class DeadLetterObservers: Sendable {
         for observer in self.state.withLock({ Array($0.observers.values) }) { observer.notify(letter) }
     }
 
-    /// Ends the sequences of all observers.
     func close() {
         let observers = self.state.withLock { state in
             defer { state.observers = [:] }

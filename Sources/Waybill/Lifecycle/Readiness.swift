@@ -123,9 +123,7 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Makes a request, and waits for the answer.
-    ///
-    /// - Returns: The answer, or nil when no answer arrives in time.
+    /// Makes a request, and returns the answer, or nil when no answer arrives in time.
     static func within(_ limit: Duration, _ ask: (FirstAnswer) -> Void) async -> Value? {
         let answer = FirstAnswer()
         ask(answer)

@@ -33,7 +33,6 @@ public struct BusStatistics: Sendable, Equatable {
     /// If messages end while the statistics are read, the number may include these messages.
     public var inFlight: Int { self.sent - self.ended }
 
-    /// The number of messages that have an outcome.
     var ended: Int { self.replied + self.failed + self.expired + self.cancelled + self.deadLettered }
 
     mutating func include(_ counters: borrowing OutcomeCounters) {
@@ -47,7 +46,6 @@ public struct BusStatistics: Sendable, Equatable {
 }
 
 extension BusStatistics: CustomStringConvertible {
-    /// Returns the sum of two statistics, count by count.
     static func + (left: Self, right: Self) -> Self { left.combined(with: right, by: +) }
 
     /// Returns the difference of two statistics, count by count.

@@ -16,11 +16,6 @@ struct OutcomeCounters: ~Copyable, Sendable {
     /// The number of replies to messages that already had an outcome.
     let lateReplies = Atomic<Int>(0)
 
-    /// Counts the outcome of a message.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of the outcome.
-    ///   - increment: A closure that increments the counter of this kind.
     @inline(__always)
     func count(_ kind: Outcome.Kind, _ increment: (borrowing Atomic<Int>) -> Void) {
         switch kind {
@@ -34,15 +29,11 @@ struct OutcomeCounters: ~Copyable, Sendable {
 }
 
 extension Atomic where Value == Int {
-    /// Adds 1.
-    ///
-    /// Only one thread may write the number.
+    /// Adds 1 to a number that only one thread writes.
     @inline(__always)
     borrowing func increment() { self.store(self.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 
-    /// Adds 1.
-    ///
-    /// Any thread may write the number.
+    /// Adds 1 to a number that any thread may write.
     borrowing func incrementShared() { self.add(1, ordering: .sequentiallyConsistent) }
 }
 
@@ -61,15 +52,12 @@ final class Counters: Sendable {
 /// counter, and only the loop writes this counter. Any other message counts from the moment when its handler
 /// has received it.
 struct RouteCounters: ~Copyable, Sendable {
-    /// The number of messages whose handler was called in place and returned.
-    ///
-    /// Only the handler's loop writes this number.
+    /// The number of messages whose handler returned in place; only the handler's loop writes the number.
     private let repliedInPlace = Atomic<Int>(0)
 
     private let inFlight = Atomic<Int>(0)
     private let ended = OutcomeCounters()
 
-    /// Counts a message as in flight.
     func begin() { self.inFlight.incrementShared() }
 
     /// Reverts ``begin()`` for a message that has its outcome already.
@@ -77,10 +65,8 @@ struct RouteCounters: ~Copyable, Sendable {
 
     /// Counts the outcome of a message.
     ///
-    /// - Parameters:
-    ///   - kind: The kind of the outcome.
-    ///   - isInFlight: Whether ``begin()`` has counted the message.
-    ///   - isOnLoop: Whether the calling thread runs the handler's loop.
+    /// `isInFlight` states whether ``begin()`` has counted the message, and `isOnLoop` whether the calling
+    /// thread runs the handler's loop.
     @inline(__always)
     func end(_ kind: Outcome.Kind, isInFlight: Bool, isOnLoop: Bool) {
         if isOnLoop, !isInFlight, case .replied = kind {
@@ -96,7 +82,6 @@ struct RouteCounters: ~Copyable, Sendable {
         if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
-    /// Counts a reply to a message that already had an outcome.
     func countLateReply() { self.ended.lateReplies.incrementShared() }
 
     var statistics: BusStatistics {
@@ -117,7 +102,6 @@ final class Statistics: Sendable {
     let shared = Counters()
 
     private let ids = Atomic<UInt64>(CorrelationID.newBlock())
-    /// The counters of the loops of the bus.
     private let loops: [Counters]
 
     init(of loops: [Counters]) { self.loops = loops }
@@ -141,9 +125,7 @@ final class Statistics: Sendable {
 extension CorrelationID {
     private static let blocks = Atomic<UInt64>(0)
 
-    /// Returns the number before a block of 2^40 numbers.
-    ///
-    /// No other code in this process uses these numbers.
+    /// Returns the number before a block of 2^40 numbers that no other code in this process uses.
     static func newBlock() -> UInt64 {
         Self.blocks.add(1, ordering: .relaxed).newValue << 40
     }

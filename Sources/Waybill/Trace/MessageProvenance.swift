@@ -2,10 +2,8 @@ internal import WaybillRouting
 
 /// The kind of a message, and the message whose handler sent it.
 ///
-/// Only an observed bus records the provenance.
-///
-/// A sent message is delivered after its sender's code has run, so the provenance is recorded when the
-/// message is created.
+/// Only an observed bus records the provenance. A sent message is delivered after its sender's code has run,
+/// so the provenance is recorded when the message is created.
 struct MessageProvenance: Sendable {
     let kind: DeliveryKind
     /// The message whose handler sent this message; nil when no handler sent it.

@@ -78,9 +78,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
         }
     }
 
-    /// The owner of a wiretap.
-    ///
-    /// The wiretap is removed when all sequences and iterators of the trace are released.
+    /// The owner of a wiretap, which ends when all sequences and iterators of the trace are released.
     final class Tap: Sendable {
         let stream: AsyncStream<Event>
         let observer: Observer<Event>
