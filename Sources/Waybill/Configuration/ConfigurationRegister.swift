@@ -162,7 +162,7 @@ extension ConfigurationRegister {
         return [HiddenRoute(id: registered ?? route.id, route: route, target: target)]
     }
 
-    /// Removes a route from code, by the ID of its registration, that is hidden or was hidden and restored.
+    /// Removes a route from code that is hidden or was restored, by the ID of the route's registration.
     mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Target>) -> Target? {
         if let present = self.restored.removeValue(forKey: id) { return table.remove(present) }
         for index in self.configurations.indices {

@@ -85,9 +85,9 @@ extension Handler {
         }
     }
 
-    /// Handles a message, which the caller must settle, in the calling task.
+    /// Handles a message in the calling task, immediately or when its turn comes.
     ///
-    /// `hasWaited` states whether it is already the message's turn in the mailbox.
+    /// The caller must settle the message. `hasWaited` states whether it is already the message's turn.
     nonisolated(nonsending) func runInTurn(_ message: Message, hasWaited: Bool = false) async -> Outcome {
         if self.isImmediate, !hasWaited {
             return await QueuedTask(message, for: self, takesSlot: self.mailbox.takesSlot).run()

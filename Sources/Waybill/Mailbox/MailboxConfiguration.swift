@@ -219,7 +219,7 @@ struct MailboxRegister {
         return entry.mailbox
     }
 
-    /// Counts one more handler of a module that shares the code of another handler.
+    /// Counts one more handler, which shares the code of another handler of its module.
     mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
 
     /// Counts one handler of a module less.
