@@ -148,16 +148,7 @@ struct Targets {
         }
     }
 
-    /// Returns the target of an entry's messages.
-    ///
-    /// - Parameters:
-    ///   - entry: The route of a configuration.
-    ///   - pattern: The pattern of the entry.
-    ///   - destinations: The destinations that were passed with the configuration, by name.
-    ///   - table: The routes that have been bound so far.
-    ///   - connections: The connectors.
-    /// - Returns: The target; nil when it does not exist.
-    /// - Throws: `invalidPattern`, or `invalidURL` for a target that is a URL and cannot be read.
+    /// Returns the target of an entry's messages among the routes bound so far, or nil if it does not exist.
     func find(
         for entry: RouteConfiguration.Entry,
         _ pattern: RoutePattern,

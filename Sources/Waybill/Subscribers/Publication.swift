@@ -5,11 +5,7 @@ internal import WaybillRouting
 extension BusCore {
     /// Delivers a request to all subscribers concurrently, and returns the number of accepting subscribers.
     ///
-    /// - Parameters:
-    ///   - request: The request to publish.
-    ///   - isExternal: Whether a peer publishes the request.
-    /// - Returns: The number of subscribers that accepted the request.
-    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
+    /// Values that a peer passes (`isExternal`) cannot replace values of the path.
     nonisolated(nonsending) func publish(
         _ request: consuming Request,
         isExternal: Bool = false
@@ -111,9 +107,8 @@ extension BusCore {
         return true
     }
 
-    /// Returns the request and the message for the subscribers of a pattern.
-    ///
-    /// Each subscriber receives a copy of this message with a new ID.
+    /// Returns the request and the message for a pattern's subscribers, each of which receives a copy with a
+    /// new ID.
     private func message(of publication: Publication, to pattern: Int) -> (Request, Message) {
         let parameters = publication.matched.parameters[pattern]
         let request =
@@ -122,7 +117,6 @@ extension BusCore {
         return (request, request.message(id: CorrelationID(rawValue: 0), parameters: parameters))
     }
 
-    /// Delivers the message to one subscriber.
     private func deliver(
         _ message: inout Message,
         of request: Request,
