@@ -20,8 +20,7 @@ public import WaybillRouting
 /// loop of the bus takes no lock. If the handler is on the same loop, the message does not switch threads.
 ///
 /// When the last reference to a bus is released, callers that wait for replies fail. To let messages finish
-/// first, call
-/// ``shutDown(drainingUntil:)``.
+/// first, call ``shutDown(drainingUntil:)``.
 public final class MessageBus: Sendable {
     let core: BusCore
 

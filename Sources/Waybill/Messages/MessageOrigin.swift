@@ -1,8 +1,7 @@
 /// The origin of a message: this process, or a peer that reached an exposed URL.
 ///
 /// A handler checks the origin when it treats local and remote callers differently. A middleware checks the
-/// origin to
-/// refuse a peer:
+/// origin to refuse a peer:
 ///
 /// ```swift
 /// guard message.origin.isLocal || message.origin.userID == 0 else {

@@ -108,7 +108,7 @@ extension ServiceRegister {
 /// if the object makes another service.
 typealias AdaptMaker = @Sendable (any AdaptableMaker) -> (any Sendable)?
 
-/// The source of a service.
+/// A service that a module provides, with the source of its objects.
 struct ServiceOffer: Sendable {
     enum Source: Sendable {
         /// A ``ServiceMaker`` for the service's type.
