@@ -54,9 +54,7 @@ public final class EventLoopTaskExecutor: TaskExecutor {
     }
 }
 
-/// A weak reference from a loop to its task executor.
-///
-/// The reference is weak because the task executor has a strong reference to the loop.
+/// A weak reference from a loop to its task executor, which has a strong reference to the loop.
 struct WeakTaskExecutor {
     weak var executor: EventLoopTaskExecutor?
 }

@@ -65,11 +65,10 @@ struct PollBudget {
     /// Sets the number of units until the next refill, for a slice of zero.
     mutating func limit(to units: Int) { self.left = units }
 
-    /// Consumes one unit.
+    /// Consumes one unit, and returns whether a unit was left.
     ///
-    /// - Parameter now: Returns the time in nanoseconds; called only when a grain is used up.
-    /// - Returns: Whether a unit was left. After the first false result, the result is false until the next
-    ///   refill.
+    /// `now` returns the time in nanoseconds, and is called only when a grain is used up. After the first
+    /// false result, the result is false until the next refill.
     @inline(__always)
     mutating func consume(at now: () -> Int64) -> Bool {
         self.left &-= 1

@@ -80,9 +80,7 @@ struct LoopLifecycle: ~Copyable {
     /// Whether the loop has been asked to shut down.
     var isRequested: Bool { self.requested.load(ordering: .relaxed) }
 
-    /// Asks the loop to shut down.
-    ///
-    /// - Returns: Whether this was the first request.
+    /// Requests a shutdown, and returns whether this was the first request.
     func request() -> Bool { !self.requested.exchange(true, ordering: .acquiringAndReleasing) }
 
     /// Whether every handle has been closed.
@@ -113,9 +111,7 @@ struct LoopLifecycle: ~Copyable {
         for ending in endings { ending() }
     }
 
-    /// Registers a closure that ``close()`` runs.
-    ///
-    /// If the loop is closed already, the closure runs at once.
+    /// Registers a closure that ``close()`` runs, or runs the closure at once if the loop is closed already.
     func onClosed(_ body: @escaping @Sendable () -> Void) {
         let isClosed = self.state.withLock { state in
             if state.stage != .closed { state.endings.append(body) }
@@ -124,9 +120,7 @@ struct LoopLifecycle: ~Copyable {
         if isClosed { body() }
     }
 
-    /// Resumes `waiter` when the loop is closed.
-    ///
-    /// If the loop is closed already, the method resumes `waiter` at once.
+    /// Resumes `waiter` when the loop is closed, or at once if the loop is closed already.
     func wait(_ waiter: CheckedContinuation<Void, Never>) {
         let isClosed = self.state.withLock { state in
             if state.stage != .closed { state.waiters.append(waiter) }
@@ -135,9 +129,7 @@ struct LoopLifecycle: ~Copyable {
         if isClosed { waiter.resume() }
     }
 
-    /// Adds a closure that runs when the shutdown begins.
-    ///
-    /// - Returns: The ID of the closure, or nil if the shutdown has begun.
+    /// Adds a shutdown hook and returns its ID, or nil if the shutdown has begun.
     func addHook(_ body: @escaping @Sendable () -> Void) -> UInt64? {
         self.state.withLock { state in
             guard !state.haveHooksRun else { return nil }
@@ -157,9 +149,7 @@ struct LoopLifecycle: ~Copyable {
         _ = consume removed
     }
 
-    /// Removes and returns all closures.
-    ///
-    /// From then on, ``addHook(_:)`` rejects closures.
+    /// Removes and returns all closures; from then on, ``addHook(_:)`` rejects closures.
     func takeHooks() -> [@Sendable () -> Void] {
         self.state.withLock { state in
             state.haveHooksRun = true
@@ -179,9 +169,8 @@ extension LoopCore {
         if self.host == .caller, self.lifecycle.attach() == .attached { self.runToTheEnd() }
     }
 
-    /// Runs the shutdown hooks, fails timers and signal sequences, and closes every handle.
-    ///
-    /// Must be called on the loop's thread.
+    /// Runs the shutdown hooks, fails timers and signal sequences, and closes every handle, on the loop's
+    /// thread.
     private func beginClosing() {
         for hook in self.lifecycle.takeHooks() { hook() }
         guard let handles = unsafe self.state.pointee.handles.take() else { return }

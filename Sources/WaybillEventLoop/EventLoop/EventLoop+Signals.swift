@@ -39,10 +39,6 @@ extension EventLoop {
 
 extension LoopCore {
     /// Creates a subscription and starts to watch for its signals, on the loop's thread.
-    ///
-    /// - Parameter signals: The signals to watch for.
-    /// - Returns: The stream that yields the signals.
-    /// - Throws: ``EventLoopError`` if the loop has shut down, or a signal cannot be caught.
     func subscribe(to signals: Set<Signal>) throws(EventLoopError) -> SignalSequence.Stream {
         guard unsafe self.state.pointee.handles != nil else { throw .shutDown(self.name) }
         let (stream, continuation) = SignalSequence.Stream.makeStream(

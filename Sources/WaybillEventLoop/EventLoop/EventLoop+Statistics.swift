@@ -80,7 +80,6 @@ struct LoopCounters: ~Copyable {
         self.addIdle(from: start, to: now)
     }
 
-    /// Returns the values of all counters.
     func snapshot() -> Snapshot {
         // Read the pops before the pushes. An item is pushed before it is popped, so the difference of the
         // two counts is seldom negative.

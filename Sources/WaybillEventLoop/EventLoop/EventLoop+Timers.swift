@@ -66,11 +66,9 @@ extension LoopCore {
         }
     }
 
-    /// Adds a timer, on the loop's thread.
+    /// Adds a timer, on the loop's thread, and returns its key, or nil if the loop has shut down.
     ///
     /// The libuv timer is not armed here. It is armed once for all changes, when the loop is about to poll.
-    ///
-    /// - Returns: The timer's key, or nil if the loop has shut down.
     func insertTimer(_ payload: TimerPayload, at deadline: Int64) -> TimerHeap<TimerPayload>.Key? {
         guard unsafe self.state.pointee.handles != nil else { return nil }
         let key = unsafe self.state.pointee.timers.insert(payload, at: deadline)
@@ -110,8 +108,6 @@ extension LoopCore {
     }
 
     /// Arms an alarm instead of the libuv timer, for a loop whose time is advanced by hand.
-    ///
-    /// The alarm fires the timers as queued work.
     private func setAlarm(at deadline: Int64?, by time: ManualTime) {
         unsafe self.state.pointee.alarm.take()?.cancel()
         guard let deadline else { return }

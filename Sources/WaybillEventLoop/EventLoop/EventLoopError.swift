@@ -58,12 +58,7 @@ extension EventLoopError {
         Self(.shutDown, message: "the event loop \"\(name)\" has shut down")
     }
 
-    /// Throws an error if a libuv function has failed.
-    ///
-    /// - Parameters:
-    ///   - status: The result of a `uv_` function; a negative value is a failure.
-    ///   - action: The action that was tried, as in "could not <action>".
-    /// - Throws: ``EventLoopError`` with the code `system`.
+    /// Throws an error with the code `system` if `status`, the result of a libuv function, is negative.
     static func check(_ status: Int32, _ action: @autoclosure () -> String) throws(EventLoopError) {
         guard status < 0 else { return }
         // libuv returns a static string for a code that it knows. For an unknown code it allocates a string

@@ -13,9 +13,7 @@ struct PostShutdownQueue: ~Copyable {
 
     private let state = Locked(State())
 
-    /// Appends work.
-    ///
-    /// - Returns: Whether the caller must start a thread that runs the work.
+    /// Appends work, and returns whether the caller must start a thread that runs the work.
     func append(_ list: WorkList) -> Bool {
         self.state.withLock { state in
             state.work.append(list)
@@ -33,10 +31,9 @@ struct PostShutdownQueue: ~Copyable {
         }
     }
 
-    /// Marks the thread as ended if the queue is empty.
+    /// Marks the thread as ended if the queue is empty, and returns whether the thread must end.
     ///
-    /// - Parameter willEnd: Runs under the lock, so that no new thread starts before `willEnd` has returned.
-    /// - Returns: Whether the thread must end.
+    /// `willEnd` runs under the lock, so that no new thread starts before `willEnd` has returned.
     func end(willEnd: () -> Void) -> Bool {
         self.state.withLock { state in
             guard state.work.isEmpty else { return false }

@@ -2,9 +2,7 @@ internal import CLibUV
 internal import Synchronization
 
 extension LoopCore {
-    /// Runs the loop on the calling thread until it has shut down.
-    ///
-    /// The caller must have attached the thread to the lifecycle.
+    /// Runs the loop until it has shut down, on a thread that the caller has attached to the lifecycle.
     func runToTheEnd() {
         let outer = self.enter()
         self.uv.run()
@@ -12,9 +10,7 @@ extension LoopCore {
         self.leave(restoring: outer)
     }
 
-    /// Makes the calling thread the loop's thread.
-    ///
-    /// - Returns: The loop that the thread ran before, for ``leave(restoring:)``.
+    /// Makes the calling thread the loop's thread, and returns the loop that ``leave(restoring:)`` restores.
     @discardableResult
     func enter() -> CurrentLoop.Outer {
         let outer = CurrentLoop.enter(self)
@@ -77,8 +73,6 @@ extension LoopCore {
     }
 
     /// Moves the work that has arrived while the loop was parked to the ready list.
-    ///
-    /// Does nothing if the loop is not parked.
     func unpark(at now: Int64) {
         guard let parkedAt = unsafe self.state.pointee.parkedAt else { return }
         unsafe self.state.pointee.parkedAt = nil
@@ -137,9 +131,7 @@ extension LoopCore {
         }
     }
 
-    /// Polls the inbox without blocking, for the period of the idle policy.
-    ///
-    /// - Returns: Whether the loop must spin again after a poll that does not block.
+    /// Polls the inbox while the idle policy allows; returns whether to spin again after a nonblocking poll.
     private func spinWhileIdle() -> Bool {
         guard self.spin > 0, unsafe self.state.pointee.handles != nil else { return false }
         var idleSince = MonotonicTime.now
@@ -160,9 +152,6 @@ extension LoopCore {
     }
 
     /// The time at which the loop stops spinning.
-    ///
-    /// The time is the end of the idle period after the last work, or the deadline of the next timer if the
-    /// deadline is earlier.
     private var endOfSpin: Int64 {
         unsafe min(self.state.pointee.workedAt + self.spin, self.state.pointee.timers.nextDeadline ?? .max)
     }

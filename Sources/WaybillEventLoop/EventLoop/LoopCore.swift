@@ -45,9 +45,7 @@ final class LoopCore: @unchecked Sendable {
     // thread writes the last group.
     private let beforeInbox = CacheLinePadding()
     let inbox = Inbox()
-    /// Whether a thread other than the simulation's thread has enqueued work.
-    ///
-    /// The value is always false for a loop that is not simulated.
+    /// Whether a thread other than the simulation's thread has enqueued work on a simulated loop.
     let hasForeignWork = Atomic<Bool>(false)
     private let beforeCounters = CacheLinePadding()
     let counters = LoopCounters()
@@ -84,9 +82,7 @@ final class LoopCore: @unchecked Sendable {
         unsafe self.state.deallocate()
     }
 
-    /// The loop, or nil after the last reference to it is dropped.
-    ///
-    /// Only the loop's thread may read this property.
+    /// The loop, or nil after its last reference is dropped; only the loop's thread may read this property.
     var loop: EventLoop? { unsafe self.state.pointee.reference?.loop }
 
     /// Whether the calling thread runs the loop.
@@ -174,9 +170,7 @@ struct LoopState: ~Copyable {
     /// Keeps the loop's memory allocated, so that no other loop can have the same address.
     unowned var memoryOfLoop: EventLoop?
     var polledAt: Int64 = 0
-    /// The time at which work last ran.
-    ///
-    /// A loop that spins while idle measures its idle period from this time.
+    /// The time at which work last ran, from which a loop that spins measures its idle period.
     var workedAt: Int64 = 0
     /// The time at which the loop parked; nil while the loop is awake.
     var parkedAt: Int64?

@@ -68,11 +68,9 @@ enum CurrentLoop {
         static var none: Self { unsafe Self(core: nil) }
     }
 
-    /// Makes a loop the loop of the calling thread.
+    /// Makes a loop the loop of the calling thread, and returns the loop that ``leave(restoring:)`` restores.
     ///
     /// The caller must keep the core alive until the thread has left the loop.
-    ///
-    /// - Returns: The loop that the thread ran before, for ``leave(restoring:)``.
     @discardableResult
     static func enter(_ core: LoopCore) -> Outer {
         let outer = unsafe Outer(core: pthread_getspecific(self.key))

@@ -108,14 +108,10 @@ struct JobWatch {
         self.threshold = threshold
     }
 
-    /// Records a sample.
+    /// Records a sample, and returns a lower bound of the time that the job has run, or nil.
     ///
-    /// - Parameters:
-    ///   - runs: The number of jobs that the loop has started.
-    ///   - isBusy: Whether the loop is running a job.
-    ///   - now: The time in nanoseconds.
-    /// - Returns: A lower bound of the time that the job has run, or nil. The method returns the bound once
-    ///   for each job, at the first sample in which the bound reaches the threshold.
+    /// The method returns the bound once for each job, at the first sample in which the bound reaches the
+    /// threshold. All times are in nanoseconds.
     mutating func sample(runs: UInt, isBusy: Bool, at now: Int64) -> Int64? {
         guard isBusy else {
             self.noticedAt = nil

@@ -11,13 +11,9 @@ final class LoopHandle {
     private let onEvent: () -> Void
     private var onClosed: (() -> Void)?
 
-    /// Allocates a handle and passes it to libuv by `initialise`.
+    /// Allocates a handle of the size of `type`, and passes it to libuv by `initialise`.
     ///
-    /// - Parameters:
-    ///   - type: The libuv type, which determines the size.
-    ///   - onEvent: Runs each time the handle fires.
-    ///   - initialise: Calls the `uv_*_init` function; a negative status frees the handle again.
-    /// - Throws: ``EventLoopError`` with the code `system` if libuv fails.
+    /// If `initialise` returns a negative status, the handle is freed again.
     init(
         _ type: uv_handle_type,
         onEvent: @escaping () -> Void,

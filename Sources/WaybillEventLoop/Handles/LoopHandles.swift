@@ -139,12 +139,11 @@ struct TimerHandle {
         unsafe self.handle.memory.assumingMemoryBound(to: uv_timer_t.self)
     }
 
-    /// Arms the timer to fire once.
+    /// Arms the timer to fire once, `delay` nanoseconds from now.
     ///
     /// libuv counts in whole milliseconds, on a clock that it reads once per iteration of the loop. This
-    /// method rounds the deadline up, because a timer that fires early would have to be armed again.
-    ///
-    /// - Parameter delay: Nanoseconds from now; at zero or less the timer fires in the loop's next iteration.
+    /// method rounds the deadline up, because a timer that fires early would have to be armed again. If the
+    /// delay is zero or less, the timer fires in the loop's next iteration.
     func start(after delay: Int64) {
         let now = uv_hrtime()
         let due = now.addingReportingOverflow(UInt64(max(delay, 0)))

@@ -20,15 +20,10 @@ final class LoopRequest {
     /// Returns the size of a request, rounded up so that the bytes after it are aligned.
     static func size(of type: uv_req_type) -> Int { (uv_req_size(type) + 15) & ~15 }
 
-    /// Starts a request.
+    /// Starts a request by `begin`, and returns the result of `begin`, which is negative on failure.
     ///
-    /// - Parameters:
-    ///   - type: The libuv type, which determines the size.
-    ///   - extra: The number of bytes to allocate after the request. They are freed with the request.
-    ///   - onDone: Runs with libuv's status when the request is done; does not run if the request fails to
-    ///     start.
-    ///   - begin: Passes the memory to libuv.
-    /// - Returns: The result of `begin`; the request has started unless the result is negative.
+    /// `onDone` runs with libuv's status when the request is done, unless the request has failed to start.
+    /// The `extra` bytes after the request are freed with the request.
     static func start(
         _ type: uv_req_type,
         extra: Int = 0,

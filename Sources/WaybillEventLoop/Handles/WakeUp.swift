@@ -104,9 +104,7 @@ struct PollHandle {
     /// Lets the loop end although the handle is started.
     func unreference() { self.handle.unreference() }
 
-    /// Closes the handle.
-    ///
-    /// This method does not close the descriptor, so the caller must close the descriptor.
+    /// Closes the handle; the caller must close the descriptor.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 

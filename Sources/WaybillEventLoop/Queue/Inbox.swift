@@ -2,11 +2,9 @@ internal import Synchronization
 
 /// The lock-free queue through which other threads enqueue work for a loop.
 ///
-/// The queue is one atomic word.
-///
-/// The word is `empty` while the loop is awake and nothing is queued. It is `parked` while the loop sleeps,
-/// and `closed` once the loop has shut down. Otherwise it is the address of the latest item, which links to
-/// the item before it.
+/// The queue is one atomic word. The word is `empty` while the loop is awake and nothing is queued. It is
+/// `parked` while the loop sleeps, and `closed` once the loop has shut down. Otherwise it is the address of
+/// the latest item, which links to the item before it.
 ///
 /// Only the thread whose push replaces `parked` wakes the loop. Each sleep therefore has at most one wake-up,
 /// even if many items arrive.
@@ -34,14 +32,11 @@ struct Inbox: ~Copyable {
     /// Whether an item is queued; only the loop's thread may ask, while the loop is awake.
     var hasWork: Bool { self.word.load(ordering: .relaxed) > Self.closed }
 
-    /// Enqueues an item, from any thread.
+    /// Enqueues an item, from any thread, and returns the next action of the caller.
     ///
-    /// - Parameters:
-    ///   - item: The item; the loop owns its memory from here on, unless the result is `closed`.
-    ///   - willWake: Runs before the item is in the queue, if the item may have to wake the loop. The closure
-    ///     can retain the objects that the wake-up needs. The loop may run the item at once and release these
-    ///     objects.
-    /// - Returns: The next action of the caller.
+    /// The loop owns the memory of the item from here on, unless the result is `closed`. If the item may have
+    /// to wake the loop, `willWake` runs before the item is in the queue. `willWake` can retain the objects
+    /// that the wake-up needs. The loop may run the item at once and release these objects.
     func push(_ item: WorkItem, willWake: () -> Void) -> Push {
         let address = unsafe UInt(bitPattern: item.address)
         self.pushes.wrappingAdd(1, ordering: .relaxed)
@@ -75,9 +70,7 @@ struct Inbox: ~Copyable {
         Self.list(from: self.word.exchange(Self.empty, ordering: .acquiring))
     }
 
-    /// Parks the loop if the queue is empty.
-    ///
-    /// - Returns: Whether the loop may block; the next push then wakes the loop.
+    /// Parks the loop if the queue is empty, and returns whether the loop may block until the next push.
     func park() -> Bool {
         self.word.compareExchange(expected: Self.empty, desired: Self.parked, ordering: .relaxed).exchanged
     }
@@ -88,8 +81,6 @@ struct Inbox: ~Copyable {
     }
 
     /// Returns the items of the chain from the oldest to the latest.
-    ///
-    /// The chain itself starts with the latest item.
     private static func list(from word: UInt) -> WorkList {
         var list = WorkList()
         var address = word

@@ -56,7 +56,6 @@ struct WorkItem {
         }
     }
 
-    /// The kind of the item.
     var kind: Kind {
         let word = unsafe self.address.load(fromByteOffset: Self.linkOffset + 8, as: UInt.self)
         // Only the initialisers write the word, and only raw values of the enumeration.
@@ -96,7 +95,6 @@ struct WorkList {
         self.tail = address
     }
 
-    /// Inserts an item at the front.
     mutating func prepend(_ item: WorkItem) {
         let address = unsafe UInt(bitPattern: item.address)
         item.next = self.head

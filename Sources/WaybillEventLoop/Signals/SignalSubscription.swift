@@ -7,12 +7,8 @@ struct SignalSubscription {
 
     /// Creates a subscription and starts to watch for its signals, on the loop's thread.
     ///
-    /// - Parameters:
-    ///   - signals: The signals to watch for.
-    ///   - loop: The loop that watches.
-    ///   - continuation: The continuation that yields the signals.
-    ///   - closing: Closes a handle, and makes the loop wait until the handle is closed.
-    /// - Throws: ``EventLoopError`` if a signal cannot be caught. In that case no signal is watched.
+    /// If a signal cannot be caught, no signal is watched. `closing` closes a handle, and makes the loop wait
+    /// until the handle is closed.
     init(
         _ signals: Set<Signal>,
         on loop: UVLoop,
@@ -34,11 +30,7 @@ struct SignalSubscription {
         self.continuation = continuation
     }
 
-    /// Stops watching.
-    ///
-    /// - Parameters:
-    ///   - error: The error that ends the sequence; nil for a normal end.
-    ///   - closing: Closes a handle, and makes the loop wait until the handle is closed.
+    /// Stops watching, and ends the sequence with an error, or normally if `error` is nil.
     func end(throwing error: EventLoopError?, closing: (SignalHandle) -> Void) {
         for handle in self.handles { closing(handle) }
         self.continuation.finish(throwing: error)
@@ -56,10 +48,7 @@ struct SignalHandle {
         }
     }
 
-    /// Starts to watch for a signal.
-    ///
-    /// - Parameter signal: The signal to watch for.
-    /// - Throws: ``EventLoopError`` if the signal cannot be caught.
+    /// Starts to watch for a signal, or throws an error if the signal cannot be caught.
     func start(_ signal: Signal) throws(EventLoopError) {
         let status = ProcessExit.unlessBegun {
             unsafe uv_signal_start(

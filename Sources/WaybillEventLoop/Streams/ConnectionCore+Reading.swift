@@ -16,9 +16,7 @@ extension ConnectionCore {
         case failed(Int32)
     }
 
-    /// Returns the outcome of a read that does not have to wait, or nil.
-    ///
-    /// Must be called on the loop's thread.
+    /// Returns, on the loop's thread, the outcome of a read that does not have to wait, or nil.
     func readAtOnce() -> ReadOutcome? {
         guard self.state.answersAtOnce else { return nil }
         switch self.state.read(self.peer) {
@@ -62,9 +60,7 @@ extension ConnectionCore {
         }
     }
 
-    /// Receives once.
-    ///
-    /// - Returns: The outcome for the reader; nil if no bytes were available.
+    /// Receives once, and returns the outcome for the reader, or nil if no bytes were available.
     private func pull() -> ReadOutcome? {
         switch self.receive() {
         case .bytes(let bytes, let more):
@@ -118,9 +114,7 @@ extension ConnectionCore {
         return count == UV_EAGAIN.rawValue ? .nothing : .failed(Int32(count))
     }
 
-    /// Receives bytes with one system call.
-    ///
-    /// - Returns: The number of bytes; zero at the end of the stream, or a negated `errno` on failure.
+    /// Returns the number of received bytes, zero at the end of the stream, or a negated `errno` on failure.
     private func receive(into memory: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = unsafe recv(self.descriptor, memory.baseAddress, memory.count, 0)

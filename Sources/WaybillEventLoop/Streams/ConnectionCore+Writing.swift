@@ -16,9 +16,7 @@ extension ConnectionCore {
     /// When libuv has sent this copy, the connection sends the other bytes from the queue's buffers again.
     private static var blockedBytes: Int { 16 * 1024 }
 
-    /// Writes one buffer.
-    ///
-    /// Must be called on the loop's thread.
+    /// Writes one buffer, on the loop's thread.
     func write(_ bytes: [UInt8]) -> WriteOutcome {
         switch self.state.write(bytes.count, self.peer) {
         case .fail(let failure): return .failed(failure)
@@ -36,9 +34,7 @@ extension ConnectionCore {
         return self.writeOutcome
     }
 
-    /// Writes several buffers, in as few system calls as possible.
-    ///
-    /// Must be called on the loop's thread.
+    /// Writes several buffers in as few system calls as possible, on the loop's thread.
     func write(_ buffers: [[UInt8]]) -> WriteOutcome {
         let count = buffers.reduce(0) { $0 + $1.count }
         let write = self.state.write(count, self.peer)

@@ -30,11 +30,7 @@ struct ConnectionState {
     private var failure: StreamError?
     private let highWaterMark: Int
 
-    /// Creates the state of a connection.
-    ///
-    /// - Parameters:
-    ///   - isConnected: Whether the socket is connected already.
-    ///   - highWaterMark: The most bytes that may be queued before writers must wait.
+    /// Creates the state of a connection; writers wait while more than `highWaterMark` bytes are queued.
     init(isConnected: Bool, highWaterMark: Int) {
         self.phase = isConnected ? .open : .connecting
         // A client's first bytes have often arrived before its connection is accepted.
@@ -58,10 +54,7 @@ extension ConnectionState {
     /// Whether a call to read will probably return without waiting.
     var answersAtOnce: Bool { self.pull.isReady || self.hasPeerFinished || self.failure != nil }
 
-    /// Starts a read for a task.
-    ///
-    /// - Parameter address: The address for the error of a second reader.
-    /// - Returns: The action.
+    /// Starts a read for a task; `address` is for the error of a second reader.
     mutating func read(_ address: @autoclosure () -> StreamAddress) -> Read {
         if let failure = self.failure { return .fail(failure) }
         if self.hasPeerFinished { return .end }
@@ -77,9 +70,7 @@ extension ConnectionState {
     /// Records that the socket has become readable, and returns the action.
     mutating func becameReadable() -> PullState.Event { self.pull.becameReady() }
 
-    /// Records that bytes were received.
-    ///
-    /// `more` is true if the bytes filled the buffer, so that more bytes are probably available.
+    /// Records received bytes; `more` is true if the bytes filled the buffer, so that more bytes may follow.
     mutating func received(more: Bool) { self.pull.took(more: more) }
 
     /// Records that no bytes were available.
@@ -129,12 +120,7 @@ extension ConnectionState {
     /// Whether writers must wait.
     var isFull: Bool { self.pendingBytes > self.highWaterMark }
 
-    /// Starts a write for a task.
-    ///
-    /// - Parameters:
-    ///   - count: The number of bytes.
-    ///   - address: The address for an error.
-    /// - Returns: The action.
+    /// Starts a write of `count` bytes for a task.
     mutating func write(_ count: Int, _ address: @autoclosure () -> StreamAddress) -> Write {
         if let failure = self.writeFailure { return .fail(failure) }
         guard case .open = self.writing else { return .fail(.closed(address())) }
@@ -155,9 +141,7 @@ extension ConnectionState {
         self.pendingBytes -= min(count, self.pendingBytes)
     }
 
-    /// Records that no more bytes can be sent.
-    ///
-    /// Reading continues.
+    /// Records that no more bytes can be sent; reading continues.
     mutating func writeFailed(_ failure: StreamError) {
         self.writing = .failed(failure)
         self.pendingBytes = 0
@@ -201,10 +185,7 @@ extension ConnectionState {
         case nothing
     }
 
-    /// Starts to close the connection from this side.
-    ///
-    /// - Parameter failure: The error of all later calls.
-    /// - Returns: The action.
+    /// Starts to close the connection from this side; `failure` is the error of all later calls.
     mutating func close(_ failure: StreamError) -> Close {
         switch self.phase {
         case .connecting: return .now
@@ -217,9 +198,7 @@ extension ConnectionState {
         }
     }
 
-    /// Records that the connection has ended.
-    ///
-    /// - Returns: Whether the connection had not ended before.
+    /// Records that the connection has ended, and returns whether it had not ended before.
     mutating func end(_ failure: StreamError) -> Bool {
         guard self.phase != .closed else { return false }
         self.phase = .closed

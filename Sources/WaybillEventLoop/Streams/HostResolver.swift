@@ -25,13 +25,6 @@ final class HostResolver: LoopStream, @unchecked Sendable {
     }
 
     /// Resolves an address to one or more socket addresses, in the order to try them.
-    ///
-    /// - Parameters:
-    ///   - address: The address that the user wrote.
-    ///   - loop: The loop to wait on.
-    ///   - deadline: The latest time at which the resolution may end.
-    /// - Returns: The socket addresses; at least one.
-    /// - Throws: ``StreamError`` if no address is found, or none is found before the deadline.
     static nonisolated(nonsending) func resolve(
         _ address: StreamAddress,
         on loop: LoopCore,

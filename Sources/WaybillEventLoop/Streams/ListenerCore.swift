@@ -57,9 +57,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         self.options = options
     }
 
-    /// Opens the listener, or closes the socket if the loop has shut down.
-    ///
-    /// Must be called on the loop's thread.
+    /// Opens the listener, on the loop's thread, or closes the socket on failure.
     func open() throws(StreamError) {
         do throws(StreamError) {
             guard self.loop.admitsStreams else { throw .shutDown(self.loop, self.address) }
@@ -86,9 +84,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         StreamSocket.close(self.descriptor)
     }
 
-    /// Returns the outcome of an accept that does not have to wait, or nil.
-    ///
-    /// Must be called on the loop's thread.
+    /// Returns, on the loop's thread, the outcome of an accept that does not have to wait, or nil.
     func acceptAtOnce() -> Outcome? {
         if let end = self.end { return end }
         guard self.state.isReady, !self.state.isWaiting else { return nil }
@@ -130,9 +126,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Accepts one connection.
-    ///
-    /// - Returns: The outcome for the task; nil if no connection is available.
+    /// Accepts one connection, and returns the outcome for the task, or nil if no connection is available.
     private func accept() -> Outcome? {
         while true {
             switch StreamSocket.accept(self.descriptor) {
@@ -170,9 +164,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Stops accepting for a while.
-    ///
-    /// During that time, connections wait in the backlog.
+    /// Stops accepting for a while, during which connections wait in the backlog.
     private func pause(_ status: Int32) {
         self.state.pause()
         self.handle?.stop()
@@ -188,9 +180,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Stops listening.
-    ///
-    /// A waiting task receives nil, the end of the connections.
+    /// Stops listening, so that a waiting task receives nil, the end of the connections.
     func close() { self.end(.success(nil)) }
 
     func endForShutDown() { self.end(.failure(.shutDown(self.loop, self.address))) }

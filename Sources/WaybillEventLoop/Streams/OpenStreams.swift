@@ -4,9 +4,7 @@ protocol LoopStream: AnyObject {
     func endForShutDown()
 }
 
-/// The open streams of one loop, and the memory that these streams share.
-///
-/// Only the loop's thread accesses this value.
+/// The open streams of one loop and their shared memory, which only the loop's thread accesses.
 @safe
 struct OpenStreams: ~Copyable {
     static var scratchSize: Int { 16 * 1024 }
@@ -16,7 +14,6 @@ struct OpenStreams: ~Copyable {
 
     deinit { unsafe self.memory?.deallocate() }
 
-    /// The number of open streams.
     var count: Int { self.streams.count }
 
     /// The memory into which a connection receives bytes before it knows their number.
@@ -42,19 +39,13 @@ struct OpenStreams: ~Copyable {
 }
 
 extension LoopCore {
-    /// Whether the loop accepts new streams.
-    ///
-    /// Must be read on the loop's thread.
+    /// Whether the loop accepts new streams; only the loop's thread may read this property.
     var admitsStreams: Bool { unsafe self.state.pointee.handles != nil }
 
-    /// Keeps a stream until it has ended, so that a shutdown of the loop can end the stream.
-    ///
-    /// Must be called on the loop's thread.
+    /// Adds a stream, on the loop's thread, so that a shutdown of the loop can end the stream.
     func add(_ stream: any LoopStream) { unsafe self.state.pointee.streams.insert(stream) }
 
-    /// Removes a stream that has ended.
-    ///
-    /// Must be called on the loop's thread.
+    /// Removes an ended stream, on the loop's thread.
     func remove(_ stream: any LoopStream) { unsafe self.state.pointee.streams.remove(stream) }
 
     /// Ends every stream when the loop shuts down.
@@ -65,9 +56,7 @@ extension LoopCore {
 
     /// Closes the handle of a stream, and makes the loop wait until the handle is closed.
     ///
-    /// - Parameters:
-    ///   - close: Calls the handle's `close` with the given closure.
-    ///   - onClosed: Runs when libuv no longer uses the handle.
+    /// `onClosed` runs when libuv no longer uses the handle.
     func closeStream(
         _ close: (_ onClosed: @escaping () -> Void) -> Void,
         onClosed: @escaping () -> Void = {}
@@ -88,11 +77,9 @@ extension LoopCore {
         unsafe self.state.pointee.isInCallback = false
     }
 
-    /// Schedules a closure at a deadline, unless the loop shuts down first.
+    /// Schedules a closure at a deadline, on the loop's thread, unless the loop shuts down first.
     ///
-    /// Must be called on the loop's thread.
-    ///
-    /// - Returns: The timer, which can be cancelled; nil if the deadline is `never`.
+    /// The result is nil if the deadline is `never`.
     func startStreamTimer(
         at deadline: Deadline,
         _ body: @escaping @Sendable () -> Void

@@ -28,9 +28,7 @@ struct PullState {
     private(set) var isReady: Bool
     private(set) var isWatching = false
 
-    /// Creates the state of a descriptor.
-    ///
-    /// - Parameter isReady: Whether the first call tries at once.
+    /// Creates the state of a descriptor; the first call tries at once if `isReady` is true.
     init(isReady: Bool) { self.isReady = isReady }
 
     /// Starts a read or an accept for a task.
@@ -50,17 +48,13 @@ struct PullState {
         return .unwatch
     }
 
-    /// Records that bytes or a connection were received.
-    ///
-    /// - Parameter more: Whether more may be available.
+    /// Records that bytes or a connection were received; `more` is true if more may be available.
     mutating func took(more: Bool) {
         self.isWaiting = false
         self.isReady = more
     }
 
-    /// Records that nothing was available.
-    ///
-    /// The next call waits, and a waiting task continues to wait.
+    /// Records that nothing was available, so that the next call waits and a waiting task continues to wait.
     mutating func tookNothing() { self.isReady = false }
 
     /// Records that the task has stopped waiting.
@@ -72,9 +66,7 @@ struct PullState {
         self.isWatching = false
     }
 
-    /// Ends a pause.
-    ///
-    /// - Returns: Whether watching must start again, for a waiting task.
+    /// Ends a pause, and returns whether watching must start again for a waiting task.
     mutating func resume() -> Bool {
         guard self.isWaiting, !self.isWatching else { return false }
         self.isWatching = true

@@ -11,14 +11,10 @@ struct SocketAddress: Sendable {
     private var storage = sockaddr_storage()
     private(set) var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
-    /// The longest path of a Unix socket in bytes.
-    ///
-    /// The system requires a zero byte after the path.
+    /// The longest path of a Unix socket in bytes, without the zero byte that the system requires.
     static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
 
-    /// Creates an address from a system call that fills in the address.
-    ///
-    /// - Parameter call: Fills in the address and its length; a negative result is a failure.
+    /// Creates an address that a system call fills in, or nil if the call returns a negative number.
     init?(from call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
         var length = self.length
         let status = unsafe self.withMutablePointer { address in unsafe call(address, &length) }
@@ -53,9 +49,6 @@ struct SocketAddress: Sendable {
     }
 
     /// Creates an address from the path of a Unix socket.
-    ///
-    /// - Throws: ``StreamError`` with the code `invalidAddress` if the path is empty, too long, or contains a
-    ///   zero byte.
     init(path: String) throws(StreamError) {
         let bytes = Array(path.utf8)
         let fault: String? =

@@ -254,12 +254,7 @@ extension StreamConnection {
         try await self.wait(nil) { $0.write(buffers) }
     }
 
-    /// Waits until the queue is not full.
-    ///
-    /// - Parameters:
-    ///   - written: The outcome of a write that the caller has made; nil to call `write` on the loop.
-    ///   - write: Writes the bytes.
-    /// - Throws: ``StreamError`` if the bytes were not accepted, or the wait has failed.
+    /// Calls `write` on the loop if `written` is nil, and waits until the queue is not full.
     private nonisolated(nonsending) func wait(
         _ written: ConnectionCore.WriteOutcome?,
         _ write: @escaping @Sendable (ConnectionCore) -> ConnectionCore.WriteOutcome

@@ -5,9 +5,7 @@ internal import CLibUV
 /// Use ``code`` to choose an action, and ``message`` to inform a person. New codes may be added, so a
 /// `switch` over the codes needs a default.
 public struct StreamError: Error {
-    /// The members of the error.
-    ///
-    /// They are behind one reference, so that a `Result` with this error is small.
+    /// The members of the error, behind one reference so that a `Result` with this error is small.
     private final class Storage: Sendable {
         let code: Code
         let message: String
@@ -141,13 +139,7 @@ extension StreamError.Code: CustomStringConvertible {
 }
 
 extension StreamError {
-    /// Creates the error for a status of libuv.
-    ///
-    /// - Parameters:
-    ///   - status: The result of a `uv_` function, or a negated `errno`; it must be negative.
-    ///   - action: The action that was tried, as in "could not <action>".
-    ///   - address: The address of the listener or the peer.
-    /// - Returns: The error.
+    /// Creates the error for a status, which is a negative result of libuv or a negated `errno`.
     static func system(_ status: Int32, action: String, address: StreamAddress?) -> Self {
         // libuv returns a static string for a code that it knows. For an unknown code it allocates a string
         // that is never freed.

@@ -21,11 +21,7 @@ struct StreamHandle {
 
     /// Creates a handle without a socket.
     ///
-    /// - Parameters:
-    ///   - loop: The loop of the handle.
-    ///   - isUnix: Whether the handle is for a Unix socket; otherwise it is for TCP.
-    ///   - onReadable: Runs each time the socket is readable while the handle watches the socket.
-    /// - Throws: ``EventLoopError`` if libuv fails.
+    /// `onReadable` runs each time the socket is readable while the handle watches the socket.
     init(on loop: UVLoop, isUnix: Bool, onReadable: @escaping () -> Void) throws(EventLoopError) {
         self.isUnix = isUnix
         if isUnix {
@@ -102,10 +98,9 @@ struct StreamHandle {
     /// Stops watching for bytes; stopping twice is harmless.
     func stopReading() { _ = unsafe uv_read_stop(self.stream) }
 
-    /// Writes the bytes that the socket accepts at once.
+    /// Writes the bytes that the socket accepts at once, in one system call.
     ///
-    /// - Parameter buffers: The buffers to write in one system call.
-    /// - Returns: The number of bytes written; zero if the socket is full, negative on failure.
+    /// The result is the number of written bytes, zero if the socket is full, or negative on failure.
     func tryWrite(_ buffers: UnsafeBufferPointer<uv_buf_t>) -> Int {
         let status = unsafe uv_try_write(self.stream, buffers.baseAddress, UInt32(buffers.count))
         return status == UV_EAGAIN.rawValue ? 0 : Int(status)
@@ -113,11 +108,8 @@ struct StreamHandle {
 
     /// Writes bytes as soon as the socket accepts them.
     ///
-    /// - Parameters:
-    ///   - count: The number of bytes.
-    ///   - fill: Copies the bytes into the request's memory.
-    ///   - onDone: Receives the status when all bytes are written, unless the result is negative.
-    /// - Returns: The status of the start.
+    /// `fill` copies the bytes into the request's memory. Unless the result is negative, `onDone` receives
+    /// the status when all bytes are written.
     func write(
         _ count: Int,
         _ fill: (UnsafeMutableRawBufferPointer) -> Void,

@@ -34,14 +34,9 @@ enum StreamSocket {
         #endif
     }
 
-    /// Opens a listening socket.
+    /// Opens a listening socket, or closes the descriptor again if a system call fails.
     ///
-    /// - Parameters:
-    ///   - socketAddress: The address to listen at.
-    ///   - address: The address that the user wrote, for errors.
-    ///   - options: The backlog, and the permissions of a Unix socket.
-    /// - Returns: The descriptor.
-    /// - Throws: ``StreamError`` if a system call fails. In that case the descriptor is closed.
+    /// `address` is the address that the user wrote, for errors.
     static func listen(
         at socketAddress: SocketAddress,
         _ address: StreamAddress,
@@ -89,10 +84,7 @@ enum StreamSocket {
         unsafe SocketAddress { unsafe getsockname(descriptor, $0, $1) }
     }
 
-    /// Accepts a connection.
-    ///
-    /// - Parameter descriptor: The listening socket.
-    /// - Returns: The descriptor of the connection and the address of its peer, or a negated `errno`.
+    /// Accepts a connection from a listening socket.
     static func accept(_ descriptor: Int32) -> Result<(descriptor: Int32, peer: SocketAddress), Refusal> {
         var accepted: Int32 = -1
         let peer = unsafe SocketAddress { address, length in

@@ -16,9 +16,7 @@ final class StreamWaiter<Value: Sendable>: Sendable {
 
     private init(on loop: EventLoop?) { self.task = SuspendedTask(on: loop) }
 
-    /// Resumes the task unless it has been resumed already.
-    ///
-    /// Must be called on the loop's thread.
+    /// Resumes the task, on the loop's thread, unless the task has been resumed already.
     func finish(_ outcome: Outcome) {
         guard unsafe self.outcome == nil else { return }
         unsafe self.outcome = outcome
@@ -27,12 +25,8 @@ final class StreamWaiter<Value: Sendable>: Sendable {
 
     /// Suspends the calling task until the waiter is finished.
     ///
-    /// - Parameters:
-    ///   - loop: The stream's loop.
-    ///   - address: The stream's address, for the error of a cancelled task.
-    ///   - begin: Runs on the loop's thread. The closure finishes the waiter, or stores the waiter for later.
-    ///   - forget: Runs on the loop's thread after a cancellation. The closure removes the stored waiter.
-    /// - Returns: The outcome of the waiter.
+    /// `begin` and `forget` run on the loop's thread. `begin` finishes the waiter, or stores the waiter for
+    /// later. After a cancellation, `forget` removes the stored waiter.
     static nonisolated(nonsending) func wait(
         on loop: LoopCore,
         for address: StreamAddress?,
@@ -63,7 +57,7 @@ final class StreamWaiter<Value: Sendable>: Sendable {
 
     /// Calls `begin`, unless the task has been cancelled already.
     ///
-    /// After a cancellation, `forget` has already run and found no waiter to remove, so `begin` must not
+    /// After a cancellation, `forget` may have run already and found no waiter to remove, so `begin` must not
     /// store the waiter.
     private func start(_ address: StreamAddress?, _ begin: (StreamWaiter) -> Void) {
         if self.wasCancelled.load(ordering: .acquiring) {

@@ -22,12 +22,8 @@ struct UnixSocketFile: Sendable {
 
     /// Opens a socket that listens at a path.
     ///
-    /// - Parameters:
-    ///   - path: The path of the socket.
-    ///   - options: The backlog, and the permissions.
-    /// - Returns: The descriptor, and the file.
-    /// - Throws: ``StreamError`` with the code `addressInUse` if a server answers at the path, or the file
-    ///   there is not a socket.
+    /// The error has the code `addressInUse` if a server answers at the path, or the file there is not a
+    /// socket.
     static nonisolated(nonsending) func listen(
         at path: String,
         _ options: StreamOptions

@@ -7,9 +7,7 @@ struct WriteQueue {
     /// The most buffers that one system call writes.
     private static var mostBuffers: Int { 16 }
 
-    /// The most bytes that one system call writes.
-    ///
-    /// The number fits in libuv's integer types.
+    /// The most bytes that one system call writes; the number fits in libuv's integer types.
     private static var mostBytes: Int { 1 << 30 }
 
     private var buffers: [[UInt8]] = []
@@ -43,7 +41,6 @@ struct WriteQueue {
         }
     }
 
-    /// Drops all bytes.
     mutating func removeAll() { self = Self() }
 
     /// Moves bytes from the front into the memory until the memory is full.
@@ -63,9 +60,7 @@ struct WriteQueue {
 
     /// Calls a closure with the front of the queue, as buffers for one system call.
     ///
-    /// - Parameter body: Receives the buffers, which are valid until `body` returns, and the number of bytes
-    ///   in the buffers.
-    /// - Returns: The result of the closure.
+    /// The buffers are valid until `body` returns. The number is the number of bytes in the buffers.
     func withFront<Result>(_ body: (UnsafeBufferPointer<uv_buf_t>, Int) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: Self.mostBuffers) { vectors in
             unsafe self.gather(from: self.head, into: vectors, 0, total: 0, body)
@@ -93,9 +88,7 @@ struct WriteQueue {
 }
 
 extension uv_buf_t {
-    /// Creates a buffer from bytes that libuv reads.
-    ///
-    /// The bytes must not move until libuv has read them.
+    /// Creates a buffer from bytes that must not move until libuv has read them.
     init(_ bytes: UnsafeRawBufferPointer, from start: Int, count: Int) {
         let address = unsafe bytes.baseAddress.map { unsafe UnsafeMutableRawPointer(mutating: $0 + start) }
         unsafe self = uv_buf_init(address?.assumingMemoryBound(to: CChar.self), UInt32(count))

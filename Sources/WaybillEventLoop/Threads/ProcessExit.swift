@@ -22,9 +22,8 @@ enum ProcessExit {
     /// Runs a closure that uses libuv's shared resources, and keeps the resources alive while the closure
     /// runs.
     ///
-    /// - Parameter body: Calls libuv. The call must not cause a callback.
-    /// - Returns: The result of the closure; nil if the process has begun to exit. In that case the closure
-    ///   has not run.
+    /// The closure must not cause a callback. If the process has begun to exit, the closure does not run, and
+    /// the result is nil.
     static func unlessBegun<Result>(_ body: () -> Result) -> Result? {
         self.hasBegun.withLock { hasBegun in hasBegun ? nil : body() }
     }

@@ -27,7 +27,8 @@ package struct Deadline: Sendable, Hashable, Comparable {
     /// If the timeout is not positive, the deadline is now.
     package init(after timeout: Duration, by time: TimeSource) { self.init(after: timeout, from: time.now) }
 
-    /// Creates a deadline after a timeout that begins at a time in nanoseconds; ``never`` if the sum overflows.
+    /// Creates a deadline after a timeout that begins at a time in nanoseconds; ``never`` if the sum
+    /// overflows.
     ///
     /// If the timeout is not positive, the deadline is the beginning.
     package init(after timeout: Duration, from start: Int64) {

@@ -63,7 +63,7 @@ enum TimerPayload: Sendable {
     final class Sleeper: Sendable {
         let task: SuspendedTask
         private let time: ManualTime?
-        /// Written before the task is resumed, and read only by the resumed task.
+        /// The reason is written before the task is resumed, and only the resumed task reads it.
         private nonisolated(unsafe) var reason: (any Error)?
 
         init(on loop: EventLoop?, _ time: TimeSource) {
@@ -71,9 +71,7 @@ enum TimerPayload: Sendable {
             self.time = time.manual
         }
 
-        /// Resumes the task; called once.
-        ///
-        /// If there is an error, the task resumes before its deadline.
+        /// Resumes the task, before its deadline if there is an error; called once.
         func wake(_ error: (any Error)? = nil) {
             self.time?.willResumeSleeper()
             unsafe self.reason = error
@@ -94,8 +92,6 @@ enum TimerPayload: Sendable {
     }
 
     /// Ends the action because the timer was cancelled before its deadline.
-    ///
-    /// A closure is not called, but a sleeping task is resumed.
     func cancel() {
         switch self {
         case .body, .observer: break
@@ -104,8 +100,6 @@ enum TimerPayload: Sendable {
     }
 
     /// Ends the action because the loop shuts down before the deadline.
-    ///
-    /// The method calls a closure only if the closure has a parameter for the event.
     func abandon(by loop: LoopCore) {
         switch self {
         case .body: break

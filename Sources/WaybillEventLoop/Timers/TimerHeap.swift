@@ -53,13 +53,10 @@ struct TimerHeap<Payload> {
     private var firstFree = TimerHeap.noSlot
     private var sequence: UInt32 = 0
 
-    /// The number of timers.
     var count: Int { self.nodes.count }
 
-    /// The earliest deadline.
     var nextDeadline: Int64? { self.nodes.first?.deadline }
 
-    /// Adds a timer.
     mutating func insert(_ payload: Payload, at deadline: Int64) -> Key {
         let slot = self.takeSlot(for: payload)
         self.nodes.append(Node(deadline: deadline, sequence: self.sequence, slot: slot))
@@ -68,9 +65,7 @@ struct TimerHeap<Payload> {
         return Key(slot: slot, generation: self.slots[Int(slot)].generation)
     }
 
-    /// Removes a timer.
-    ///
-    /// - Returns: The payload, or nil if the timer has fired or was removed before.
+    /// Removes a timer and returns its payload, or nil if the timer has fired or was removed before.
     mutating func remove(_ key: Key) -> Payload? {
         let slot = Int(key.slot)
         guard slot < self.slots.count, self.slots[slot].generation == key.generation,
