@@ -7,14 +7,10 @@ internal import WaybillRouting
 // CloudEvents. Clients that are not nodes send events, and a node can be configured to send its publications
 // as events.
 extension ClusterCore {
-    /// The message headers that become event attributes with the same names.
-    ///
-    /// CloudEvents defines these attributes in its extension for traces.
+    /// The message headers that become attributes of the same names, as CloudEvents defines them for traces.
     private static let traceHeaders = ["traceparent", "tracestate"]
 
-    /// Handles a message that carries an event.
-    ///
-    /// - Returns: Whether the message carries an event, valid or malformed.
+    /// Handles the event in a message, and returns whether the message carries an event, valid or malformed.
     func receiveEvent(_ message: TransportMessage) -> Bool {
         do throws(CloudEventError) {
             guard let (event, mode) = try CloudEvent.carried(by: message) else { return false }
@@ -64,9 +60,7 @@ extension ClusterCore {
         }
     }
 
-    /// Routes a request and answers with its reply or failure.
-    ///
-    /// - Returns: The failure; nil if the request has a reply.
+    /// Routes a request, answers it, and returns the failure, or nil if the request has a reply.
     private func answerEvent(
         _ request: ExternalRequest,
         mode: EventMode,
@@ -154,9 +148,7 @@ extension ClusterCore {
         )
     }
 
-    /// Returns the event for a publication.
-    ///
-    /// If the message arrived as an event, the result is the same event.
+    /// Returns the event for a publication, which is the same event if the message arrived as an event.
     func event(_ message: Message) -> CloudEvent {
         let type = String(message.address.text.prefix { $0 != "?" && $0 != "#" })
         let event = CloudEvent(message, of: type, from: self.eventSource)

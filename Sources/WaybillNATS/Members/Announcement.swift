@@ -45,9 +45,7 @@ struct Announcement: Sendable, Equatable {
     /// A longer interval is shortened, so that a silent node does not count as alive for ever.
     static let longestInterval = 60_000
 
-    /// The highest epoch that a node accepts.
-    ///
-    /// The node's own later epochs still fit in an integer.
+    /// The highest epoch that a node accepts, so that the node's own later epochs still fit in an integer.
     private static let lastEpoch = 1 << 53
 
     /// The maximum number of bytes of an announcement; a longer announcement is ignored.

@@ -48,8 +48,6 @@ struct ClusterState: Sendable {
         static let epochAllowance = 1000
 
         /// Returns whether the node can have reached an epoch by now.
-        ///
-        /// The first epoch of a node may have any value.
         func canHaveReached(_ epoch: Int, at now: Instant) -> Bool {
             guard let firstEpoch else { return true }
             let changes = Int((now - firstEpoch.at) / .milliseconds(1)) + Self.epochAllowance
@@ -129,9 +127,7 @@ struct ClusterState: Sendable {
     /// The maximum number of nodes in `departed`, and in `lost`.
     private static let memoryLimit = 1000
     private static let memberLimit = 10_000
-    /// The maximum number of bytes in the patterns of all nodes.
-    ///
-    /// An announcement that exceeds this limit is ignored.
+    /// The maximum number of bytes in the patterns of all nodes; an announcement that exceeds it is ignored.
     private static let patternByteLimit = 256 << 20
     private var patternBytes = 0
 
@@ -232,10 +228,9 @@ struct ClusterState: Sendable {
         return false
     }
 
-    /// Removes the nodes that have been silent for 2.5 times their heartbeat interval.
+    /// Removes and returns the nodes that have been silent for 2.5 times their heartbeat interval.
     ///
-    /// - Returns: The nodes that are treated as dead (`lost`), and the nodes that had announced their
-    ///   departure (`gone`).
+    /// The `lost` nodes are treated as dead, and the `gone` nodes had announced their departure.
     mutating func expire(at now: Instant) -> (lost: [Member], gone: [Member]) {
         func silent(_ members: [NodeID: Member]) -> [NodeID] {
             members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()
@@ -264,9 +259,7 @@ struct ClusterState: Sendable {
         if nodes.count > Self.memoryLimit { nodes.removeFirst() }
     }
 
-    /// Removes a node that cannot be reached.
-    ///
-    /// The next announcement of the node makes it a member again.
+    /// Removes a node that cannot be reached, until its next announcement makes it a member again.
     mutating func drop(_ id: NodeID) -> Member? {
         guard let member = self.remove(id) else { return nil }
         Self.note(id, in: &self.lost)

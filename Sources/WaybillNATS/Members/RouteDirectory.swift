@@ -6,10 +6,7 @@ internal import WaybillRouting
 struct RouteDirectory: Sendable {
     private struct Target: Sendable {
         var nodes: NodeSet
-        /// The route of the pattern.
-        ///
-        /// Nil if the pattern conflicts with another pattern, or if the conventions of this node do not allow
-        /// it.
+        /// The route; nil if the pattern conflicts with another pattern, or the conventions do not allow it.
         var route: RouteID?
     }
 
@@ -81,9 +78,7 @@ struct RouteDirectory: Sendable {
     mutating func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }
 }
 
-/// The nodes that share the patterns of one shape.
-///
-/// In the usual case of one node, no set is allocated.
+/// The nodes that share the patterns of one shape; in the usual case of one node, no set is allocated.
 private enum NodeSet: Sendable {
     case one(NodeID)
     case several(Set<NodeID>)
@@ -102,9 +97,7 @@ private enum NodeSet: Sendable {
         if nodes.insert(node).inserted { self = .several(nodes) }
     }
 
-    /// Removes a node.
-    ///
-    /// - Returns: Whether no node is left.
+    /// Removes a node, and returns whether no node is left.
     mutating func remove(_ node: NodeID) -> Bool {
         var nodes = self.all
         nodes.remove(node)
@@ -116,9 +109,7 @@ private enum NodeSet: Sendable {
 /// A set of publication patterns, which returns whether any of the patterns matches a URL.
 private struct TopicSet: Sendable {
     private let empty: RouteTable<PatternShape>
-    /// The tables of the set.
-    ///
-    /// If patterns conflict, each of them is in a different table.
+    /// The tables of the set; if patterns conflict, each of them is in a different table.
     private var tables: [RouteTable<PatternShape>] = []
     /// The number of patterns of each shape.
     private var counts: [PatternShape: Int] = [:]

@@ -48,9 +48,7 @@ extension ClusterCore {
         return true
     }
 
-    /// Handles a message of a subscription.
-    ///
-    /// - Returns: Whether the whole message has been handled.
+    /// Handles a message of a subscription, and returns whether the whole message has been handled.
     private func receiveMessage(_ message: TransportMessage) -> Bool {
         if self.subjects.isAboutNodes(message.subject) {
             self.receiveAnnouncement(message)
@@ -348,9 +346,7 @@ extension ClusterCore {
         return self.receiveRemainder()
     }
 
-    /// Handles the remaining publications of a message, until the loop has to poll.
-    ///
-    /// - Returns: Whether all publications have been handled.
+    /// Handles the remaining publications until the loop has to poll, and returns whether none are left.
     private func receiveRemainder() -> Bool {
         guard let (publications, peer) = self.publications.take() else { return true }
         var rest = publications

@@ -195,9 +195,7 @@ extension ClusterCore {
         return topic
     }
 
-    /// Asks the nodes that share patterns of a shape for their current state.
-    ///
-    /// The method waits at most one second for the answers.
+    /// Asks the nodes that share patterns of a shape for their current state, and waits at most one second.
     private func refresh(_ shape: PatternShape) async {
         let nodes = self.state.withLock { $0.nodes(sharing: shape) }
         guard !nodes.isEmpty else { return }
@@ -222,9 +220,7 @@ extension ClusterCore {
         self.refreshes.removeValue(forKey: number)?.waiter.resume()
     }
 
-    /// Resumes the callers that wait for the state of a node.
-    ///
-    /// The state has arrived, or the node is no longer a member.
+    /// Resumes the callers that wait for a node whose state has arrived, or which is no longer a member.
     func refreshed(_ node: NodeID) {
         for number in Array(self.refreshes.keys) {
             self.refreshes[number]?.missing.remove(node)
@@ -294,8 +290,8 @@ extension ClusterCore {
     /// Fails the requests that no node has claimed and that a lost node has possibly received.
     ///
     /// A running node answers a request at once or, if the handler suspends, informs the sender that the node
-    /// handles the request (it *claims* the request). A request that is still unclaimed after 250 milliseconds
-    /// is treated as lost.
+    /// handles the request (it *claims* the request). A request that is still unclaimed after 250
+    /// milliseconds is treated as lost.
     private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })
@@ -320,9 +316,7 @@ extension ClusterCore {
 
 /// A subject for publications, and the envelope that all messages to the subject share.
 final class PublishedTopic: Sendable {
-    /// The URL of the first message.
-    ///
-    /// A message to another URL contains that URL itself.
+    /// The URL of the first message; a message to another URL contains that URL itself.
     let url: String
     let hasScheme: Bool
     let subject: String

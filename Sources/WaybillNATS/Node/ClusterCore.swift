@@ -22,9 +22,7 @@ actor ClusterCore: RPCCaller {
     nonisolated let id = NodeID.random()
     /// The `source` attribute of the events that this node sends.
     nonisolated let eventSource: String
-    /// The state of the other nodes.
-    ///
-    /// Callers on any thread read the state while they hold locks of the bus.
+    /// The state of the other nodes, which callers on any thread read while they hold locks of the bus.
     nonisolated let state: Locked<ClusterState>
     nonisolated let ledger = Locked(ClusterNode.Statistics())
     nonisolated let tally = EndpointTally()
@@ -81,13 +79,9 @@ actor ClusterCore: RPCCaller {
 
     /// The node or client at the other end of a session.
     enum Peer: Hashable {
-        /// A node.
-        ///
-        /// One session contains all requests of the node.
+        /// A node, whose requests are all in one session.
         case node(NodeID)
-        /// A client that is not a node, identified by its reply subject.
-        ///
-        /// Each request of a client is a session.
+        /// A client that is not a node, identified by its reply subject; each request is a session.
         case client(ExactText)
     }
 
@@ -312,9 +306,7 @@ extension ClusterCore {
         _ = self.transport.publish(subject, reply: reply, bytes, as: .membership)
     }
 
-    /// Schedules an announcement of changed routes.
-    ///
-    /// The announcement includes all changes of the next millisecond.
+    /// Schedules one announcement of all route changes of the next millisecond.
     private nonisolated func noteRoutesChanged() {
         guard !self.isAnnouncementDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         self.eventLoop.schedule(at: Deadline(after: .milliseconds(1), by: self.eventLoop.time)) {
@@ -329,10 +321,9 @@ extension ClusterCore {
         }
     }
 
-    /// Subscribes to the subjects of the routes and topics that the node shares now, and ends old
-    /// subscriptions.
+    /// Subscribes to the subjects of the shared routes and topics, and ends old subscriptions.
     ///
-    /// - Returns: The announcement of the change, or nil when the routes and topics have not changed.
+    /// The result is the announcement of the change, or nil when the routes and topics have not changed.
     @discardableResult
     private func updateOffer() -> Announcement? {
         let routes = Set(self.bus.exposedRoutes(to: .nodes).map { self.bus.withScheme($0.pattern) })

@@ -74,11 +74,11 @@ public final class ClusterNode: Sendable {
         /// A request that exceeds one of the two limits fails with `mailboxFull`.
         public var requestBytesOfNodes = 512 << 20
 
-        /// The maximum number of requests, notifications and events from all clients that are not nodes; 4,096
-        /// by default.
+        /// The maximum number of requests, notifications and events from all clients that are not nodes;
+        /// 4,096 by default.
         ///
-        /// A request or notification counts until its handler has returned, and an event until it is answered.
-        /// A sender counts as a node after its first announcement.
+        /// A request or notification counts until its handler has returned, and an event until it is
+        /// answered. A sender counts as a node after its first announcement.
         public var requestsOfClients = 4096
 
         /// The maximum number of bytes in the messages that ``requestsOfClients`` counts; 64 MiB by default.

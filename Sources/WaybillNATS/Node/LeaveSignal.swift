@@ -1,9 +1,7 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// A signal that resumes one waiting task.
-///
-/// If the signal fires before the task waits, the task continues at once.
+/// A signal that resumes one task; if the signal fires before the task waits, the task continues at once.
 final class LeaveSignal: Sendable {
     private enum State {
         case silent

@@ -11,16 +11,10 @@ final class NodeChannel: RPCChannel {
     private let transport: any ClusterTransport
     private let onAnswer: (@Sendable () -> Void)?
 
-    /// Creates a channel.
+    /// Creates a channel to the other side, which sends messages about its requests to `reply`.
     ///
-    /// - Parameters:
-    ///   - peer: The name of the other side, for the log.
-    ///   - subject: The subject of answers; empty if the other side does not expect answers.
-    ///   - reply: The subject to which the other side sends messages about its requests.
-    ///   - isNode: Whether the other side is a node. Otherwise it is a client that waits for one answer.
-    ///   - transport: The transport that publishes the answers.
-    ///   - onAnswer: A closure that is called after each answer, or nil if the other side is a node of the
-    ///     cluster.
+    /// `subject` is empty if the other side does not expect answers. If `isNode` is false, the other side is
+    /// a client that waits for one answer. `onAnswer` is called after each answer, and is nil for a node.
     init(
         peer: String,
         to subject: String,

@@ -7,10 +7,7 @@ struct RecentNumbers {
     /// The numbers that have occurred: bit 0 is the greatest number, bit 1 the number below it.
     private var seen: UInt64 = 0
 
-    /// Adds a number.
-    ///
-    /// - Parameter number: The number, which is not negative.
-    /// - Returns: Whether the number has not occurred among the latest numbers.
+    /// Adds a number that is not negative, and returns whether it has not occurred among the latest numbers.
     mutating func insert(_ number: Int) -> Bool {
         let distance = number - self.greatest
         if distance > 0 || distance <= -UInt64.bitWidth {

@@ -19,20 +19,13 @@ final class RequestBudget: Sendable {
         let size: Int
     }
 
-    /// The part of a limit that one unanswered request uses.
-    ///
-    /// The request counts as long as this value exists.
+    /// The part of a limit that one unanswered request uses as long as this value exists.
     struct Charge: ~Copyable, Sendable {
         private let budget: RequestBudget
         private let senders: Senders
         private let size: Int
 
-        /// Counts a request.
-        ///
-        /// - Parameters:
-        ///   - size: The number of bytes of the request, without the other requests of its message.
-        ///   - senders: The senders whose limit applies.
-        ///   - budget: The limits.
+        /// Counts a request of `size` bytes, without the other requests of its message.
         init(bytes size: Int, of senders: Senders, to budget: RequestBudget) {
             self.budget = budget
             self.senders = senders
@@ -64,15 +57,9 @@ final class RequestBudget: Sendable {
     /// Returns the number of unanswered requests.
     func count(of senders: Senders) -> Int { self.used.withLock { $0[senders].count } }
 
-    /// Checks whether the requests of one message fit into a limit.
+    /// Returns whether the requests of one message fit into a limit.
     ///
     /// The requests use nothing of the limit until each of them has a ``Charge``.
-    ///
-    /// - Parameters:
-    ///   - count: The number of requests in the message.
-    ///   - size: The number of bytes of the message.
-    ///   - senders: The senders whose limit applies.
-    /// - Returns: Whether the requests fit.
     func hasRoom(forRequests count: Int, size: Int, of senders: Senders) -> Bool {
         let (limit, used) = (self.limits[senders], self.used.withLock { $0[senders] })
         return used.count + count <= limit.count && used.size + size <= limit.size

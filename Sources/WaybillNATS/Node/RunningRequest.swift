@@ -12,10 +12,7 @@ final class RunningRequest: RequestRecord {
 
     /// Creates the record of a request that this node now begins to handle.
     ///
-    /// - Parameters:
-    ///   - charge: The part of the budget that the request uses.
-    ///   - tally: The request counts of this node's endpoints.
-    ///   - subject: The subject of the endpoint; nil if the message was not sent to an endpoint.
+    /// `subject` is nil if the message was not sent to an endpoint.
     init(_ charge: consuming RequestBudget.Charge, tally: EndpointTally, subject: String?) {
         self.charge = charge
         self.tally = tally

@@ -41,9 +41,7 @@ struct Subjects: Sendable {
         return rest.isEmpty || rest[0] == UInt8(ascii: ".")
     }
 
-    /// Returns the reply subject of an announcement from one node to another node.
-    ///
-    /// If the receiver does not exist, the server reports this to the reply subject.
+    /// Returns the reply subject to which the server reports that the receiver of an announcement is missing.
     func asking(_ id: NodeID, _ own: NodeID) -> String { "\(self.inboxPrefix)\(own).ask-\(id)" }
 
     /// Returns the receiver in a subject that ``asking(_:_:)`` has created.

@@ -37,16 +37,9 @@ struct OutgoingMessage: Sendable {
     /// The number of bytes in the payload and the headers.
     var size: Int { self.payload.count + TransportMessage.size(of: self.headers) }
 
-    /// Appends a later message, if the two messages can be joined.
+    /// Appends a later message if the two messages can be joined, and returns whether it was appended.
     ///
-    /// - Parameters:
-    ///   - message: The later message.
-    ///   - envelope: The bytes around the later message.
-    ///   - subject: The subject of the later message.
-    ///   - reply: The subject for the answer to the later message.
-    ///   - limit: The maximum number of bytes of the joined message.
-    ///   - spares: The buffers from earlier messages, which provide memory for a long message.
-    /// - Returns: Whether the message was appended.
+    /// The joined message has at most `limit` bytes. `spares` provides memory for a long message.
     mutating func take(
         _ message: [UInt8],
         in envelope: MessageEnvelope,

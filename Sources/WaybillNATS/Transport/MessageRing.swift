@@ -1,8 +1,6 @@
 internal import WaybillEventLoop
 
-/// A bounded queue between two threads.
-///
-/// The consumer is woken up once for many elements.
+/// A bounded queue between two threads, whose consumer is woken up once for many elements.
 final class MessageRing<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -22,44 +20,28 @@ final class MessageRing<Element: Sendable>: Sendable {
 
     /// The part of the queue's limits that an element may use.
     enum Room {
-        /// Half of the limits.
-        ///
-        /// This case is for messages that may be dropped. The other half is left for messages for which a
-        /// task waits.
+        /// Half of the limits, for messages that may be dropped; the other half is left for awaited messages.
         case half
         case whole
-        /// Four times the limits.
-        ///
-        /// This case is for small messages that end the waiting of a task.
+        /// Four times the limits, for small messages that end the waiting of a task.
         case fourfold
-        /// No limit.
-        ///
-        /// This case is for commands and events that the queue's users need for their own operation.
+        /// No limit, for commands and events that the queue's users need for their own operation.
         case any
     }
 
     /// The result of appending an element.
     enum Admission {
-        /// The element was appended.
-        ///
-        /// The consumer will take it without a wake-up.
+        /// The element was appended, and the consumer will take it without a wake-up.
         case queued
-        /// The element was appended.
-        ///
-        /// The caller has to wake the consumer up.
+        /// The element was appended, and the caller has to wake the consumer up.
         case needsWakeUp
         case full
         case closed
     }
 
-    /// Appends an element, or joins it with the last element of the queue.
+    /// Appends an element of `size` bytes, or joins it with the last element of the queue.
     ///
-    /// - Parameters:
-    ///   - element: The element. It is created only if it cannot be joined with the last element.
-    ///   - size: The number of bytes of the element.
-    ///   - room: The part of the limits that the element may use.
-    ///   - join: Joins the element with the last element, if possible, and returns whether it was joined.
-    /// - Returns: Whether the element was accepted, and whether the consumer has to be woken up.
+    /// The element is created only if `join` has not joined it with the last element.
     func append(
         _ element: @autoclosure () -> Element,
         size: Int,
@@ -91,9 +73,7 @@ final class MessageRing<Element: Sendable>: Sendable {
             && state.bytes + size <= self.byteLimit * scale / 2
     }
 
-    /// Removes and returns all elements.
-    ///
-    /// If the queue is empty, the consumer must be woken up for the next element.
+    /// Removes and returns all elements; if there are none, the next element needs a wake-up of the consumer.
     func takeAll() -> [Element] {
         self.state.withLock { state in
             let elements = state.elements
@@ -106,9 +86,7 @@ final class MessageRing<Element: Sendable>: Sendable {
 
     var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
-    /// Closes the queue, which rejects every later element.
-    ///
-    /// - Returns: The elements that the consumer has not taken.
+    /// Closes the queue, which rejects every later element, and returns the elements that were not taken.
     func close() -> [Element] {
         self.state.withLock { state in
             state.isClosed = true
@@ -127,9 +105,7 @@ final class SpareBuffers: Sendable {
     private let buffers = Locked<[[UInt8]]>([])
 
     private static let countLimit = 32
-    /// The capacities of the buffers that are kept.
-    ///
-    /// Smaller buffers are cheap to allocate, and larger buffers are rare.
+    /// The capacities of kept buffers, because smaller ones are cheap to allocate and larger ones are rare.
     private static let sizes = 1 << 12..<1 << 16
 
     /// Returns an empty buffer with the capacity for a number of bytes.

@@ -21,9 +21,7 @@ final class NATSClient: @unchecked Sendable {
     /// The subscriptions that have ended but whose last messages have possibly not been delivered.
     private var draining: [OpaquePointer] = unsafe []
 
-    /// Creates a connection to a server, and blocks until the server has answered.
-    ///
-    /// This takes several seconds in the worst case.
+    /// Creates a connection, and blocks until the server has answered, for several seconds in the worst case.
     init(
         _ servers: [String],
         security: NATSTransport.Security,
@@ -115,9 +113,7 @@ final class NATSClient: @unchecked Sendable {
         return Int(min(max(0, limit), Int64(Int32.max)))
     }
 
-    /// Enqueues a message for ``write()``.
-    ///
-    /// - Returns: The reason why the message was rejected, or nil when it is enqueued.
+    /// Enqueues a message for ``write()``, and returns the reason for a rejection, or nil.
     func publish(_ message: OutgoingMessage) -> String? {
         let (subject, reply) = (message.subject, message.reply?.text)
         // libnats copies the bytes before it returns.
@@ -324,9 +320,7 @@ private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
     unsafe CallbackContext.take(closure, as: NATSEvents.self)
 }
 
-/// Returns the headers of a message.
-///
-/// When a header occurs several times, the result contains only its first value.
+/// Returns the headers of a message, with only the first value of a header that occurs several times.
 private func headers(of message: OpaquePointer?) -> [(name: String, value: String)] {
     var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     var count: Int32 = 0

@@ -175,9 +175,7 @@ final class NATSConnection: ClusterTransport {
         _ = self.commands.close()
     }
 
-    /// Waits until the thread has performed an action.
-    ///
-    /// The method returns at once when the thread does not run.
+    /// Waits until the thread has performed an action, or returns at once when the thread does not run.
     private func perform(_ action: (@escaping @Sendable () -> Void) -> NATSCommand.Action) async {
         guard self.thread.withLock({ $0 != nil }) else { return }
         await withCheckedContinuation { continuation in

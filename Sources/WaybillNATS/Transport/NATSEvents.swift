@@ -25,13 +25,9 @@ final class NATSEvents: Sendable {
     private let subjects: Subjects
     private let handler: @Sendable (TransportEvent) -> Bool
 
-    /// Creates a queue of events for a loop.
+    /// Creates a queue of at most `countLimit` messages for a loop.
     ///
-    /// - Parameters:
-    ///   - eventLoop: The loop that receives the events.
-    ///   - subjects: The subjects of the cluster, which identify publications.
-    ///   - countLimit: The maximum number of messages in the queue.
-    ///   - handler: Handles the events on the loop, as ``ClusterTransport/open(on:receive:)`` requires.
+    /// `handler` handles the events on the loop, as ``ClusterTransport/open(on:receive:)`` requires.
     init(
         on eventLoop: EventLoop,
         of subjects: Subjects,
@@ -44,9 +40,7 @@ final class NATSEvents: Sendable {
         self.handler = handler
     }
 
-    /// Returns a message to libnats, now or together with later messages.
-    ///
-    /// The caller must not use the message after this call.
+    /// Returns a message to libnats, at once or in a group; the caller must not use the message again.
     func giveBack(_ message: OpaquePointer?, size: Int) {
         let address = UInt(bitPattern: message)
         self.readMessages.withLock { $0.add(address, size: size) }
@@ -85,9 +79,7 @@ final class NATSEvents: Sendable {
         }
     }
 
-    /// Closes the queue.
-    ///
-    /// Later events are dropped.
+    /// Closes the queue, which drops all later events.
     func close() { self.runMarkers(in: self.ring.close()) }
 
     /// Calls a closure on the loop, after all earlier events have been handled.
@@ -101,10 +93,8 @@ final class NATSEvents: Sendable {
 
     /// Passes entries to the node until the loop has to poll, and schedules the remaining entries.
     ///
-    /// - Parameters:
-    ///   - entries: The entries that an earlier call has left. If the slice is empty, the method takes the
-    ///     entries from the queue.
-    ///   - beginsWithRemainder: Whether the node has already handled a part of the first entry.
+    /// `entries` are left from an earlier call; an empty slice means the entries of the queue. The node has
+    /// already handled a part of the first entry if `beginsWithRemainder` is true.
     private func deliver(_ entries: ArraySlice<Entry> = [], beginsWithRemainder: Bool = false) {
         var rest = entries.isEmpty ? self.ring.takeAll()[...] : entries
         if rest.isEmpty { return }

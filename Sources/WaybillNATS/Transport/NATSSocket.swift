@@ -58,17 +58,13 @@ final class NATSSocket: Sendable {
     var isWriteWanted: Bool { self.state.withLock { $0.isWriteWanted } }
 
     /// Shuts the socket down in both directions.
-    ///
-    /// No more bytes are written, and reading reaches the end of the input.
     func shutDown() {
         self.state.withLock { state in
             if let descriptor = state.descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Signals the thread and wakes it up if it waits.
-    ///
-    /// This method may be called from any thread.
+    /// Signals the thread, from any thread, and wakes it up if it waits.
     func wakeUp() {
         self.isCalled.store(true, ordering: .sequentiallyConsistent)
         guard self.isWaiting.exchange(false, ordering: .sequentiallyConsistent) else { return }
@@ -80,13 +76,10 @@ final class NATSSocket: Sendable {
     /// Returns whether the thread has been signalled since the last call.
     func takeCall() -> Bool { self.isCalled.exchange(false, ordering: .acquiringAndReleasing) }
 
-    /// Waits until the socket is ready or the thread is signalled.
+    /// Waits until the socket is ready or the thread is signalled, or only polls for zero milliseconds.
     ///
     /// The socket is ready when it is readable. If bytes wait to be written, it is also ready when it is
     /// writable.
-    ///
-    /// - Parameter milliseconds: The maximum time to wait. Zero polls the socket without waiting.
-    /// - Returns: Whether the socket is readable and whether it is writable.
     func wait(_ milliseconds: Int32) -> (canRead: Bool, canWrite: Bool) {
         var timeout = milliseconds
         if timeout > 0 {

@@ -93,12 +93,10 @@ struct NATSWorker {
         }
     }
 
-    /// Performs commands until the socket does not accept their bytes.
+    /// Performs commands until the socket does not accept their bytes, and returns whether more are possible.
     ///
     /// The other commands that were taken from the ring wait for the socket. Later commands wait in the ring,
     /// which has a limit.
-    ///
-    /// - Returns: Whether there are possibly more commands.
     private mutating func performCommands() -> Bool {
         if self.rest.isEmpty { self.rest = self.commands.takeAll()[...] }
         if self.rest.isEmpty { return false }

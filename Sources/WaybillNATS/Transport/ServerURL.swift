@@ -7,9 +7,7 @@ struct ServerURL: Sendable, Equatable {
     /// The text before the host: a user with a password, or a token.
     let user: String?
 
-    /// Creates a URL from a text, which may omit the scheme.
-    ///
-    /// Returns nil when the URL is invalid.
+    /// Creates a URL from a text, which may omit the scheme; returns nil when the URL is invalid.
     init?(_ text: String) {
         var rest = text[...]
         if let end = text.firstRange(of: "://") {
