@@ -2,9 +2,7 @@
 
 internal import SwiftDiagnostics
 
-/// A diagnostic about an invalid use of a macro.
-///
-/// The diagnostic's message also describes the correction.
+/// A diagnostic about an invalid use of a macro, whose message also describes the correction.
 struct Misuse: DiagnosticMessage, FixItMessage, NoteMessage {
     let message: String
     let severity: DiagnosticSeverity

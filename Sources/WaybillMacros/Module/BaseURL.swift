@@ -17,15 +17,9 @@ struct BaseURL {
     static let module = Self(owner: "module", contents: "routes", attribute: "Module")
     static let service = Self(owner: "service", contents: "methods", attribute: "Service")
 
-    /// Reads the URL in an attribute.
+    /// Reads the URL in an attribute, or reports the problem and returns nil.
     ///
-    /// - Parameters:
-    ///   - attribute: The attribute, which should contain the URL.
-    ///   - name: The name of the type that has the attribute. If the URL is missing, a URL is suggested from
-    ///     this name.
-    ///   - reporter: The reporter for problems.
-    /// - Returns: The pattern of the URL and its argument. If the URL is invalid, the method reports the
-    ///   problem and returns nil.
+    /// If the URL is missing, a URL is suggested from `name`, the name of the type that has the attribute.
     func read(
         in attribute: AttributeSyntax,
         of name: String,

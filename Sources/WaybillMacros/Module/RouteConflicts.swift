@@ -23,9 +23,7 @@ struct RouteConflicts {
 
     init(_ reporter: Reporter) { self.reporter = reporter }
 
-    /// Adds a route.
-    ///
-    /// If the route conflicts with another route, the method reports the conflict and returns false.
+    /// Adds a route, or reports the conflict and returns false if the route conflicts with another route.
     mutating func add(_ method: RouteMethod, _ branches: [Branch]) -> Bool {
         let entry = Entry(method: method, branches: branches)
         if let rival = self.entries.first(where: { Self.haveOneBuilder($0, entry) }) {

@@ -55,9 +55,7 @@ extension String {
             ? String(self.dropFirst().dropLast()) : self
     }
 
-    /// The name for use in an expression.
-    ///
-    /// A name that is a keyword there is in backticks.
+    /// The name for use in an expression, in backticks if the name is a keyword there.
     var asIdentifier: String { self.isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
 
     /// The name for use as an argument label.

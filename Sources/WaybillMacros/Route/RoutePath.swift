@@ -4,18 +4,14 @@ internal import WaybillRouting
 
 /// The rules that combine the URL of a module and the path of a route.
 enum RoutePath {
-    /// Returns a URL without its trailing slashes.
-    ///
-    /// The slashes directly after a scheme are kept.
+    /// Returns a URL without its trailing slashes, except for the slashes directly after a scheme.
     static func trimmed(_ url: String) -> String {
         var url = url[...]
         while url.hasSuffix("/"), !url.hasSuffix("://"), url.count > 1 { url = url.dropLast() }
         return String(url)
     }
 
-    /// Returns the pattern of a route.
-    ///
-    /// A path is appended to the module's URL, and a complete URL is returned unchanged.
+    /// Returns a complete URL unchanged, or a path appended to the module's URL.
     static func pattern(_ path: String, below url: String) -> String {
         if self.isWhole(path) { return path }
         let path = path.drop { $0 == "/" }

@@ -6,9 +6,7 @@ internal import SwiftSyntax
 /// The requirements of a service, in the order of the source.
 struct ServiceMembers {
     let requirements: [ServiceRequirement]
-    /// Whether messages can call all requirements.
-    ///
-    /// The requirements that messages cannot call have already been reported.
+    /// Whether messages can call all requirements; each other requirement has already been reported.
     let areAllGood: Bool
 
     init(of declaration: ProtocolDeclSyntax, _ reporter: Reporter) {

@@ -95,9 +95,7 @@ extension FunctionDeclSyntax {
         return "\(self.name.text.withoutBackticks)(\(labels.joined()))"
     }
 
-    /// Whether code that is isolated to the actor can call the method synchronously.
-    ///
-    /// If the syntax does not show this, the value is false.
+    /// Whether the syntax shows that code isolated to the actor can call the method synchronously.
     fileprivate var isCalledInPlace: Bool {
         let isHidden = self.modifiers.contains {
             ["static", "class", "private", "fileprivate", "mutating", "distributed"].contains($0.name.text)

@@ -156,9 +156,7 @@ struct ServiceWriter {
         return type == "()" ? "Void" : type
     }
 
-    /// Returns a type for use outside of the protocol.
-    ///
-    /// The protocol's type aliases in the type are qualified.
+    /// Returns a type for use outside of the protocol, with the protocol's type aliases qualified.
     private func qualified(_ type: TypeSyntax, by owner: String) -> TypeSyntax {
         AliasRewriter(aliases: self.service.aliases, owner: owner).rewrite(type).cast(TypeSyntax.self)
     }

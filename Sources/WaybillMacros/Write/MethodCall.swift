@@ -39,9 +39,7 @@ struct MethodCall {
         return "\(effects)module.\(self.function.name.text)(\(list))"
     }
 
-    /// Returns the code of an argument.
-    ///
-    /// The code contains the type, so that the compiler selects the correct overload of the method.
+    /// Returns the code of an argument, with its type, so that the compiler selects the correct overload.
     private func value(of parameter: RouteParameter) -> String {
         if parameter.isMessage { return "message" }
         if parameter.isProgress { return "\(parameter.type.trimmedDescription)(to: message)" }

@@ -3,9 +3,7 @@
 internal import SwiftSyntax
 internal import WaybillRouting
 
-/// The code for a route in the list of a module's routes.
-///
-/// The code also contains the closure that calls the method.
+/// The code for a route in the list of a module's routes, with the closure that calls the method.
 struct RouteEntry {
     let method: RouteMethod
     let module: String

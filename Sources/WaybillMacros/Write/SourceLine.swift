@@ -18,9 +18,7 @@ struct SourceLine: Equatable {
 }
 
 extension SourceLine? {
-    /// Returns the code, mapped to the source line.
-    ///
-    /// If the line is nil, returns the code unchanged.
+    /// Returns the code, mapped to the source line, or unchanged if the line is nil.
     func mapping(_ code: String) -> String { self?.mapping(code) ?? code }
 }
 
@@ -28,9 +26,7 @@ extension [SourceLine?] {
     /// The first line that is not nil.
     var firstKnown: SourceLine? { self.lazy.compactMap(\.self).first }
 
-    /// Joins the parts of one statement so that each part is on its own source line.
-    ///
-    /// Before a part with a later source line, the method inserts line breaks.
+    /// Joins the parts of one statement, with line breaks before each part that has a later source line.
     func join(_ parts: [String], separator: String = "") -> String {
         var current = self.firstKnown?.number ?? 0
         var text = ""

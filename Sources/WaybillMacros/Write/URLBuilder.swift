@@ -98,9 +98,7 @@ struct URLBuilder {
         return (self.method.documentation.isEmpty ? [] : documentation).joined() + availability.joined()
     }
 
-    /// Returns the type of a parameter.
-    ///
-    /// The type of a closure is escaping, because the URL stores the closure.
+    /// Returns the type of a parameter; a closure type is escaping, because the URL stores the closure.
     private static func kept(_ parameter: RouteParameter) -> String {
         let type = parameter.type.trimmedDescription
         let isKept = parameter.isEscaping || ValueType.function(parameter.type) != nil
