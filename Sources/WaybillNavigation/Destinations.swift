@@ -203,9 +203,7 @@ struct LivingDestination: Sendable {
     }
 }
 
-/// A marker that is passed as a parameter of a message.
-///
-/// A message with this marker makes a destination without showing it, to restore a state.
+/// A message parameter whose presence makes a destination without showing it, to restore a state.
 final class Restoration: Sendable {
     static let parameter = "waybill.navigation.restoration"
 }

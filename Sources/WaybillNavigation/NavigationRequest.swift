@@ -82,9 +82,7 @@ public struct NavigationRequest: Sendable {
         self.life = life
     }
 
-    /// The URL that shows the same destination again.
-    ///
-    /// The URL has no transition and no fragment.
+    /// The URL that shows the same destination again, without a transition and a fragment.
     var location: String { self.message.address.url(with: nil) }
 
     /// Decodes all parameters as one value, by the names and types of its properties.

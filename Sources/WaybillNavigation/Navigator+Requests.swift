@@ -189,9 +189,7 @@ extension Navigator {
         )
     }
 
-    /// Makes the destination of a request.
-    ///
-    /// Each inspector may supply another destination.
+    /// Makes the destination of a request; each inspector may supply another destination.
     private func make(
         _ request: NavigationRequest,
         factory: DestinationFactory,

@@ -32,14 +32,8 @@ extension Navigator {
 
     /// Makes a step: plans it, calls the presenter, and notifies the observers.
     ///
-    /// - Parameters:
-    ///   - step: the step to make.
-    ///   - transition: the transition that observers and the presenter receive.
-    ///   - name: the name of the presenter.
-    ///   - request: the request that caused the step; nil for a step without a URL.
-    ///   - make: returns the destinations that are new or have new parameters, by the IDs of their entries.
-    /// - Returns: the change.
-    /// - Throws: the error because of which no destination has changed.
+    /// `request` is nil for a step without a URL. `make` returns the destinations that are new or have new
+    /// parameters, by the IDs of their entries. If the method throws an error, no destination has changed.
     @discardableResult
     func take(
         _ step: NavigationMachine.Step,
@@ -117,9 +111,7 @@ extension Navigator {
         )
     }
 
-    /// Returns the destinations of entries.
-    ///
-    /// An entry without a destination is omitted.
+    /// Returns the destinations of entries, without the entries that have no destination.
     func presented(
         _ entries: [NavigationEntry],
         _ made: [Int: LivingDestination] = [:]

@@ -15,8 +15,6 @@ final class TurnQueue: Sendable {
     /// Waits until no other task has the turn, and gives the turn to the calling task.
     ///
     /// After its work, the task must call ``end()``.
-    ///
-    /// - Throws: `CancellationError` if the task is cancelled before its turn.
     nonisolated(nonsending) func begin() async throws(CancellationError) {
         let waiter = Waiter(on: .current)
         let number = self.state.withLock { state in

@@ -15,9 +15,7 @@ struct UncaughtRequests: Connector {
 }
 
 extension Navigator {
-    /// Connects a scheme to the global handler.
-    ///
-    /// - Throws: `conflict` if the scheme already has a connector that this navigator did not set.
+    /// Connects a scheme to the global handler, or throws `conflict` if another party has connected it.
     nonisolated func connectUncaught(_ scheme: String) throws(RoutingError) {
         let folded = self.bus.configuration.conventions.folded(scheme: scheme)
         let isOwn = self.rules.withLock { $0.uncaughtSchemes.contains(folded) }
