@@ -17,8 +17,7 @@ protocol DestinationMaker<Destination>: Sendable {
 
     /// Ends the performance that began with `make` or `adopt`.
     ///
-    /// - Parameter isShown: Whether the performance has succeeded. If it has failed, the destination of the
-    ///   previous performance remains.
+    /// If `isShown` is false, the performance has failed, and the previous destination remains.
     func endPerformance(isShown: Bool)
 
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
@@ -36,10 +35,6 @@ final class RouterBox<Destination: Sendable>: AdaptableMaker {
     private let takes: @Sendable (any Sendable) -> Bool
 
     /// Creates a box for a router.
-    ///
-    /// - Parameters:
-    ///   - settings: the type of the router's settings.
-    ///   - makeMaker: creates the maker of a performance.
     init<Settings: Sendable>(
         settings: Settings.Type,
         _ makeMaker: @escaping @Sendable () -> any DestinationMaker<Destination>
@@ -59,8 +54,6 @@ final class RouterBox<Destination: Sendable>: AdaptableMaker {
     }
 
     /// Checks that the router accepts the type of some settings.
-    ///
-    /// - Throws: `typeMismatch`, whose message names both types.
     func check(_ settings: any Sendable) throws(RoutingError) {
         guard !self.takes(settings) else { return }
         throw RoutingError(

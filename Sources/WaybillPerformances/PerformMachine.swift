@@ -23,9 +23,7 @@ struct PerformMachine {
     static let nestingLimit = 200
 
     private(set) var state = PerformState.unrouted
-    /// The state before the current action.
-    ///
-    /// If the action fails, this state is restored.
+    /// The state before the current action, which is restored if the action fails.
     private var before = PerformState.unrouted
 
     // `depth` is the number of nested performances, including this performance.
@@ -89,9 +87,7 @@ struct PerformMachine {
     /// Ends the current action with a failure, and restores the previous state.
     mutating func fail() -> Change { self.move(to: self.before) }
 
-    /// Changes the state to `removed` because the destination has been released.
-    ///
-    /// Returns nil and changes nothing if the state is not `routed`.
+    /// Changes the state from `routed` to `removed` because the destination was released, or returns nil.
     mutating func lose() -> Change? { self.state == .routed ? self.move(to: .removed) : nil }
 
     private mutating func begin(_ next: PerformState) -> Change {

@@ -292,9 +292,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 }
 
-/// A reference to a value.
-///
-/// An object is referenced weakly, and any other value is stored.
+/// A reference to a value, which is weak if the value is an object, and strong otherwise.
 struct WeakReference<Value: Sendable> {
     private let value: Value?
     private weak var object: AnyObject?
