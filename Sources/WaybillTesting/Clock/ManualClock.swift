@@ -15,8 +15,9 @@ public import WaybillEventLoop
 ///
 /// The clock determines the deadlines of messages, the timeouts of services, `TimeoutMiddleware`,
 /// `RetryMiddleware`, the time limit for the shutdown of a bus, the times in traces, and the `clock` of a
-/// loop. `ManualClock` is also a `Clock` for your own code. The clock's instants are instants of `ContinuousClock`, and the clock begins at the current instant. Because
-/// the clock does not move by itself, write deadlines as `clock.now + ...` and not as `.now + ...`.
+/// loop. `ManualClock` is also a `Clock` for your own code. The clock's instants are instants of
+/// `ContinuousClock`, and the clock begins at the current instant. Because the clock does not move by itself,
+/// write deadlines as `clock.now + ...` and not as `.now + ...`.
 public final class ManualClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant

@@ -12,9 +12,7 @@ final class Sleeper: Sendable {
 
     init(_ time: ManualTime) { self.time = time }
 
-    /// Suspends the caller until ``wake()`` is called.
-    ///
-    /// Returns at once if ``wake()`` has already been called.
+    /// Suspends the caller until ``wake()`` is called, or returns at once if it has already been called.
     nonisolated(nonsending) func sleep() async {
         await withCheckedContinuation { waiter in
             let isAwake = self.state.withLock { state in
@@ -26,9 +24,7 @@ final class Sleeper: Sendable {
         self.time.didResumeSleeper()
     }
 
-    /// Resumes the sleeping task.
-    ///
-    /// Only the first call has an effect.
+    /// Resumes the sleeping task; only the first call has an effect.
     func wake() {
         let (isFirst, waiter) = self.state.withLock { state in
             defer { state.isAwake = true }

@@ -27,10 +27,7 @@ struct ModuleTestRun {
         self.routes = own + (isConnected ? Self.conventions(test, self.namesakes, without: patterns) : [])
     }
 
-    /// Returns the routes that the scheme's connector makes for the given methods, except the routes in
-    /// `known`.
-    ///
-    /// Each route has the URL `scheme://method`.
+    /// Returns the connector's routes `scheme://method` for the methods, except the routes in `known`.
     private static func conventions(
         _ test: ModuleTestCase,
         _ methods: [RouteDescription],

@@ -32,9 +32,7 @@ struct RouteSamples {
         }
     }
 
-    /// Returns a URL that the route should accept.
-    ///
-    /// - Throws: `invalidParameter` if a given value is not valid in the path.
+    /// Returns a URL that the route should accept; throws an error if a given value is not valid in the path.
     mutating func rightURL(of route: SampledRoute) throws(RoutingError) -> String {
         let example = route.pattern.example(using: &self.values.generator)
         let path = self.path(of: example, in: route)
@@ -111,9 +109,7 @@ struct RouteSamples {
         return texts.randomElement(using: &self.values.generator) ?? ""
     }
 
-    /// Returns text of random bytes.
-    ///
-    /// The text contains no `#`, because a fragment might lead to another module.
+    /// Returns text of random bytes without `#`, because a fragment might lead to another module.
     private mutating func garbage() -> String {
         let count = Int.random(in: 0...40, using: &self.values.generator)
         let bytes = (0..<count).map { _ in UInt8.random(in: 1...255, using: &self.values.generator) }

@@ -42,9 +42,7 @@ public final class Stub: Sendable {
 
     func bind(_ registration: Registration) { self.state.withLock { $0.registration = registration } }
 
-    /// Records a message, and resumes the tasks that wait for the message.
-    ///
-    /// - Returns: the number of messages recorded before the message.
+    /// Records a message, resumes the tasks that wait for it, and returns the number of earlier messages.
     func note(_ message: Message) -> Int {
         let (place, waiters) = self.state.withLock { state in
             state.messages.append(message)
