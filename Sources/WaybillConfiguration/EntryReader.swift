@@ -13,10 +13,9 @@ struct EntryReader {
 
     /// Returns whether a map has sections.
     ///
-    /// A map without sections maps paths to destinations directly.
-    ///
-    /// A path may have the name of a section. The values show which of the two a key is: the value of a path
-    /// is a text, and the value of a section is not.
+    /// A map without sections maps paths to destinations directly. A path may have the name of a section. The
+    /// values show which of the two a key is: the value of a path is a text, and the value of a section is
+    /// not.
     private static func hasSections(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
         pairs.contains { key, node in
             guard key != "scheme", Self.sections.contains(key) else { return false }

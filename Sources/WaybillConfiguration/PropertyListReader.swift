@@ -4,9 +4,7 @@ internal import Foundation
 internal import Synchronization
 internal import Waybill
 
-/// Reads property lists.
-///
-/// For a property list in XML, the reader also finds the lines of the keys.
+/// Reads property lists, and finds the lines of the keys in a property list in XML.
 struct PropertyListReader {
     let file: String
 
@@ -88,7 +86,7 @@ struct PropertyListReader {
 
     /// The number of values that have been decoded.
     ///
-    /// A property list in binary form can refer to one value many times, so that a small file has many values.
+    /// A binary property list can refer to one value many times, so that a small file has many values.
     private final class ValueCount: Sendable {
         static let limit = 100_000
         static let key = CodingUserInfoKey(rawValue: "count")
