@@ -65,7 +65,7 @@ final class PendingMessage: Sendable {
     ///
     /// - Parameters:
     ///   - pointer: The host's pointer to the message.
-    ///   - body: Returns the outcome. If the closure throws, the message is not completed.
+    ///   - body: A closure that returns the outcome. If the closure throws, the message is not completed.
     /// - Returns: The number of a `HostStatus`.
     static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONText, any Error>) -> Int32 {
         guard let message = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }

@@ -40,8 +40,9 @@ public struct COCRouterForwarder: Sendable {
     /// Creates a forwarder.
     ///
     /// - Parameters:
-    ///   - bus: the bus that routes the URLs. The forwarder keeps a reference to the bus.
-    ///   - filter: called for every URL that fails, after its completion, in the isolation of the caller.
+    ///   - bus: The bus that routes the URLs. The forwarder keeps a reference to the bus.
+    ///   - filter: A closure that is called for every URL that fails, after its completion, in the isolation
+    ///     of the caller.
     public init(_ bus: MessageBus, filter: @escaping Filter = { _, _ in }) {
         self.bus = bus
         self.filter = filter
@@ -50,11 +51,11 @@ public struct COCRouterForwarder: Sendable {
     /// Forwards a URL.
     ///
     /// - Parameters:
-    ///   - url: the URL to route.
-    ///   - parameters: values for the action in addition to the values of the URL. The values may have any
+    ///   - url: The URL to route.
+    ///   - parameters: Values for the action in addition to the values of the URL. The values may have any
     ///     `Sendable` type, and may be closures.
-    ///   - completion: called once, before the filter, in the isolation of the caller.
-    /// - Returns: the value that the completion received.
+    ///   - completion: A closure that is called once, before the filter, in the isolation of the caller.
+    /// - Returns: The value that the completion received.
     @discardableResult
     public nonisolated(nonsending) func forward(
         _ url: String,
@@ -82,8 +83,8 @@ extension MessageBus {
     ///
     /// A bus has one such filter. A new filter replaces the previous filter.
     ///
-    /// - Parameter filter: called after the completion and after the forwarder's own filter, in the isolation
-    ///   of the caller.
+    /// - Parameter filter: A closure that is called after the completion and after the forwarder's own
+    ///   filter, in the isolation of the caller.
     public func setForwardFilter(_ filter: @escaping COCRouterForwarder.Filter) {
         self.attachments.set(ForwardFilter(body: filter))
     }

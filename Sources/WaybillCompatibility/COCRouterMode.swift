@@ -37,7 +37,7 @@ extension COCRouterMode {
     /// exceeds its deadline. The codes of these failures, and all other codes without a corresponding mode,
     /// become ``noHandler``.
     ///
-    /// - Parameter code: the code of the failure; nil for a reply, which has the mode ``done``.
+    /// - Parameter code: The code of the failure; nil for a reply, which has the mode ``done``.
     public init(_ code: RoutingError.Code?) {
         switch code {
         case nil: self = .done
@@ -55,7 +55,7 @@ extension RoutingError.Code {
     /// A number that COCRouter does not define becomes `handlerFailed`, because the number does not show the
     /// reason for the failure.
     ///
-    /// - Parameter mode: the mode that a completion received.
+    /// - Parameter mode: The mode that a completion received.
     public init?(_ mode: COCRouterMode) {
         switch mode {
         case .done: return nil

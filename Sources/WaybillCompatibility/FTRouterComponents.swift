@@ -58,10 +58,10 @@ public struct FTRouterComponents: Sendable {
     /// Creates the components of a message.
     ///
     /// - Parameters:
-    ///   - message: a message on a bus with the conventions `.ftRouter`, or with any other conventions. If
+    ///   - message: A message on a bus with the conventions `.ftRouter`, or with any other conventions. If
     ///     the conventions treat the host as a segment, `segments` contains the host. If the conventions have
     ///     no transitions, `segments` contains the transition.
-    ///   - destination: the name of the destination: `context.pattern` in a middleware,
+    ///   - destination: The name of the destination: `context.pattern` in a middleware,
     ///     `request.destinationName` in the global handler of a navigator.
     public init(_ message: Message, destination: String? = nil) {
         let address = message.address

@@ -13,9 +13,9 @@ extension MessageBus {
     /// The destination of a URL is the pattern that the URL matches. ``FTRouterComponents/destination`` is
     /// nil for a URL that has no route. The closure is not called for a text that is not a URL.
     ///
-    /// - Parameter block: returns a value for the caller, or nil. If the block returns a value, the handler
-    ///   is not called.
-    /// - Returns: the registration of the block. The block stays registered when the registration is
+    /// - Parameter block: A closure that returns a value for the caller, or nil. If the block returns a
+    ///   value, the handler is not called.
+    /// - Returns: The registration of the block. The block stays registered when the registration is
     ///   released.
     @discardableResult
     public func use(

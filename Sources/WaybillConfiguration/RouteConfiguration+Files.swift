@@ -33,7 +33,7 @@ extension RouteConfiguration {
     /// The files of a folder are read in the order of their names. Folders inside the folder, and files with
     /// other extensions, are ignored. A file may have up to ``maximumFileSize`` bytes.
     ///
-    /// - Parameter url: a file or a folder.
+    /// - Parameter url: A file or a folder.
     /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key.
     public init(contentsOf url: URL) throws(ConfigurationError) {
         self.init()
@@ -45,8 +45,8 @@ extension RouteConfiguration {
     /// For example, `order.yaml` and `OrderConfig.plist` have the name of the scheme `order`.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme, without a colon, in any letter case.
-    ///   - folder: the folder with the file, for example the resources of a bundle.
+    ///   - scheme: The scheme, without a colon, in any letter case.
+    ///   - folder: The folder with the file, for example the resources of a bundle.
     /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key, or with the folder if
     ///   it has no file for the scheme.
     public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {

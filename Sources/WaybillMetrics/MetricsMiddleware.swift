@@ -26,9 +26,9 @@ public struct MetricsMiddleware: Middleware {
     /// Creates a middleware that measures deliveries.
     ///
     /// - Parameters:
-    ///   - factory: the factory of the metrics; nil for the factory that the program has set with
+    ///   - factory: The factory of the metrics; nil for the factory that the program has set with
     ///     `MetricsSystem.bootstrap`.
-    ///   - prefix: the prefix of the labels.
+    ///   - prefix: The prefix of the labels.
     public init(factory: (any MetricsFactory)? = nil, prefix: String = "waybill") {
         self.instruments = Instruments(factory: factory ?? MetricsSystem.factory, prefix: prefix)
     }

@@ -13,9 +13,9 @@ public protocol ReusableDestination: Sendable {
     /// If the presenter then fails, the navigator calls this method once more with the previous request, to
     /// restore the previous parameters.
     ///
-    /// - Parameter request: the new request.
-    /// - Returns: the destination to show from now on.
-    /// - Throws: the reason why the destination cannot be reused for this request. The request fails with
+    /// - Parameter request: The new request.
+    /// - Returns: The destination to show from now on.
+    /// - Throws: The reason why the destination cannot be reused for this request. The request fails with
     ///   this error.
     nonisolated(nonsending) func reused(for request: NavigationRequest) async throws -> Self
 }
@@ -47,13 +47,13 @@ extension Navigator {
     /// and receives the last reply when the destination is removed.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the destination's URLs, without a transition.
-    ///   - name: the name for observers and inspectors; nil for the pattern.
-    ///   - fileID: the file of the registration, for the text of a `conflict` error.
-    ///   - line: the line of the registration, for the text of a `conflict` error.
-    ///   - make: makes the destination, on the navigator's loop.
-    /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
-    /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
+    ///   - pattern: The pattern of the destination's URLs, without a transition.
+    ///   - name: The name for observers and inspectors; nil for the pattern.
+    ///   - fileID: The file of the registration, for the text of a `conflict` error.
+    ///   - line: The line of the registration, for the text of a `conflict` error.
+    ///   - make: A closure that makes the destination, on the navigator's loop.
+    /// - Returns: The registration. When the registration is cancelled, destinations that are shown stay.
+    /// - Throws: The errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Sendable>(
         _ pattern: String,
@@ -88,13 +88,13 @@ extension Navigator {
     /// type, the request fails with an error that contains the parameter's name.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the destination's URLs, without a transition.
-    ///   - destination: the type of the destination.
-    ///   - name: the name for observers and inspectors; nil for the type's name.
-    ///   - fileID: the file of the registration, for the text of a `conflict` error.
-    ///   - line: the line of the registration, for the text of a `conflict` error.
-    /// - Returns: the registration. When the registration is cancelled, destinations that are shown stay.
-    /// - Throws: the errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
+    ///   - pattern: The pattern of the destination's URLs, without a transition.
+    ///   - destination: The type of the destination.
+    ///   - name: The name for observers and inspectors; nil for the type's name.
+    ///   - fileID: The file of the registration, for the text of a `conflict` error.
+    ///   - line: The line of the registration, for the text of a `conflict` error.
+    /// - Returns: The registration. When the registration is cancelled, destinations that are shown stay.
+    /// - Throws: The errors of ``/Waybill/MessageBus/register(_:fileID:line:_:)-7y1wn``.
     @discardableResult
     public nonisolated func register<Destination: Decodable & Sendable>(
         _ pattern: String,
@@ -132,9 +132,9 @@ extension Navigator {
     /// replaces a configuration of the same name that was loaded by that method.
     ///
     /// - Parameters:
-    ///   - configuration: the patterns, without transitions, and the names of their destinations.
-    ///   - name: the name of the configuration. The empty name is a valid name.
-    ///   - destinations: the closures that make the destinations, by name.
+    ///   - configuration: The patterns, without transitions, and the names of their destinations.
+    ///   - name: The name of the configuration. The empty name is a valid name.
+    ///   - destinations: The closures that make the destinations, by name.
     /// - Throws: `ConfigurationError` for a pattern that cannot be read or is in conflict.
     public nonisolated func load(
         _ configuration: RouteConfiguration,

@@ -12,10 +12,10 @@ public protocol NavigationInspector: Sendable {
     /// the request is also rejected with `refused`, and the thrown error is the cause.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - source: the top destination; nil if nothing is shown.
-    /// - Returns: whether the request may continue.
-    /// - Throws: the reason to reject the request.
+    ///   - request: The request.
+    ///   - source: The top destination; nil if nothing is shown.
+    /// - Returns: Whether the request may continue.
+    /// - Throws: The reason to reject the request.
     nonisolated(nonsending) func shouldTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?
@@ -27,11 +27,11 @@ public protocol NavigationInspector: Sendable {
     /// is made, and not when a destination is reused.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - source: the top destination; nil if nothing is shown.
-    ///   - make: calls the inspectors after this inspector, and then the factory of the destination.
-    /// - Returns: the destination to show; nil to use the destination that `make` returns.
-    /// - Throws: the reason why the inspector supplies no destination, or the error of `make`.
+    ///   - request: The request.
+    ///   - source: The top destination; nil if nothing is shown.
+    ///   - make: Calls the inspectors after this inspector, and then the factory of the destination.
+    /// - Returns: The destination to show; nil to use the destination that `make` returns.
+    /// - Throws: The reason why the inspector supplies no destination, or the error of `make`.
     nonisolated(nonsending) func willTransition(
         _ request: NavigationRequest,
         from source: PresentedDestination?,
@@ -41,8 +41,8 @@ public protocol NavigationInspector: Sendable {
     /// Receives the result of a request.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - result: the change, or the error of the request.
+    ///   - request: The request.
+    ///   - result: The change, or the error of the request.
     nonisolated(nonsending) func didTransition(
         _ request: NavigationRequest,
         result: Result<NavigationChange, RoutingError>
@@ -79,10 +79,10 @@ extension Navigator {
     /// instead.
     ///
     /// - Parameters:
-    ///   - shouldTransition: returns whether the request may continue. The closure also receives the top
-    ///     destination.
-    ///   - willTransition: supplies the destination; nil for the registered destination.
-    ///   - didTransition: receives the change, or the error of the request.
+    ///   - shouldTransition: A closure that returns whether the request may continue. The closure also
+    ///     receives the top destination.
+    ///   - willTransition: Supplies the destination; nil for the registered destination.
+    ///   - didTransition: A closure that receives the change, or the error of the request.
     public nonisolated func addInspector(
         shouldTransition:
             @escaping @Sendable (

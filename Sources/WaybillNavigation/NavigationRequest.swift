@@ -89,9 +89,9 @@ public struct NavigationRequest: Sendable {
     ///
     /// Parameters without a property of the same name are ignored.
     ///
-    /// - Parameter type: the type to decode.
-    /// - Returns: the value.
-    /// - Throws: the errors of ``/Waybill/Message/decode(_:)``, with the name of the parameter.
+    /// - Parameter type: The type to decode.
+    /// - Returns: The value.
+    /// - Throws: The errors of ``/Waybill/Message/decode(_:)``, with the name of the parameter.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         try self.message.decode(type)
     }
@@ -110,9 +110,9 @@ public struct NavigationRequest: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter value: the value with the defaults, or with the previous parameters.
-    /// - Returns: the changed value.
-    /// - Throws: the errors of ``/Waybill/Message/decode(onto:)``, with the name of the parameter.
+    /// - Parameter value: The value with the defaults, or with the previous parameters.
+    /// - Returns: The changed value.
+    /// - Throws: The errors of ``/Waybill/Message/decode(onto:)``, with the name of the parameter.
     public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
         try self.message.decode(onto: value)
     }
@@ -121,8 +121,8 @@ public struct NavigationRequest: Sendable {
 extension NavigationRequest {
     /// Sends a progress reply to the caller, and waits until the caller has handled the reply.
     ///
-    /// - Parameter value: the reply's value.
-    /// - Returns: whether the caller has handled the reply; false if the caller does not listen to progress
+    /// - Parameter value: The reply's value.
+    /// - Returns: Whether the caller has handled the reply; false if the caller does not listen to progress
     ///   replies, or if the destination has been removed.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
@@ -133,9 +133,9 @@ extension NavigationRequest {
     /// Sends a progress reply to the caller, and waits for the caller's answer.
     ///
     /// - Parameters:
-    ///   - value: the reply's value.
-    ///   - expecting: the type of the answer.
-    /// - Returns: the answer.
+    ///   - value: The reply's value.
+    ///   - expecting: The type of the answer.
+    /// - Returns: The answer.
     /// - Throws: `noHandler` if the caller does not listen to progress replies or the destination has been
     ///   removed, and the errors of ``/Waybill/Message/reply(with:expecting:)``.
     public func reply<Answer: Sendable>(
@@ -153,15 +153,15 @@ extension NavigationRequest {
     ///
     /// The value is `()` if the method is not called.
     ///
-    /// - Parameter result: the value. A later call before the removal replaces this value.
+    /// - Parameter result: The value. A later call before the removal replaces this value.
     public func setResult(_ result: some Sendable) { self.life.setResult(result) }
 
     /// Sets the result, and removes the destination.
     ///
     /// If the step that shows the destination is still in progress, the method waits for that step first.
     ///
-    /// - Parameter result: the value for the caller and the return URL.
-    /// - Throws: the errors of ``Navigator/remove(_:)``. The destination then stays, and so does the result
+    /// - Parameter result: The value for the caller and the return URL.
+    /// - Throws: The errors of ``Navigator/remove(_:)``. The destination then stays, and so does the result
     ///   that was set.
     public func close(returning result: some Sendable) async throws(RoutingError) {
         self.life.setResult(result)

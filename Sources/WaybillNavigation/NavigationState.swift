@@ -33,10 +33,10 @@ public struct NavigationState: Sendable {
     /// Creates a state that shows URLs, for ``Navigator/restore(_:)``.
     ///
     /// - Parameters:
-    ///   - urls: the URLs of each presenter from the bottom to the top, each with its transition, as in
+    ///   - urls: The URLs of each presenter from the bottom to the top, each with its transition, as in
     ///     ``urls``.
-    ///   - active: the presenter that shows the requests that name no presenter.
-    ///   - conventions: the bus's conventions, which define the transitions in URLs.
+    ///   - active: The presenter that shows the requests that name no presenter.
+    ///   - conventions: The bus's conventions, which define the transitions in URLs.
     /// - Throws: `invalidURL`.
     public init(
         urls: [PresenterID: [String]],
@@ -66,24 +66,24 @@ public struct NavigationState: Sendable {
 
     /// Returns the entries of a presenter.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
-    /// - Returns: the entries, with the top last.
+    /// - Parameter presenter: The name of the presenter; nil for the active presenter.
+    /// - Returns: The entries, with the top last.
     public func stack(of presenter: PresenterID? = nil) -> [NavigationEntry] {
         self.stacks[presenter ?? self.active] ?? []
     }
 
     /// Returns the top entry of a presenter.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
-    /// - Returns: the entry; nil if the presenter shows nothing.
+    /// - Parameter presenter: The name of the presenter; nil for the active presenter.
+    /// - Returns: The entry; nil if the presenter shows nothing.
     public func top(of presenter: PresenterID? = nil) -> NavigationEntry? { self.stack(of: presenter).last }
 
     /// Returns the entries of a presenter in layers.
     ///
     /// Each presented entry begins a new layer.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
-    /// - Returns: the layers, with the bottom layer first.
+    /// - Parameter presenter: The name of the presenter; nil for the active presenter.
+    /// - Returns: The layers, with the bottom layer first.
     public func layers(of presenter: PresenterID? = nil) -> [[NavigationEntry]] {
         self.stack(of: presenter).reduce(into: []) { layers, entry in
             if layers.isEmpty || entry.transition == .present {

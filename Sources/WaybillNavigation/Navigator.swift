@@ -72,10 +72,10 @@ public actor Navigator: LoopBound {
     /// ``WaybillRouting/RoutingConventions/navigation`` and the conventions of FTRouter define transitions.
     ///
     /// - Parameters:
-    ///   - bus: the bus that delivers the requests. The navigator does not keep the bus alive.
-    ///   - presenter: the presenter with the name ``NavigationState/mainPresenter``. This presenter shows the
+    ///   - bus: The bus that delivers the requests. The navigator does not keep the bus alive.
+    ///   - presenter: The presenter with the name ``NavigationState/mainPresenter``. This presenter shows the
     ///     requests that name no other presenter.
-    ///   - schemes: the schemes of the navigator's URLs; nil for the bus's default scheme.
+    ///   - schemes: The schemes of the navigator's URLs; nil for the bus's default scheme.
     /// - Throws: `conflict` if a handler is already registered for `scheme://` alone.
     public init(bus: MessageBus, presenter: some Presenter, schemes: [String]? = nil) throws(RoutingError) {
         self.eventLoop = bus.eventLoop
@@ -94,8 +94,8 @@ extension Navigator {
 
     /// Returns the destinations that a presenter shows, with their values.
     ///
-    /// - Parameter presenter: the name of the presenter; nil for the active presenter.
-    /// - Returns: the destinations, with the top last.
+    /// - Parameter presenter: The name of the presenter; nil for the active presenter.
+    /// - Returns: The destinations, with the top last.
     public func destinations(of presenter: NavigationState.PresenterID? = nil) -> [PresentedDestination] {
         self.presented(self.state.stack(of: presenter))
     }
@@ -103,9 +103,10 @@ extension Navigator {
     /// Adds a presenter, or replaces the presenter of the same name.
     ///
     /// - Parameters:
-    ///   - presenter: shows the requests that name this presenter in ``NavigationRequest/presenterHeader``.
-    ///     The presenter does not receive the destinations that a replaced presenter showed.
-    ///   - name: the name of the presenter.
+    ///   - presenter: A presenter that shows the requests that name this presenter in
+    ///     ``NavigationRequest/presenterHeader``. The presenter does not receive the destinations that a
+    ///     replaced presenter showed.
+    ///   - name: The name of the presenter.
     public func setPresenter(_ presenter: some Presenter, named name: NavigationState.PresenterID) {
         self.presenters[name] = presenter
     }
@@ -114,7 +115,7 @@ extension Navigator {
     ///
     /// The active presenter shows the requests that name no presenter.
     ///
-    /// - Parameter presenter: the name of the presenter.
+    /// - Parameter presenter: The name of the presenter.
     /// - Throws: `noHandler` if no presenter has the name.
     public func activate(_ presenter: NavigationState.PresenterID) async throws(RoutingError) {
         _ = try self.presenter(presenter)
@@ -135,9 +136,9 @@ extension Navigator {
     /// A navigator has one global handler. A new handler replaces the previous handler.
     ///
     /// - Parameters:
-    ///   - schemes: the schemes whose URLs are also passed to the handler when no pattern matches. The
+    ///   - schemes: The schemes whose URLs are also passed to the handler when no pattern matches. The
     ///     requests of these URLs have no ``NavigationRequest/destinationName``.
-    ///   - handler: decides whether the navigator continues with the request.
+    ///   - handler: A closure that decides whether the navigator continues with the request.
     /// - Throws: `conflict` if a scheme already has a connector; `invalidPattern` for a text that is not a
     ///   scheme.
     public nonisolated func setGlobalHandler(
@@ -151,9 +152,9 @@ extension Navigator {
     /// Observes the destinations that are shown and removed.
     ///
     /// - Parameters:
-    ///   - name: the name with which a destination was registered; nil to observe all destinations.
-    ///   - handler: called on the navigator's loop, in the order of the observers.
-    /// - Returns: a closure that removes the observer. The navigator keeps the observer until the closure is
+    ///   - name: The name with which a destination was registered; nil to observe all destinations.
+    ///   - handler: A closure that is called on the navigator's loop, in the order of the observers.
+    /// - Returns: A closure that removes the observer. The navigator keeps the observer until the closure is
     ///   called.
     @discardableResult
     public nonisolated func observe(
@@ -170,8 +171,8 @@ extension Navigator {
     /// Undoes the steps that showed the top destinations.
     ///
     /// - Parameters:
-    ///   - count: the number of steps to undo.
-    ///   - presenter: the name of the presenter; nil for the active presenter.
+    ///   - count: The number of steps to undo.
+    ///   - presenter: The name of the presenter; nil for the active presenter.
     /// - Throws: `refused` if fewer destinations are below than the count, or the error of the presenter. If
     ///   the method throws, nothing has changed.
     public func back(
@@ -185,7 +186,7 @@ extension Navigator {
 
     /// Removes the destinations above a destination.
     ///
-    /// - Parameter id: the ID of the destination that becomes the top.
+    /// - Parameter id: The ID of the destination that becomes the top.
     /// - Throws: `refused` if the destination is not shown, or the error of the presenter. If the method
     ///   throws, nothing has changed.
     public func back(to id: NavigationEntry.ID) async throws(RoutingError) {
@@ -199,7 +200,7 @@ extension Navigator {
     /// A destination that was presented is removed with all destinations above it. Any other destination is
     /// removed together with its embedded destinations.
     ///
-    /// - Parameter id: the ID of the destination.
+    /// - Parameter id: The ID of the destination.
     /// - Throws: `refused` if the destination is not shown or is at the bottom, or the error of the
     ///   presenter. If the method throws, nothing has changed.
     public func remove(_ id: NavigationEntry.ID) async throws(RoutingError) {
@@ -214,8 +215,8 @@ extension Navigator {
     /// show their new destinations, one presenter after the other in the order of their names. If a presenter
     /// fails, the presenters after it keep their previous destinations.
     ///
-    /// - Parameter state: the state to show.
-    /// - Throws: the error of a URL or of a presenter.
+    /// - Parameter state: The state to show.
+    /// - Throws: The error of a URL or of a presenter.
     public func restore(_ state: NavigationState) async throws(RoutingError) {
         try await self.takeTurn("") { try await self.replace(with: state) }
     }

@@ -40,10 +40,10 @@ extension MessageBus {
     /// event.
     ///
     /// - Parameters:
-    ///   - service: the protocol or type of the observed destinations; nil to observe all destinations.
-    ///   - handler: called for each event, in the isolation of the performance's caller. Observers are called
-    ///     in the order in which they were added.
-    /// - Returns: a closure that removes the observer. The bus keeps the observer until the closure is
+    ///   - service: The protocol or type of the observed destinations; nil to observe all destinations.
+    ///   - handler: A closure that is called for each event, in the isolation of the performance's caller.
+    ///     Observers are called in the order in which they were added.
+    /// - Returns: A closure that removes the observer. The bus keeps the observer until the closure is
     ///   called.
     @discardableResult
     public func observePerformances(

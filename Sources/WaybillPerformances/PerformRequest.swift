@@ -28,9 +28,9 @@ public struct PerformRequest<Settings: Sendable>: Sendable {
     /// Returns a dependency that is required for the destination.
     ///
     /// - Parameters:
-    ///   - name: the dependency, for the message of the error.
-    ///   - value: the dependency, or nil.
-    /// - Returns: the dependency.
+    ///   - name: The dependency, for the message of the error.
+    ///   - value: The dependency, or nil.
+    /// - Returns: The dependency.
     /// - Throws: `missingParameter` with the name if the dependency is nil. The performance fails with this
     ///   error.
     public func require<Value>(_ name: String, _ value: Value?) throws(RoutingError) -> Value {

@@ -66,9 +66,11 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// checks it. If the transition is not `make`, the bus's ``PerformPresenter`` shows the destination.
     ///
     /// - Parameters:
-    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
-    ///   - onFailure: called when this performance fails, after the configuration's handler.
-    /// - Returns: the destination, which the caller must keep alive.
+    ///   - onSuccess: A closure that is called when this performance succeeds, after the configuration's
+    ///     handler.
+    ///   - onFailure: A closure that is called when this performance fails, after the configuration's
+    ///     handler.
+    /// - Returns: The destination, which the caller must keep alive.
     /// - Throws: `overRoute` if the destination is already being made. `actionFailed` if the performance's
     ///   state does not permit the action. `infiniteRecursion` for the 201st nested performance. `noHandler`
     ///   if the router returns no destination, or the bus has no presenter. `handlerFailed` with the error of
@@ -91,10 +93,12 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - destination: the destination.
-    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
-    ///   - onFailure: called when this performance fails, after the configuration's handler.
-    /// - Throws: the errors of ``perform(onSuccess:onFailure:)``. `typeMismatch` if an adapter provides the
+    ///   - destination: The destination.
+    ///   - onSuccess: A closure that is called when this performance succeeds, after the configuration's
+    ///     handler.
+    ///   - onFailure: A closure that is called when this performance fails, after the configuration's
+    ///     handler.
+    /// - Throws: The errors of ``perform(onSuccess:onFailure:)``. `typeMismatch` if an adapter provides the
     ///   protocol, and the destination does not have the type that the adapter converts.
     public nonisolated(nonsending) func perform(
         on destination: Destination,
@@ -144,8 +148,8 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// destination.
     ///
     /// - Parameters:
-    ///   - onSuccess: called when this removal succeeds, after the configuration's handler.
-    ///   - onFailure: called when this removal fails, after the configuration's handler.
+    ///   - onSuccess: A closure that is called when this removal succeeds, after the configuration's handler.
+    ///   - onFailure: A closure that is called when this removal fails, after the configuration's handler.
     /// - Throws: `actionFailed` if no destination exists. `overRoute` if the destination is already being
     ///   removed. `handlerFailed` with the error of the presenter or of the router as its cause; the
     ///   destination then still exists.

@@ -29,10 +29,10 @@ extension MessageBus {
     /// The constant is declared in an extension of ``Routable``, for example as `.player`.
     ///
     /// - Parameters:
-    ///   - service: the constant of the protocol.
-    ///   - name: the name of the provider, if there is more than one.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the service once or several times.
+    ///   - service: The constant of the protocol.
+    ///   - name: The name of the provider, if there is more than one.
+    ///   - configure: A closure that changes the configuration of the performance, and is called at once.
+    /// - Returns: The performance, which makes the service once or several times.
     /// - Throws: `noHandler` if no ``ServiceRouter`` makes the service.
     public func performance<Destination: Sendable>(
         of service: Routable<Destination>,
@@ -45,11 +45,11 @@ extension MessageBus {
     /// Creates a performance with settings, for the constant of a service's protocol.
     ///
     /// - Parameters:
-    ///   - service: the constant of the protocol.
-    ///   - name: the name of the provider, if there is more than one.
-    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the service once or several times.
+    ///   - service: The constant of the protocol.
+    ///   - name: The name of the provider, if there is more than one.
+    ///   - settings: The settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: A closure that changes the configuration of the performance, and is called at once.
+    /// - Returns: The performance, which makes the service once or several times.
     /// - Throws: `typeMismatch` if the settings do not have the type of the router's settings; `noHandler` if
     ///   no router makes the service.
     public func performance<Destination: Sendable>(
@@ -64,9 +64,9 @@ extension MessageBus {
     /// Returns a service of a module, for the constant of its protocol.
     ///
     /// - Parameters:
-    ///   - service: the constant of the protocol.
-    ///   - name: the name of the provider, if there is more than one.
-    /// - Returns: a proxy for the provider, or the result of an adapter.
+    ///   - service: The constant of the protocol.
+    ///   - name: The name of the provider, if there is more than one.
+    /// - Returns: A proxy for the provider, or the result of an adapter.
     /// - Throws: `noHandler`, whose message names the available services.
     public func service<Service: Sendable>(
         _ service: Routable<Service>,

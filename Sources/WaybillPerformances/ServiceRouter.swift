@@ -130,12 +130,12 @@ extension MessageBus {
     /// Registers a router that makes a service on demand.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: the name of the provider, if there is more than one.
-    ///   - router: makes the service.
-    ///   - fileID: the file of the registration, for the text of a `conflict` error.
-    ///   - line: the line of the registration, for the text of a `conflict` error.
-    /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
+    ///   - service: The protocol.
+    ///   - name: The name of the provider, if there is more than one.
+    ///   - router: A router that makes the service.
+    ///   - fileID: The file of the registration, for the text of a `conflict` error.
+    ///   - line: The line of the registration, for the text of a `conflict` error.
+    /// - Returns: The registration of the router. When the registration is cancelled, destinations that the
     ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
@@ -162,14 +162,14 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: the name of the provider, if there is more than one.
-    ///   - router: makes the destination.
-    ///   - fileID: the file of the registration, for the text of a `conflict` error.
-    ///   - line: the line of the registration, for the text of a `conflict` error.
-    ///   - view: converts the destination to the service. If the service is an object, it must keep the
-    ///     destination alive, because the router can remove only a destination that exists.
-    /// - Returns: the registration of the router. When the registration is cancelled, destinations that the
+    ///   - service: The protocol.
+    ///   - name: The name of the provider, if there is more than one.
+    ///   - router: A router that makes the destination.
+    ///   - fileID: The file of the registration, for the text of a `conflict` error.
+    ///   - line: The line of the registration, for the text of a `conflict` error.
+    ///   - view: A closure that converts the destination to the service. If the service is an object, it must
+    ///     keep the destination alive, because the router can remove only a destination that exists.
+    /// - Returns: The registration of the router. When the registration is cancelled, destinations that the
     ///   router has made are not removed.
     /// - Throws: `conflict` if the protocol already has a provider with this name; `shutDown`.
     @discardableResult
@@ -214,10 +214,10 @@ extension MessageBus {
     /// of the adapted protocol makes and removes the destination.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: the name of the provider, if there is more than one.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the service once or several times.
+    ///   - service: The protocol.
+    ///   - name: The name of the provider, if there is more than one.
+    ///   - configure: A closure that changes the configuration of the performance, and is called at once.
+    /// - Returns: The performance, which makes the service once or several times.
     /// - Throws: `noHandler` if no router makes the service.
     public func performance<Destination: Sendable>(
         of service: Destination.Type,
@@ -231,11 +231,11 @@ extension MessageBus {
     /// Creates a performance for a service that is made on demand with settings.
     ///
     /// - Parameters:
-    ///   - service: the protocol.
-    ///   - name: the name of the provider, if there is more than one.
-    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the service once or several times.
+    ///   - service: The protocol.
+    ///   - name: The name of the provider, if there is more than one.
+    ///   - settings: The settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: A closure that changes the configuration of the performance, and is called at once.
+    /// - Returns: The performance, which makes the service once or several times.
     /// - Throws: `typeMismatch` if the settings do not have the type of the router's settings; `noHandler` if
     ///   no router makes the service.
     public func performance<Destination: Sendable>(
@@ -254,10 +254,10 @@ extension MessageBus {
     /// The router need not be registered on the bus.
     ///
     /// - Parameters:
-    ///   - router: makes the destination.
-    ///   - settings: the settings for the router; nil for the router's default.
-    ///   - configure: changes the configuration of the performance; called at once.
-    /// - Returns: the performance, which makes the destination once or several times.
+    ///   - router: A router that makes the destination.
+    ///   - settings: The settings for the router; nil for the router's default.
+    ///   - configure: A closure that changes the configuration of the performance, and is called at once.
+    /// - Returns: The performance, which makes the destination once or several times.
     public func performance<Router: ServiceRouter>(
         by router: Router,
         settings: Router.Settings? = nil,

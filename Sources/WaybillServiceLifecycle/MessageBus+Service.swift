@@ -33,8 +33,8 @@ extension MessageBus: Service {
     ///
     /// If the task is cancelled, the bus shuts down at once, even while it waits for messages.
     ///
-    /// - Parameter limit: the maximum time to wait for the messages in flight.
-    /// - Returns: the number of messages that had an outcome within the limit, and the number of messages
+    /// - Parameter limit: The maximum time to wait for the messages in flight.
+    /// - Returns: The number of messages that had an outcome within the limit, and the number of messages
     ///   that did not.
     /// - Throws: `CancellationError` if the task is cancelled before graceful shutdown.
     @discardableResult

@@ -17,8 +17,8 @@ public struct MessageBusService: Service {
     /// Creates a service for a bus.
     ///
     /// - Parameters:
-    ///   - bus: the bus that shuts down with the group.
-    ///   - limit: the maximum time to wait for the messages in flight, after graceful shutdown begins.
+    ///   - bus: The bus that shuts down with the group.
+    ///   - limit: The maximum time to wait for the messages in flight, after graceful shutdown begins.
     public init(_ bus: MessageBus, drainingFor limit: Duration) {
         self.bus = bus
         self.limit = limit

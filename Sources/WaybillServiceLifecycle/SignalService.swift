@@ -33,9 +33,9 @@ public struct SignalService: Service {
     /// Creates a service that waits for signals.
     ///
     /// - Parameters:
-    ///   - ending: the signals that end the service, and therefore the group.
-    ///   - eventLoop: the loop that catches the signals. The loop must run at least as long as the service.
-    ///   - handlers: the handlers of other signals. These handlers are called one at a time, in the order in
+    ///   - ending: The signals that end the service, and therefore the group.
+    ///   - eventLoop: The loop that catches the signals. The loop must run at least as long as the service.
+    ///   - handlers: The handlers of other signals. These handlers are called one at a time, in the order in
     ///     which the signals arrive.
     public init(
         endingOn ending: Set<Signal> = [.interrupt, .terminate],

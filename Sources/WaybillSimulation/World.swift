@@ -89,7 +89,8 @@ public final class World: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the condition, which the failure prints.
-    ///   - check: Returns whether it holds. It may read actors, and must change nothing.
+    ///   - check: A closure that returns whether the condition holds. The closure may read actors, and must
+    ///     change nothing.
     public func always(_ name: String, _ check: @escaping @Sendable () async throws -> Bool) {
         self.simulator.addInvariant(name, check)
     }
@@ -100,7 +101,8 @@ public final class World: Sendable {
     /// - Parameters:
     ///   - name: The name of the condition, which the failure prints.
     ///   - limit: The simulated time that may pass until it holds, after the program has ended.
-    ///   - check: Returns whether it holds. It may read actors, and must change nothing.
+    ///   - check: A closure that returns whether the condition holds. The closure may read actors, and must
+    ///     change nothing.
     public func eventually(
         _ name: String,
         within limit: Duration = .seconds(3600),

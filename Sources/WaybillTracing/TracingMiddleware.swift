@@ -25,7 +25,7 @@ public struct TracingMiddleware: Middleware {
 
     /// Creates a middleware that traces deliveries.
     ///
-    /// - Parameter tracer: the tracer that creates the spans; nil for the tracer that the program has set
+    /// - Parameter tracer: The tracer that creates the spans; nil for the tracer that the program has set
     ///   with `InstrumentationSystem.bootstrap`.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 

@@ -11,7 +11,7 @@ extension MessageBus {
     ///
     /// Within the code, ``waitingMessages`` contains the ID of the message.
     ///
-    /// - Parameter body: Receives the ID of the message.
+    /// - Parameter body: A closure that receives the ID of the message.
     /// - Returns: The result of `body`.
     package nonisolated(nonsending) func withMessageID<Result>(
         _ body: (CorrelationID) async throws -> Result

@@ -20,7 +20,8 @@ package final class ExternalWork: Sendable {
     /// For a request, the server or node ends this part when it has answered. For a message that no caller
     /// awaits, the bus ends this part when it settles the message.
     ///
-    /// - Parameter onEnd: Called once, when the last part has ended, on the thread that has ended it.
+    /// - Parameter onEnd: A closure that is called once, when the last part has ended, on the thread that has
+    ///   ended it.
     package init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = Locked(onEnd) }
 
     /// Adds a part.

@@ -16,7 +16,8 @@ extension ClientWriter {
     /// - Parameters:
     ///   - text: The documentation of a declaration.
     ///   - more: Lines that follow the text, after an empty line.
-    ///   - escape: Returns a line of the text in which characters that would end a comment are replaced.
+    ///   - escape: A closure that returns a line of the text in which characters that would end a comment are
+    ///     replaced.
     /// - Returns: The lines.
     static func documentation(
         _ text: String,

@@ -32,7 +32,7 @@ package struct StoreHost: Sendable {
 
     /// Creates a host.
     ///
-    /// - Parameter makePlace: Returns the place of a store, whenever one is opened.
+    /// - Parameter makePlace: A closure that returns the place of a store, whenever one is opened.
     package init(makePlace: @escaping @Sendable () -> Place) { self.makePlace = makePlace }
 
     /// Creates the engine of a store that is opened in this host.

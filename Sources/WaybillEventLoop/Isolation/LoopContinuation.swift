@@ -40,8 +40,8 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function must pass it, because a
     ///     default would be nil.
-    ///   - begin: Called first. After this call, any thread may resume the continuation.
-    ///   - onCancel: Called when the task is cancelled; it must cause a resumption.
+    ///   - begin: A closure that is called first. After this call, any thread may resume the continuation.
+    ///   - onCancel: A closure that is called when the task is cancelled, and that must cause a resumption.
     /// - Returns: The value that the task was resumed with.
     /// - Throws: The error of `begin`; the continuation must not be resumed after an error.
     package func wait(

@@ -27,8 +27,8 @@ package actor SuspendedTask: SerialExecutor {
     /// - Parameters:
     ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function must pass it, because a
     ///     default would be nil.
-    ///   - begin: Called first; from then on the task may be resumed.
-    ///   - onCancel: Called when the task is cancelled; it must cause a resumption.
+    ///   - begin: A closure that is called first, and from then on the task may be resumed.
+    ///   - onCancel: A closure that is called when the task is cancelled, and that must cause a resumption.
     /// - Throws: The error of `begin`; the task must not be resumed after an error.
     package func wait(
         isolation: isolated (any Actor)?,

@@ -85,8 +85,8 @@ extension String {
 
     /// The lines of the text.
     var lines: [Substring] {
-        // In a file of Windows, a line ends with the character "\r\n". Other separators of lines may be part of
-        // a string literal.
+        // In a file of Windows, a line ends with the character "\r\n". Other separators of lines may be part
+        // of a string literal.
         self.split(omittingEmptySubsequences: false) { ["\n", "\r\n", "\r"].contains($0) }
     }
 

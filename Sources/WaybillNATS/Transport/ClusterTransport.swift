@@ -16,9 +16,9 @@ package protocol ClusterTransport: Sendable {
     ///
     /// - Parameters:
     ///   - eventLoop: The loop on which `receive` is called.
-    ///   - receive: Handles events in their order. If the closure returns false, a part of the message is
-    ///     left. The transport then lets the loop poll, and calls the closure with the event `remainder`, so
-    ///     that the closure can continue.
+    ///   - receive: A closure that handles events in their order. If the closure returns false, a part of the
+    ///     message is left. The transport then lets the loop poll, and calls the closure with the event
+    ///     `remainder`, so that the closure can continue.
     /// - Throws: A `RoutingError` with the code `unreachable` or `refused`.
     func open(
         on eventLoop: EventLoop,

@@ -24,7 +24,7 @@ extension JSONWriter {
     /// - Parameters:
     ///   - message: The message.
     ///   - isFirst: Whether the object has no members yet.
-    ///   - failure: Returns the failure that is written when a value cannot be encoded.
+    ///   - failure: A closure that returns the failure that is written when a value cannot be encoded.
     mutating func published(
         _ message: Message,
         isFirst: Bool,

@@ -9,8 +9,8 @@ extension RPCSession {
     ///
     /// - Parameters:
     ///   - frame: The frame.
-    ///   - makeRecord: Creates the record of a request that has been admitted, from the size of the request
-    ///     in bytes. The session releases the record when the request has been answered.
+    ///   - makeRecord: A closure that creates the record of a request that has been admitted, from the size
+    ///     of the request in bytes. The session releases the record when the request has been answered.
     package func receive(_ frame: RPCFrame, recording makeRecord: (Int) -> (any RequestRecord)?) {
         let batch = self.beginBatch(frame)
         for message in frame.messages { self.handle(message, batch: batch, recording: makeRecord) }

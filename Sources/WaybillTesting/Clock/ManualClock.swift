@@ -82,7 +82,7 @@ public final class ManualClock: Clock {
     /// continued. The loops of the clock have no work left. The method does not wait for other executors: a
     /// task that received a failure may still be handling it.
     ///
-    /// - Parameter duration: the time to advance the clock by.
+    /// - Parameter duration: The time to advance the clock by.
     @concurrent
     public func advance(by duration: Duration) async { await self.advance(to: self.now + duration) }
 
@@ -98,8 +98,8 @@ public final class ManualClock: Clock {
     /// Waits until enough deadlines and sleeping tasks wait for the clock, for at most some ten seconds of
     /// real time.
     ///
-    /// - Parameter count: the number of deadlines and sleeping tasks, counted as in ``pending``.
-    /// - Returns: whether the number was reached within this time.
+    /// - Parameter count: The number of deadlines and sleeping tasks, counted as in ``pending``.
+    /// - Returns: Whether the number was reached within this time.
     @discardableResult
     public func waitForPending(_ count: Int = 1) async -> Bool {
         for _ in 0..<10_000 where self.pending < count { try? await Task.sleep(for: .milliseconds(1)) }

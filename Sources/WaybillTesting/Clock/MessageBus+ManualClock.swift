@@ -4,9 +4,9 @@ extension MessageBus {
     /// Creates a bus with its own loops, whose deadlines and timers use a clock that the test advances.
     ///
     /// - Parameters:
-    ///   - clock: the clock.
-    ///   - eventLoops: the number of loops; at least one is created.
-    ///   - configuration: the configuration of the bus.
+    ///   - clock: The clock.
+    ///   - eventLoops: The number of loops; at least one is created.
+    ///   - configuration: The configuration of the bus.
     public convenience init(
         clock: ManualClock,
         eventLoops: Int = 1,

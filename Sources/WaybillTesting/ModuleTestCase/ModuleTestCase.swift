@@ -95,14 +95,14 @@ public struct ModuleTestCase: Sendable {
     /// Creates a test case.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme of the module's URLs.
-    ///   - bus: a bus on which the module and its dependencies are installed.
-    ///   - values: the texts of parameters, by name, for all URLs that have these parameters. Pass texts for
+    ///   - scheme: The scheme of the module's URLs.
+    ///   - bus: A bus on which the module and its dependencies are installed.
+    ///   - values: The texts of parameters, by name, for all URLs that have these parameters. Pass texts for
     ///     types whose values cannot be generated, for example an enumeration, and for values that must
     ///     exist.
-    ///   - arguments: values that are not text and are passed with every call: closures, actors, `Codable`
+    ///   - arguments: Values that are not text and are passed with every call: closures, actors, `Codable`
     ///     values.
-    ///   - options: the options of the test case.
+    ///   - options: The options of the test case.
     public init(
         scheme: String,
         on bus: MessageBus,
@@ -119,7 +119,7 @@ public struct ModuleTestCase: Sendable {
 
     /// Runs the test case, and throws an error if it finds problems.
     ///
-    /// - Returns: the report, with the times of the routes.
+    /// - Returns: The report, with the times of the routes.
     /// - Throws: ``ModuleTestFailure`` with the report. The report names each problem with its route and its
     ///   URL.
     @discardableResult

@@ -37,7 +37,7 @@ public final class MessageRecorder: Sendable {
 
     /// Creates a recorder and starts to record.
     ///
-    /// - Parameter bus: the bus. The recorder does not keep the bus alive.
+    /// - Parameter bus: The bus. The recorder does not keep the bus alive.
     public init(on bus: MessageBus) {
         self.configuration = bus.configuration
         self.registration = bus.observe { [log] in log.add($0) }
@@ -51,9 +51,9 @@ public final class MessageRecorder: Sendable {
 
     /// Returns the messages to a URL, or to the URLs that match a pattern.
     ///
-    /// - Parameter pattern: the URL in the sender's spelling, or a pattern as in a registration, for example
+    /// - Parameter pattern: The URL in the sender's spelling, or a pattern as in a registration, for example
     ///   `app://user/**`.
-    /// - Returns: the messages, in the order in which the bus accepted them.
+    /// - Returns: The messages, in the order in which the bus accepted them.
     /// - Throws: `invalidPattern`.
     public func messages(to pattern: String) throws(RoutingError) -> [RecordedMessage] {
         let scope = try self.configuration.scope(of: pattern)
@@ -65,11 +65,11 @@ public final class MessageRecorder: Sendable {
     /// A message that was recorded earlier counts too.
     ///
     /// - Parameters:
-    ///   - pattern: the URL in the sender's spelling, or a pattern.
-    ///   - stage: the state to wait for: the message is sent, or has a reply or a failure.
+    ///   - pattern: The URL in the sender's spelling, or a pattern.
+    ///   - stage: The state to wait for: the message is sent, or has a reply or a failure.
     ///   - count: 1 to wait for the first message that matches, 2 for the second message, and so on.
-    ///   - limit: the maximum time to wait, in real time.
-    /// - Returns: the message.
+    ///   - limit: The maximum time to wait, in real time.
+    /// - Returns: The message.
     /// - Throws: `deadlineExceeded`, whose message names the last recorded messages; `cancelled`; or
     ///   `invalidPattern`.
     @discardableResult

@@ -55,7 +55,7 @@ public struct RecordedMessage: Sendable {
 
     /// Returns the value of the message's reply.
     ///
-    /// - Throws: the error of a message that failed; `typeMismatch` if the value has another type, or the
+    /// - Throws: The error of a message that failed; `typeMismatch` if the value has another type, or the
     ///   message has no reply yet.
     public func value<Value: Sendable>(as type: Value.Type = Value.self) throws(RoutingError) -> Value {
         switch self.outcome {

@@ -11,13 +11,13 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs. If an installed module has registered the pattern, unregister it
+    ///   - pattern: The pattern of the URLs. If an installed module has registered the pattern, unregister it
     ///     first.
-    ///   - answers: the answers to the first message, the second message and so on. The stub repeats the last
+    ///   - answers: The answers to the first message, the second message and so on. The stub repeats the last
     ///     answer. Without answers, the stub replies with `()`.
-    ///   - fileID: the file of the registration, for the text of a `conflict` error.
-    ///   - line: the line of the registration, for the text of a `conflict` error.
-    /// - Returns: the stub. The stub stays registered when this object is released.
+    ///   - fileID: The file of the registration, for the text of a `conflict` error.
+    ///   - line: The line of the registration, for the text of a `conflict` error.
+    /// - Returns: The stub. The stub stays registered when this object is released.
     /// - Throws: `invalidPattern`, or `conflict` if another handler is registered for the pattern.
     @discardableResult
     public func stub(

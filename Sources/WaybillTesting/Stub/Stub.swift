@@ -26,7 +26,7 @@ public final class Stub: Sendable {
 
     /// Waits until the stub has been called, without a time limit.
     ///
-    /// - Parameter count: the number of calls to wait for.
+    /// - Parameter count: The number of calls to wait for.
     public func called(_ count: Int = 1) async {
         await withCheckedContinuation { waiter in
             let isOver = self.state.withLock { state in
