@@ -221,8 +221,8 @@ extension FrozenTrie {
             limits: self.trie.rules.limits
         )
         var exact = RouteTrie(rules: rules)
-        guard
-            let pattern = try? RoutePattern(self.trie.texts.string(self.trie.routes[Int(route)].text), rules),
+        let source = self.trie.texts.string(self.trie.routes[Int(route)].text)
+        guard let pattern = try? RoutePattern(source, rules, from: .table),
             (try? exact.insert(pattern, fileID: "", line: 0)) != nil
         else { return true }
         return (try? FrozenTrie(exact).lookUp(text))?.isFound == true

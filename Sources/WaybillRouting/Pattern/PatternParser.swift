@@ -19,12 +19,14 @@ struct PatternParser {
         var bytes = Array(self.text.utf8)
         if self.rules.conventions.patternsIgnoreSpaces { bytes.removeAll { $0 == UInt8(ascii: " ") } }
         guard !bytes.isEmpty else { throw self.error("an empty text is not a pattern") }
-        try self.check(
-            bytes.count,
-            limit: self.rules.limits.patternLength,
-            what: "bytes",
-            name: "patternLength"
-        )
+        if self.source != .table {
+            try self.check(
+                bytes.count,
+                limit: self.rules.limits.patternLength,
+                what: "bytes",
+                name: "patternLength"
+            )
+        }
         guard PercentCoding.isValid(bytes.span) else {
             throw self.error("the percent-encoding of the pattern is not UTF-8")
         }

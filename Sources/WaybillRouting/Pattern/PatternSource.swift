@@ -10,12 +10,16 @@ package enum PatternSource: Sendable {
     ///
     /// The pattern is in the code of that process.
     case node
+    /// A table, which has already accepted the pattern.
+    ///
+    /// The table may have added the scheme, so the text may be longer than the limit.
+    case table
 
     /// Returns the budget for the regular expressions of a pattern; nil when the pattern must not contain
     /// any.
     func budget(_ limits: RoutingLimits) -> RegexBudget? {
         switch self {
-        case .code: .code
+        case .code, .table: .code
         case .peer, .node: limits.allowsExpressionsOfPeers ? .peer : nil
         }
     }
@@ -25,7 +29,7 @@ package enum PatternSource: Sendable {
     /// Each group doubles the number of expansions.
     var groupLimit: Int {
         switch self {
-        case .code, .node: 6
+        case .code, .node, .table: 6
         case .peer: 2
         }
     }

@@ -58,9 +58,9 @@ public struct RoutePattern: Sendable {
     /// The other rules have another default scheme or another setting of `fallsBack`. If these rules would
     /// change the pattern's scheme, the current scheme is added to the text.
     func read(by rules: RoutingRules) -> Self {
-        let read = try? Self(self.text, rules)
+        let read = try? Self(self.text, rules, from: .table)
         if let read, read.scheme == self.scheme { return read }
-        return (try? Self("\(self.scheme):\(self.text)", rules)) ?? self
+        return (try? Self("\(self.scheme):\(self.text)", rules, from: .table)) ?? self
     }
 
     /// The parameters in the order of the pattern, including the parameters of optional groups.

@@ -89,9 +89,9 @@ extension RouteTable {
     /// - Returns: The handler; nil when the table has no such route, or when two patterns that differ only in
     ///   names can match different addresses.
     package func handler(sharedWith pattern: RoutePattern) -> Handler? {
-        guard self.canMatchAll, pattern.variants.count == 1, let route = self.trie.rival(of: pattern) else {
-            return nil
-        }
+        guard self.canMatchAll, pattern.variants.count == 1,
+            let route = self.trie.rivals(of: pattern).first
+        else { return nil }
         return self.handlers[Int(route)]
     }
 
@@ -107,7 +107,7 @@ extension RouteTable {
         _ pattern: RoutePattern,
         _ handler: Handler
     ) throws(RoutingError) -> RouteID? {
-        if !self.isEmpty, !self.canMatchAll || self.trie.rival(of: pattern) != nil { return nil }
+        if !self.isEmpty, !self.canMatchAll || !self.trie.rivals(of: pattern).isEmpty { return nil }
         let id = try self.update { (trie) throws(RoutingError) in
             try trie.insert(pattern, fileID: #fileID, line: #line)
         }

@@ -156,7 +156,7 @@ extension RouteTable {
     @discardableResult
     public mutating func remove(_ pattern: String) -> Handler? {
         guard let pattern = try? RoutePattern(pattern, self.trie.rules),
-            let index = self.trie.rival(of: pattern), self.trie.pattern(at: index) == pattern
+            let index = self.trie.rivals(of: pattern).first, self.trie.pattern(at: index) == pattern
         else { return nil }
         return self.remove(at: index)
     }
@@ -167,7 +167,7 @@ extension RouteTable {
         of pattern: RoutePattern
     ) -> [(route: Route, handler: Handler)] {
         var removed: [(route: Route, handler: Handler)] = []
-        while let index = self.trie.rival(of: pattern) {
+        for index in self.trie.rivals(of: pattern) {
             let route = self.trie.route(at: index)
             if let handler = self.remove(at: index), let route { removed.append((route, handler)) }
         }

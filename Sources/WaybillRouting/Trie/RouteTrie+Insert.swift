@@ -7,12 +7,15 @@ extension RouteTrie {
     ///
     /// - Throws: `conflict` with the name of the existing pattern; `invalidPattern` if the table is full.
     mutating func insert(_ pattern: RoutePattern, fileID: String, line: Int) throws(RoutingError) -> RouteID {
-        while let rival = self.rival(of: pattern) {
-            guard self.rules.conventions.sameShape == .replaces else {
-                throw self.conflict(pattern, with: rival, fileID: fileID, line: line)
-            }
-            self.remove(at: rival)
+        // The record of the route contains only the text of the pattern. This text must have the same meaning
+        // under the rules of the trie.
+        let hasOtherScheme = pattern.rules.defaultScheme != self.rules.defaultScheme
+        let pattern = hasOtherScheme ? pattern.read(by: self.rules) : pattern
+        let rivals = self.rivals(of: pattern)
+        if let rival = rivals.first, self.rules.conventions.sameShape != .replaces {
+            throw self.conflict(pattern, with: rival, fileID: fileID, line: line)
         }
+        for rival in rivals { self.remove(at: rival) }
         guard self.count < self.rules.limits.routes, self.generation < .max else {
             throw RoutingError(
                 .invalidPattern,
@@ -59,16 +62,20 @@ extension RouteTrie {
         self.insertPath(pattern, at: index)
     }
 
-    /// Returns a route of the same shape.
+    /// Returns the routes of the same shape.
     ///
-    /// The route matches some of the same addresses as the pattern, and neither of them is more specific.
-    func rival(of pattern: RoutePattern) -> UInt32? {
+    /// These routes match some of the same addresses as the pattern, and neither they nor the pattern are
+    /// more specific.
+    func rivals(of pattern: RoutePattern) -> [UInt32] {
+        var rivals: [UInt32] = []
         for variant in pattern.variants {
             guard let node = self.existingNode(for: variant, pattern.scheme) else { continue }
             let leaf = self.nodes[Int(node)].leaf
-            if leaf != Self.none { return self.leaves[Int(leaf)].index }
+            guard leaf != Self.none else { continue }
+            let rival = self.leaves[Int(leaf)].index
+            if !rivals.contains(rival) { rivals.append(rival) }
         }
-        return nil
+        return rivals
     }
 
     private func conflict(

@@ -82,4 +82,37 @@ import WaybillRouting
         #expect(error.code == .noRoute)
         #expect(error.message == "no pattern matches; did you mean app://user/detail?")
     }
+
+    @Test(arguments: [RoutingConventions.SameShape.conflicts, .replaces])
+    func `a pattern that was parsed under another default scheme keeps its scheme`(
+        sameShape: RoutingConventions.SameShape
+    ) throws {
+        var conventions = RoutingConventions.waybill
+        conventions.sameShape = sameShape
+        var table = RouteTable<Int>(conventions: conventions)
+        let pattern = try table.pattern("/home/page")
+        table.defaultScheme = "shop"
+        let id = try table.insert(pattern, 1)
+        try table.insert("/home/page", 2)
+        #expect(try table.match("/home/page").flatMap { table[$0] } == 2)
+        #expect(try table.match("app://home/page").flatMap { table[$0] } == 1)
+        #expect(table.remove(id) == 1)
+        #expect(!table.canRoute("app://home/page"))
+        try table.insert("app://home/page", 3)
+        #expect(try table.match("app://home/page").flatMap { table[$0] } == 3)
+        #expect(try table.match("/home/page").flatMap { table[$0] } == 2)
+    }
+
+    @Test
+    func `a pattern of the maximum length keeps its scheme when the default scheme changes`() throws {
+        var table = RouteTable<Int>(limits: RoutingLimits(patternLength: 10))
+        let id = try table.insert("/home/page", 1)
+        table.defaultScheme = "shop"
+        try table.insert("/home/page", 2)
+        #expect(table.route(id)?.pattern.text == "app:/home/page")
+        #expect(try table.match("app://home/page").flatMap { table[$0] } == 1)
+        #expect(try table.match("/home/page").flatMap { table[$0] } == 2)
+        #expect(table.remove(id) == 1)
+        #expect(!table.canRoute("app://home/page"))
+    }
 }
