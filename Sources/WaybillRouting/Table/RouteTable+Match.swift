@@ -108,10 +108,10 @@ extension RouteTable {
         _ handler: Handler
     ) throws(RoutingError) -> RouteID? {
         if !self.isEmpty, !self.canMatchAll || !self.trie.rivals(of: pattern).isEmpty { return nil }
-        let id = try self.update { (trie) throws(RoutingError) in
+        let (id, replaced) = try self.update { (trie) throws(RoutingError) in
             try trie.insert(pattern, fileID: #fileID, line: #line)
         }
-        self.store(handler, for: id)
+        self.store(handler, for: id, replacing: replaced)
         return id
     }
 }

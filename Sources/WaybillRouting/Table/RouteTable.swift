@@ -92,10 +92,10 @@ extension RouteTable {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> RouteID {
-        let id = try self.update { (trie) throws(RoutingError) in
+        let (id, replaced) = try self.update { (trie) throws(RoutingError) in
             try trie.insert(pattern, fileID: fileID, line: line)
         }
-        self.store(handler, for: id)
+        self.store(handler, for: id, replacing: replaced)
         return id
     }
 
@@ -111,13 +111,13 @@ extension RouteTable {
         line: Int = #line
     ) -> [RouteID?] {
         guard !patterns.isEmpty else { return [] }
-        let ids = self.update { trie in
+        let inserted = self.update { trie in
             patterns.map { try? trie.insert($0, fileID: fileID, line: line) }
         }
-        for index in ids.indices {
-            if let id = ids[index] { self.store(handlers[index], for: id) }
+        for case ((let id, let replaced)?, let handler) in zip(inserted, handlers) {
+            self.store(handler, for: id, replacing: replaced)
         }
-        return ids
+        return inserted.map { $0?.id }
     }
 
     /// Registers a scheme, for conventions that reject URLs of other schemes.
@@ -214,8 +214,9 @@ extension RouteTable {
         return try body(&trie)
     }
 
-    /// Stores the handler of a newly inserted route.
-    mutating func store(_ handler: Handler, for id: RouteID) {
+    /// Stores the handler of a newly inserted route, and releases the handlers of the routes that it replaced.
+    mutating func store(_ handler: Handler, for id: RouteID, replacing replaced: [UInt32]) {
+        for index in replaced { self.handlers[Int(index)] = nil }
         if id.index < self.handlers.count {
             self.handlers[id.index] = handler
         } else {

@@ -5,8 +5,13 @@ extension RouteTrie {
     /// specific. If the conventions replace routes, the new pattern replaces an existing pattern of the same
     /// shape.
     ///
+    /// - Returns: The identifier of the registration, and the indices of the replaced routes.
     /// - Throws: `conflict` with the name of the existing pattern; `invalidPattern` if the table is full.
-    mutating func insert(_ pattern: RoutePattern, fileID: String, line: Int) throws(RoutingError) -> RouteID {
+    mutating func insert(
+        _ pattern: RoutePattern,
+        fileID: String,
+        line: Int
+    ) throws(RoutingError) -> (id: RouteID, replaced: [UInt32]) {
         // The record of the route contains only the text of the pattern. This text must have the same meaning
         // under the rules of the trie.
         let hasOtherScheme = pattern.rules.defaultScheme != self.rules.defaultScheme
@@ -40,7 +45,7 @@ extension RouteTrie {
             self.routes.append(record)
         }
         self.insertVariants(pattern, at: index, record.generation)
-        return RouteID(index: index, generation: record.generation)
+        return (RouteID(index: index, generation: record.generation), rivals)
     }
 
     /// Inserts the segment sequences of a pattern into the trie.

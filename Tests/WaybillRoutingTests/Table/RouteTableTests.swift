@@ -115,4 +115,29 @@ import WaybillRouting
         #expect(table.remove(id) == 1)
         #expect(!table.canRoute("app://home/page"))
     }
+
+    @Test func `a table releases the handlers of all routes that one pattern replaces`() throws {
+        final class Token: Sendable {}
+        var conventions = RoutingConventions.waybill
+        conventions.sameShape = .replaces
+        for insertsTogether in [false, true] {
+            var table = RouteTable<Token>(conventions: conventions)
+            weak var first: Token?
+            weak var second: Token?
+            do {
+                let tokens = [Token(), Token()]
+                (first, second) = (tokens[0], tokens[1])
+                try table.insert("/a", tokens[0])
+                try table.insert("/a/:c", tokens[1])
+            }
+            if insertsTogether {
+                let pattern = try table.pattern("/a(/:x)")
+                #expect(table.insert([pattern], [Token()]).count == 1)
+            } else {
+                try table.insert("/a(/:x)", Token())
+            }
+            #expect(table.count == 1 && table.canRoute("/a/b"))
+            #expect(first == nil && second == nil)
+        }
+    }
 }
