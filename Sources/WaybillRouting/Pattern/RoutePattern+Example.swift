@@ -16,6 +16,12 @@ extension RoutePattern {
 /// Generates random text that the segments of a pattern match.
 struct PatternSampler<Generator: RandomNumberGenerator> {
     var generator: Generator
+    /// The number of repetitions that the sampler may still add to the minimum of its regular expressions.
+    ///
+    /// Nested repetitions multiply, so the text could otherwise have any length.
+    private var additionalRepetitions = 64
+
+    init(generator: Generator) { self.generator = generator }
 
     /// Returns percent-encoded text for a segment of a pattern.
     ///
@@ -74,7 +80,10 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
             // The count is at least the minimum of the repetition and at most two above the minimum. If
             // possible, the count is at least one, because a value must not be empty.
             let most = min(to ?? from + 2, from + 2)
-            let count = Int.random(in: min(max(from, 1), most)...most, using: &self.generator)
+            let least = min(max(from, 1), most)
+            let limit = min(most, least + self.additionalRepetitions)
+            let count = Int.random(in: least...limit, using: &self.generator)
+            self.additionalRepetitions -= count - least
             return (0..<count).map { _ in self.text(of: node) }.joined()
         }
     }

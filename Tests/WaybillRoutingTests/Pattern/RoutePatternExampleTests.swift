@@ -22,4 +22,11 @@ import WaybillTestSupport
         }
         #expect(pattern.parameters.isEmpty || seen.count > 1)
     }
+
+    @Test func `an example of nested repetitions is short`() throws {
+        let nested = String(repeating: "(", count: 31) + "a" + String(repeating: "+)", count: 31)
+        let pattern = try RoutePattern("app://news/:x(\(nested)+)")
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<20 { #expect(pattern.example(using: &generator).utf8.count < 200) }
+    }
 }
