@@ -128,13 +128,24 @@ public struct Parameters: Sendable {
     ///
     /// If a value that is not text was passed with the call, the result is the description of this value.
     public subscript(name: String) -> String? {
-        if let value = self.passedValue(name) { return Self.isNil(value) ? nil : Self.text(of: value) }
+        if let value = self.passedValue(name) { return Self.text(ofOptional: value) }
         return self.locate(name).map { self.text(at: $0) }
     }
 
+    /// Returns the text of a passed value; `nil` for an optional without a value.
     @usableFromInline
-    package static func text(of value: any Sendable) -> String {
-        value as? String ?? String(describing: EncodedValues.plain(value))
+    package static func text(of value: any Sendable) -> String { self.text(ofOptional: value) ?? "nil" }
+
+    /// Returns the text of a passed value, or nil for an optional without a value.
+    ///
+    /// An optional with a value has the text of this value, as the same value has in a URL.
+    package static func text(ofOptional value: Any) -> String? {
+        if let text = value as? String { return text }
+        if let optional = value as? any AnyOptional {
+            return optional.content.flatMap { self.text(ofOptional: $0) }
+        }
+        if let encoded = value as? any EncodedValue { return String(describing: encoded.plain) }
+        return String(describing: value)
     }
 }
 
@@ -189,7 +200,7 @@ extension Parameters {
         let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
         var values = self.query
         for (name, value) in self.path where isPathFirst || values[name] == nil { values[name] = value }
-        for (name, value) in self.call { values[name] = Self.isNil(value) ? nil : Self.text(of: value) }
+        for (name, value) in self.call { values[name] = Self.text(ofOptional: value) }
         return values
     }
 
@@ -199,7 +210,7 @@ extension Parameters {
     ///
     /// If the call or the path contains the name, its value is the only element.
     public func all(_ name: String) -> [String] {
-        if let value = self.passedValue(name) { return Self.isNil(value) ? [] : [Self.text(of: value)] }
+        if let value = self.passedValue(name) { return Self.text(ofOptional: value).map { [$0] } ?? [] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
         if let path = self.locateInPath(name) {
             let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery

@@ -79,4 +79,18 @@ import WaybillRouting
         #expect(parameters.all["none"] == nil)
         #expect(throws: RoutingError.self) { try parameters.require("none", as: String.self) }
     }
+
+    @Test func `the text of a passed optional is the text of its value`() throws {
+        let nested: Int?? = 5
+        let empty: Int?? = .some(nil)
+        let parameters = try Parameters(
+            address: Address("app://a?user=6"),
+            call: ["user": Optional(5), "nested": nested, "empty": empty, "name": Optional("Lili")]
+        )
+        #expect(parameters["user"] == "5" && parameters.all("user") == ["5"])
+        #expect(parameters["nested"] == "5" && parameters["name"] == "Lili")
+        #expect(parameters["empty"] == nil && parameters.all("empty").isEmpty)
+        #expect(parameters.all == ["user": "5", "nested": "5", "name": "Lili"])
+        #expect(Parameters.text(of: Optional(5)) == "5")
+    }
 }
