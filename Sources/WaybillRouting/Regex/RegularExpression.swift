@@ -9,9 +9,7 @@ struct RegularExpression: Sendable {
     /// Its work is subtracted from the budget.
     init(_ text: String, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var parser = RegexParser(text)
-        guard let node = try parser.parse().withoutAnchors() else {
-            throw .init("an anchor is in a place where it can never match")
-        }
+        let node = try parser.parse().withoutAnchors()
         self.automaton = try RegexAutomaton(node, budget: &budget)
         guard !self.automaton.sets.isEmpty else { throw .init("it matches only the empty text") }
         var source = Substring(text)
@@ -47,30 +45,33 @@ indirect enum RegexNode: Sendable, Hashable {
 }
 
 extension RegexNode {
-    /// Returns the expression without anchors, or nil when its anchors make a match impossible.
+    /// Returns the expression without anchors.
     ///
-    /// An expression is always matched against the whole value. An anchor is therefore either redundant, or
-    /// it makes its alternative impossible.
-    func withoutAnchors() -> RegexNode? { self.strip(atStart: true, atEnd: true) }
+    /// An expression is always matched against the whole value. An anchor at the edge of the expression is
+    /// therefore redundant.
+    ///
+    /// - Throws: A failure if an anchor is not at the edge, because an automaton cannot represent this anchor.
+    func withoutAnchors() throws(RegexParser.Failure) -> RegexNode {
+        try self.strip(atStart: true, atEnd: true)
+    }
 
-    private func strip(atStart: Bool, atEnd: Bool) -> RegexNode? {
+    private func strip(atStart: Bool, atEnd: Bool) throws(RegexParser.Failure) -> RegexNode {
         switch self {
         case .empty, .set: return self
-        case .start: return atStart ? .empty : nil
-        case .end: return atEnd ? .empty : nil
+        case .start where atStart, .end where atEnd: return .empty
+        case .start: throw .init("`^` is not at the start of the expression: move or remove it")
+        case .end: throw .init("`$` is not at the end of the expression: move or remove it")
         case .choice(let choices):
-            let left = choices.compactMap { $0.strip(atStart: atStart, atEnd: atEnd) }
-            return left.isEmpty ? nil : .choice(left)
+            return .choice(
+                try choices.map { (choice) throws(RegexParser.Failure) in
+                    try choice.strip(atStart: atStart, atEnd: atEnd)
+                }
+            )
         case .repetition(let node, let from, let to):
-            if let stripped = node.strip(atStart: false, atEnd: false) {
-                return .repetition(stripped, from: from, to: to)
-            }
-            guard from <= 1 else { return nil }
-            guard atStart || atEnd else { return from == 0 ? .empty : nil }
-            guard let once = node.strip(atStart: atStart, atEnd: atEnd) else {
-                return from == 0 ? .empty : nil
-            }
-            return from == 0 ? .optional(once) : once
+            // Another repetition can precede or follow the node unless the node occurs at most once.
+            let isOnce = to.map { $0 <= 1 } ?? false
+            let stripped = try node.strip(atStart: atStart && isOnce, atEnd: atEnd && isOnce)
+            return .repetition(stripped, from: from, to: to)
         case .sequence(let parts):
             // Nodes that match only the empty text may precede or follow an anchor at the edge of the
             // sequence.
@@ -80,8 +81,7 @@ extension RegexNode {
             for (index, part) in parts.enumerated() {
                 let isFirst = atStart && index <= lastFirst
                 let isLast = atEnd && index >= firstLast
-                guard let part = part.strip(atStart: isFirst, atEnd: isLast) else { return nil }
-                stripped.append(part)
+                stripped.append(try part.strip(atStart: isFirst, atEnd: isLast))
             }
             return .sequence(stripped)
         }

@@ -24,6 +24,7 @@ import WaybillTestSupport
         ("\\.\\*", [".*"], ["xx"]), ("(^a|b$)", ["a", "b"], ["ab"]), ("[à-ü]+", ["éü"], ["e"]),
         ("\\S+", ["a-b"], ["a b"]),
         ("x{2}y{0}z{1,}", ["xxz", "xxzzz"], ["xxyz", "xz"]), ("(a*)*b", ["b", "aab"], ["a"]),
+        ("(^a|b)?c", ["ac", "bc", "c"], ["a", "aac"]), ("a(b|c$)?", ["a", "ab", "ac"], ["acb"]),
     ])
     func `a regular expression must match the whole value`(
         expression: String,
@@ -97,5 +98,12 @@ import WaybillTestSupport
         #expect(throws: Never.self) { try table.pattern("app://a(/b)(/c)", from: .peer) }
         #expect(throws: Never.self) { try table.pattern("app://a(/b)(/c)(/d)", from: .node) }
         #expect(throws: RoutingError.self) { try table.pattern("app://a(/b)(/c)(/d)", from: .peer) }
+    }
+
+    @Test(arguments: ["(^a|b)+", "(a|b$){2}", "(^a)*", "a?^b", "(a|b^c)", "a$b", "(^){3}a"])
+    func `an anchor that is not at the edge of the value is rejected`(expression: String) {
+        let error = #expect(throws: RoutingError.self) { try RoutePattern("app://news/:x(\(expression))") }
+        #expect(error?.code == .invalidPattern)
+        #expect(error?.message.contains("move or remove") == true)
     }
 }
