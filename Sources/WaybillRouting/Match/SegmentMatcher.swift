@@ -176,6 +176,7 @@ extension SegmentMatcher {
                 } else {
                     end = (start + 1...count).first {
                         allowed[$0] && Self.isBoundary(text, index: base + $0, range: range)
+                            && constraint.allows(text, base + start..<base + $0)
                     }
                 }
                 guard let end else { return false }
@@ -204,6 +205,7 @@ extension SegmentMatcher {
             if let automaton = constraint.automaton {
                 return automaton.starts(text, range, endingAt: allowed)
             }
+            if constraint == .int { return Decimal.startsOfInts(text, range, endingAt: allowed) }
             var result = allowed
             var isReachable = false
             for offset in allowed.indices.reversed() {

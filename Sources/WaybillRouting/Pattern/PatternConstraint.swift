@@ -90,24 +90,18 @@ enum PatternConstraint: Sendable, Hashable {
 
 /// Automata for the types, which are used in segments with several adjacent pieces.
 extension PatternConstraint {
-    /// The automaton of the constraint; nil when it accepts every text.
+    /// The automaton of the constraint; nil when it accepts every text, and for an integer.
+    ///
+    /// An automaton of the integers that fit 64 bits would have hundreds of states.
     var automaton: RegexAutomaton? {
         switch self {
-        case .none: nil
-        case .int: Self.ints
+        case .none, .int: nil
         case .double: Self.doubles
         case .bool: Self.bools
         case .uuid: Self.uuids
         case .regex(let expression): expression.automaton
         }
     }
-
-    private static let ints = Self.automaton(
-        .choice([
-            .sequence([.optional(.text("+")), Self.upTo("9223372036854775807")]),
-            .sequence([.text("-"), Self.upTo("9223372036854775808")]),
-        ])
-    )
 
     private static let doubles = Self.automaton(
         .sequence([
@@ -165,28 +159,5 @@ extension PatternConstraint {
                 "the automaton of a built-in parameter type exceeds its limit: \(error.message)"
             )
         }
-    }
-
-    /// Returns an expression for the integers up to `largest`, with any number of leading zeros.
-    private static func upTo(_ largest: String) -> RegexNode {
-        let digits = Array(largest.unicodeScalars.map(\.value))
-        return .sequence([
-            .repetition(.text("0"), from: 0, to: nil),
-            .choice([.repetition(.set(.digit), from: 1, to: digits.count - 1), self.upTo(digits[...])]),
-        ])
-    }
-
-    /// Returns an expression for the numbers that have as many digits as `digits` and are not larger.
-    ///
-    /// At the first digit that differs, a smaller number has a smaller digit.
-    private static func upTo(_ digits: ArraySlice<UInt32>) -> RegexNode {
-        guard let digit = digits.first else { return .empty }
-        let same = RegexNode.sequence([
-            .set(CharacterSet([digit...digit])), self.upTo(digits.dropFirst()),
-        ])
-        guard digit > 48 else { return same }
-        let left = digits.count - 1
-        let smaller = RegexNode.set(CharacterSet([48...digit - 1]))
-        return .choice([.sequence([smaller, .repetition(.set(.digit), from: left, to: left)]), same])
     }
 }

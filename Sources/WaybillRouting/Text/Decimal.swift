@@ -48,6 +48,36 @@ enum Decimal {
         return value
     }
 
+    /// Returns, for each offset of a range, whether an integer that fits can begin at the offset and end at an
+    /// allowed offset.
+    ///
+    /// Each beginning of an integer is an integer too, so only the first allowed end is tried. The method takes
+    /// linear time, because it does not read leading zeros again for each offset.
+    static func startsOfInts(_ bytes: Span<UInt8>, _ range: Range<Int>, endingAt allowed: [Bool]) -> [Bool] {
+        var result = [Bool](repeating: false, count: range.count + 1)
+        // The first allowed end after the offset, and the first one after the next offset.
+        var end: Int?
+        var endAfterSign: Int?
+        for offset in (0..<range.count).reversed() {
+            let start = range.lowerBound + offset
+            endAfterSign = end
+            if allowed[offset + 1] { end = start + 1 }
+            switch bytes[start] {
+            case UInt8(ascii: "0") where end != start + 1:
+                result[offset] = result[offset + 1] && ASCII.isDigit(bytes[start + 1])
+            case let byte where ASCII.isDigit(byte):
+                // No integer that fits has more than 19 digits after its leading zeros.
+                guard let end, end - start <= 19 else { continue }
+                result[offset] = self.int(bytes, start: start, end: end) != nil
+            case UInt8(ascii: "+"), UInt8(ascii: "-"):
+                guard let endAfterSign else { continue }
+                result[offset] = self.int(bytes, start: start, end: endAfterSign) != nil
+            default: break
+            }
+        }
+        return result
+    }
+
     /// Returns whether the bytes are a decimal number with an optional fraction and exponent.
     static func isDouble(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var index = range.lowerBound

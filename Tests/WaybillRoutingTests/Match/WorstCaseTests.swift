@@ -1,4 +1,5 @@
 import Testing
+import WaybillTestSupport
 
 @testable import WaybillRouting
 
@@ -31,6 +32,36 @@ import Testing
         #expect(try table.match("/a/a/a/a/a/a").flatMap { table[$0] } == 0)
         #expect(try table.match("/b/a/b/a/b/a").flatMap { table[$0] } == 0b010101)
         #expect(try table.match("/a/a/a/a/a/a/a") == nil)
+    }
+
+    /// A peer can send the pattern, because typed values are not regular expressions.
+    @Test(arguments: ["int", "double", "bool", "uuid"])
+    func `matching many adjacent typed values takes little time`(type: String) throws {
+        var table = RouteTable<Int>()
+        try table.insert("/" + String(repeating: "<\(type):a>", count: 64) + "x", 1)
+        for byte in ["0", "9", "-0"] {
+            let url = "/" + String(repeating: byte, count: 8_000 / byte.count) + "x"
+            let before = threadTime()
+            _ = try table.match(url)
+            let time = threadTime() - before
+            print("64 adjacent values of type \(type), \(byte): \(time)")
+            #expect(time < Scale.whileQuick * 2)
+        }
+    }
+
+    @Test func `adjacent integers are found wherever they can begin and end`() throws {
+        var random = SeededGenerator(seed: 3)
+        let pieces = ["0", "00", "7", "-", "+", "x", "é", "9223372036854775807", "9223372036854775808", "92"]
+        for _ in 0..<3_000 {
+            let text = Array((0..<random.next() % 6).map { _ in random.pick(pieces) }.joined().utf8)
+            let allowed = (0...text.count).map { _ in random.chance(40) }
+            let expected = (0...text.count).map { start in
+                (start..<text.count).contains { end in
+                    allowed[end + 1] && Decimal.int(text.span, start: start, end: end + 1) != nil
+                }
+            }
+            #expect(Decimal.startsOfInts(text.span, 0..<text.count, endingAt: allowed) == expected)
+        }
     }
 
     @Test func `a match keeps more than eight captures and choice points`() throws {
