@@ -95,7 +95,7 @@ extension FrozenTrie {
     ///
     /// Returns `.none` if no edge is left or the edge leads to a position that was visited before.
     @inline(never)
-    private func nextBranch(
+    func nextBranch(
         _ choice: ChoicePoint,
         state: inout some MatchState & ~Copyable,
         end: Int,

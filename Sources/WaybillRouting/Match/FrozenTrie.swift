@@ -255,23 +255,46 @@ extension FrozenTrie {
         scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         state = .init()
-        let isPlain = !scan.layout.hasEscapes && !self.trie.rules.conventions.segmentsIgnoreCase
-        var node = root
-        for index in 0..<scan.count {
-            var next = self.literalChild(of: node, scan.segment(index), bytes, isPlain: isPlain)
-            if next == RouteTrie.none {
-                next = self.trie.nodes[Int(node)].placeholder
-                guard next != RouteTrie.none else { return self.trie.nodes[Int(node)].leaf }
-                state.capture(scan.range(index))
-            }
-            node = next
-        }
-        return RouteTrie.none
+        let end = self.follow(&state, from: root, bytes: bytes, scan: &scan).end
+        return end.index == scan.count ? RouteTrie.none : self.trie.nodes[Int(end.node)].leaf
     }
-}
 
-extension FrozenTrie {
-    /// Returns the captures of a search without backtracking that ends at a node where no pattern ends.
+    /// Follows the edges that a search without backtracking tries first, until no edge accepts the next
+    /// segment.
+    ///
+    /// - Returns: The position after the last edge, and the placeholders on the way with their values.
+    private func follow(
+        _ state: inout some MatchState & ~Copyable,
+        from root: UInt32,
+        bytes: Span<UInt8>,
+        scan: inout some AddressScan & ~Copyable
+    ) -> (end: TriePosition, placeholders: [(node: UInt32, value: URLRange)]) {
+        let isPlain = !scan.layout.hasEscapes && !self.trie.rules.foldsCase
+        var end = TriePosition(node: root, index: 0)
+        var placeholders: [(node: UInt32, value: URLRange)] = []
+        while end.index < scan.count {
+            let child = self.literalChild(of: end.node, scan.segment(end.index), bytes, isPlain: isPlain)
+            var next = TriePosition(node: child, index: end.index + 1)
+            if child == RouteTrie.none {
+                next = self.nextBranch(
+                    ChoicePoint(end, state.captureCount),
+                    state: &state,
+                    end: scan.count,
+                    bytes: bytes,
+                    scan: &scan,
+                    isPlain: isPlain
+                )
+                if next.node == RouteTrie.none { break }
+                if next.node == self.trie.nodes[Int(end.node)].placeholder {
+                    placeholders.append((next.node, scan.range(end.index)))
+                }
+            }
+            end = next
+        }
+        return (end, placeholders)
+    }
+
+    /// Returns the values of the placeholders that a search without backtracking passes before it fails.
     @inline(never)
     func parametersOnTheWay(_ text: String) -> Parameters? {
         let rules = self.trie.rules
@@ -280,21 +303,17 @@ extension FrozenTrie {
         var state = HeapMatchState()
         let bytes = text.utf8.span
         guard scan.read(bytes, rules) == nil else { return nil }
-        let isPlain = !scan.layout.hasEscapes && !rules.foldsCase
-        var node = self.root(bytes, scan.layout)
+        let root = self.root(bytes, scan.layout)
+        let placeholders = self.follow(&state, from: root, bytes: bytes, scan: &scan).placeholders
+        guard !placeholders.isEmpty else { return nil }
+        // Only the names of placeholders are known, so drop the captures of other edges.
+        state = HeapMatchState()
         var names = ParameterNames.Key()
-        for index in 0..<scan.count where node != RouteTrie.none {
-            var next = self.literalChild(of: node, scan.segment(index), bytes, isPlain: isPlain)
-            if next == RouteTrie.none {
-                next = self.trie.nodes[Int(node)].placeholder
-                guard next != RouteTrie.none else { break }
-                names.names.append(self.trie.texts.string(self.trie.nodes[Int(next)].text))
-                names.areRests.append(false)
-                state.capture(scan.range(index))
-            }
-            node = next
+        for (node, value) in placeholders {
+            names.names.append(self.trie.texts.string(self.trie.nodes[Int(node)].text))
+            names.areRests.append(false)
+            state.capture(value)
         }
-        guard state.captureCount > 0 else { return nil }
         let overflow = Array(state.captures.dropFirst(Captures.capacity))
         return Parameters(
             text: text,
