@@ -78,7 +78,7 @@ struct MatchTracer: ~Copyable {
             let current = self.frozen.trie.compoundEdges[Int(edge)]
             let matcher = self.frozen.trie.matchers.all[Int(current.matcher)]
             var state = HeapMatchState()
-            let value = Array(text.utf8)
+            let value = self.frozen.trie.folded(Array(text.utf8))
             let fits = matcher.matches(value.span, range: 0..<value.count, state: &state)
             self.append(index + 1, "`\(text)` \(fits ? "fits" : "does not fit") \(matcher.shape)")
             if fits, self.visit(current.child, index + 1) { return true }

@@ -41,6 +41,9 @@ struct SegmentMatcher: Sendable {
             case .value(let name, let constraint):
                 shape += name == nil ? "*" : constraint.shape
                 isConstrained = isConstrained || constraint != .none
+                if folding, case .regex(let expression) = constraint {
+                    return .value(.regex(expression.folded()), isCaptured: name != nil)
+                }
                 return .value(constraint, isCaptured: name != nil)
             }
         }

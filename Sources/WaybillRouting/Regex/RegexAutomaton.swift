@@ -4,7 +4,7 @@
 /// is therefore at most proportional to the length of the text times the length of the expression. The
 /// automaton can read a text forwards and backwards.
 struct RegexAutomaton: Sendable, Hashable {
-    let sets: [CharacterSet]
+    private(set) var sets: [CharacterSet]
     /// The number of words in a set of states.
     let width: Int
     let first: [UInt64]
@@ -52,6 +52,15 @@ struct RegexAutomaton: Sendable, Hashable {
 }
 
 extension RegexAutomaton {
+    /// Returns the automaton for texts whose letters were folded to lower case.
+    ///
+    /// It also accepts a lower-case letter of ASCII where this automaton accepts only the upper-case letter.
+    func folded() -> Self {
+        var folded = self
+        folded.sets = self.sets.map { $0.folded() }
+        return folded
+    }
+
     /// Returns whether the whole range matches.
     func matches(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         self.width == 1

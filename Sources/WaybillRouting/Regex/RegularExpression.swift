@@ -2,7 +2,7 @@
 struct RegularExpression: Sendable {
     /// The source of the expression, without anchors at its start and end.
     let source: String
-    let automaton: RegexAutomaton
+    private(set) var automaton: RegexAutomaton
 
     /// Creates an expression by parsing a text.
     ///
@@ -16,6 +16,15 @@ struct RegularExpression: Sendable {
         if source.hasPrefix("^") { source.removeFirst() }
         if source.hasSuffix("$"), !source.hasSuffix("\\$") { source.removeLast() }
         self.source = String(source)
+    }
+}
+
+extension RegularExpression {
+    /// Returns the expression for texts whose letters were folded to lower case.
+    func folded() -> Self {
+        var folded = self
+        folded.automaton = self.automaton.folded()
+        return folded
     }
 }
 
@@ -121,6 +130,14 @@ struct CharacterSet: Sendable, Hashable {
         if value < 64 { return self.low >> UInt64(value) & 1 != 0 }
         if value < 128 { return self.high >> UInt64(value - 64) & 1 != 0 }
         return self.search(value)
+    }
+
+    /// Returns the set with the lower-case letter of each upper-case letter of ASCII.
+    func folded() -> Self {
+        var folded = self
+        // Bits 1 to 26 are the letters from `A` to `Z`, and the same bits of the upper half are `a` to `z`.
+        folded.high |= (self.high & 0x07ff_fffe) << 32
+        return folded
     }
 
     private func search(_ value: UInt32) -> Bool {

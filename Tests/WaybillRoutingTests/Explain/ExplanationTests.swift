@@ -103,4 +103,16 @@ import WaybillRouting
     @Test func `the explanation of an invalid URL is its error`() throws {
         #expect(try self.table("/a").explain("").error?.code == .invalidURL)
     }
+
+    @Test(arguments: ["/user/V-LILI", "/user/v-lili", "/user/v-Lili"])
+    func `the explanation of a match ignores case as the table does`(url: String) throws {
+        var conventions = RoutingConventions.waybill
+        conventions.segmentsIgnoreCase = true
+        var table = RouteTable<Int>(conventions: conventions)
+        try table.insert("/user/V-:id([A-Z]+)", 1)
+        let explanation = table.explain(url)
+        #expect(explanation.route != nil)
+        #expect(explanation.parameters?["id"] == String(url.dropFirst(8)))
+        #expect(explanation.trace.last?.contains("matches /user/V-:id([A-Z]+)") == true)
+    }
 }
