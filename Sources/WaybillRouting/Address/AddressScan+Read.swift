@@ -229,7 +229,7 @@ extension ScanFailure {
     func routingError(_ text: String, _ limits: RoutingLimits) -> RoutingError {
         let message =
             switch self {
-            case .empty: "an empty text is not a URL"
+            case .empty: "an empty text is not a URL: write a URL such as /user/detail"
             case .tooLong:
                 "the URL has \(text.utf8.count) bytes, more than the \(limits.urlLength) "
                     + "that `urlLength` allows"
@@ -237,8 +237,10 @@ extension ScanFailure {
                 "the URL has more segments than the \(limits.segments) that `segments` allows"
             case .tooManyQueryItems:
                 "the URL has more query items than the \(limits.queryItems) that `queryItems` allows"
-            case .notUTF8: "the percent-encoding of the URL is not UTF-8"
-            case .noScheme: "the URL has no scheme, and there is no default scheme"
+            case .notUTF8:
+                "the percent-encoding of the URL is not UTF-8: encode the text with `Address.encode`"
+            case .noScheme:
+                "the URL has no scheme, and there is no default scheme: begin the URL with a scheme"
             }
         // Errors are logged, so shorten a text that exceeds the limit.
         return RoutingError(

@@ -37,7 +37,9 @@ struct PatternParser {
                 scheme: String(decoding: bytes[..<schemeEnd], as: UTF8.self)
             )
         } else if self.rules.requiresScheme {
-            throw self.error("the pattern has no scheme, and there is no default scheme")
+            throw self.error(
+                "the pattern has no scheme, and there is no default scheme: begin the pattern with a scheme"
+            )
         }
         let path = self.path(Array(bytes[(schemeEnd > 0 ? schemeEnd + 1 : 0)...]))
         let hasGroups = self.rules.conventions.placeholders == .all && path.contains(UInt8(ascii: "("))
@@ -151,7 +153,9 @@ struct OptionalGroups {
             // the power of the limit.
             groups += 1
             guard groups < 1 << self.limit else {
-                throw self.error("the pattern has more than \(self.limit) optional groups")
+                throw self.error(
+                    "the pattern has more than \(self.limit) optional groups: register several patterns"
+                )
             }
             open += [without, with]
         }
@@ -182,7 +186,9 @@ struct OptionalGroups {
             }
             index += 1
         }
-        if start != nil { throw self.error("an optional group is not closed") }
+        if start != nil {
+            throw self.error("an optional group is not closed: add `)`, or write `%28` for the text `(`")
+        }
         return nil
     }
 }

@@ -9,7 +9,8 @@ package enum CombiningMarks {
     package static let limit = 30
 
     /// The message of an error about a text that exceeds the limit.
-    package static let excess = "the text has more than \(Self.limit) combining marks in a row"
+    package static let excess =
+        "the text has more than \(Self.limit) combining marks in a row: remove some of them"
 
     /// The number of bytes below which no text can exceed the limit.
     ///

@@ -21,11 +21,19 @@ extension RouteTrie {
             throw self.conflict(pattern, with: rival, fileID: fileID, line: line)
         }
         for rival in rivals { self.remove(at: rival) }
-        guard self.count < self.rules.limits.routes, self.generation < .max else {
+        guard self.count < self.rules.limits.routes else {
             throw RoutingError(
                 .invalidPattern,
                 url: pattern.text,
                 message: "the table already has \(self.count) routes: raise the limit `routes` to add more"
+            )
+        }
+        guard self.generation < .max else {
+            throw RoutingError(
+                .invalidPattern,
+                url: pattern.text,
+                message: "the table has had \(self.generation) registrations, which is the maximum: "
+                    + "create a new table"
             )
         }
         self.generation += 1
@@ -98,7 +106,7 @@ extension RouteTrie {
             .conflict,
             url: pattern.text,
             message: "\(place)the pattern matches the same addresses as "
-                + "\(self.texts.string(rival.text))\(rivalPlace)"
+                + "\(self.texts.string(rival.text))\(rivalPlace): change or remove one of them"
         )
     }
 

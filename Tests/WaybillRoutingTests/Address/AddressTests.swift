@@ -18,6 +18,14 @@ import WaybillTestSupport
     func `an invalid URL is rejected`(text: String) throws {
         let error = #expect(throws: RoutingError.self) { try Address(text) }
         #expect(error?.code == .invalidURL)
+        #expect(error?.message.contains(text.isEmpty ? ": write a URL" : ": encode the text") == true)
+    }
+
+    @Test func `the error for a missing scheme describes the remedy`() {
+        let url = #expect(throws: RoutingError.self) { try Address("/a", defaultScheme: "") }
+        #expect(url?.message.contains(": begin the URL with a scheme") == true)
+        let pattern = #expect(throws: RoutingError.self) { try RoutePattern("/a", defaultScheme: "") }
+        #expect(pattern?.message.contains(": begin the pattern with a scheme") == true)
     }
 
     /// Compares the scanner, which reads eight bytes at a time, with splitting the text at its delimiters.

@@ -17,14 +17,14 @@ import WaybillRouting
     }
 
     @Test(arguments: [
-        ("", "empty"), ("/a/<itn:id>", "`itn` is not a type"), ("/a(/b", "not closed"),
+        ("", "empty"), ("/a/<itn:id>", "`itn` is not a type"), ("/a(/b", "is not closed: add `)`"),
         ("/a<path:b>", "whole segment"),
         ("/:id((", "a/b"), ("/:id([)", "a/b"), ("/:id(\\1)", "not a known escape"),
         ("/:id((?=a))", "`(?:` is the only"),
         ("/:id(a{600})", "more than 512 states"), ("/:id(*a)", "follows no expression"),
         ("/:id(a^b)", "move or remove"),
         ("/:id(^)", "empty text"), ("/%FF", "not UTF-8"),
-        ("/a(/b)(/b)(/b)(/b)(/b)(/b)(/b)", "more than 6 optional groups"),
+        ("/a(/b)(/b)(/b)(/b)(/b)(/b)(/b)", "more than 6 optional groups: register several"),
     ])
     func `an invalid pattern is rejected with a reason`(text: String, message: String) throws {
         if message == "a/b" {

@@ -45,7 +45,7 @@ import WaybillRouting
             try table.insert("app://users/:name", 2, fileID: "App/Names.swift", line: 9)
         }
         #expect(error?.code == .conflict)
-        for part in ["/users/:id", "App/Users.swift:7", "App/Names.swift:9"] {
+        for part in ["/users/:id", "App/Users.swift:7: change or remove one", "App/Names.swift:9"] {
             #expect(error?.message.contains(part) == true)
         }
         #expect(table.count == 1)
