@@ -254,13 +254,14 @@ extension ScanFailure {
 extension RoutingRules {
     /// Decodes a URL that is percent-encoded as a whole.
     ///
-    /// Returns nil when the conventions do not accept this form.
+    /// - Throws: The failure, if the conventions do not accept this form or the text does not have it.
     @inline(never)
-    func wholeURL(decodedFrom text: String, _ failure: ScanFailure) -> String? {
-        guard self.conventions.decodesWholeURL, failure == .noScheme else { return nil }
+    func wholeURL(decodedFrom text: String, _ failure: ScanFailure) throws(RoutingError) -> String {
         let bytes = text.utf8.span
-        guard PercentCoding.isValid(bytes) else { return nil }
-        let decoded = PercentCoding.text(bytes, 0..<bytes.count)
-        return decoded.contains("://") && decoded.contains("?") && !text.contains("://") ? decoded : nil
+        if self.conventions.decodesWholeURL, failure == .noScheme, PercentCoding.isValid(bytes) {
+            let decoded = PercentCoding.text(bytes, 0..<bytes.count)
+            if decoded.contains("://"), decoded.contains("?"), !text.contains("://") { return decoded }
+        }
+        throw failure.routingError(text, self.limits)
     }
 }

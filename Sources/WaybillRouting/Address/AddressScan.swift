@@ -102,9 +102,7 @@ extension HeapScan {
         guard let failure = self.read(text.utf8.span, rules) else {
             return Address(text: text, layout: self.layout, rules: rules)
         }
-        guard let whole = rules.wholeURL(decodedFrom: text, failure) else {
-            throw failure.routingError(text, rules.limits)
-        }
+        let whole = try rules.wholeURL(decodedFrom: text, failure)
         self = HeapScan()
         return try self.address(whole, rules)
     }

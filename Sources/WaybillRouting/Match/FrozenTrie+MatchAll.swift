@@ -20,9 +20,7 @@ extension FrozenTrie {
         var scan = HeapScan()
         let bytes = text.utf8.span
         if let failure = scan.read(bytes, self.trie.rules) {
-            guard let whole = self.trie.rules.wholeURL(decodedFrom: text, failure) else {
-                throw failure.routingError(text, self.trie.rules.limits)
-            }
+            let whole = try self.trie.rules.wholeURL(decodedFrom: text, failure)
             return try self.matchAll(whole)
         }
         var state = CollectingMatchState<HeapMatchState>()

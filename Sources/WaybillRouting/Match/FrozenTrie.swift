@@ -139,9 +139,7 @@ extension FrozenTrie {
         var state = HeapMatchState()
         let bytes = text.utf8.span
         if let failure = scan.read(bytes, self.trie.rules) {
-            guard let whole = self.trie.rules.wholeURL(decodedFrom: text, failure) else {
-                throw failure.routingError(text, self.trie.rules.limits)
-            }
+            let whole = try self.trie.rules.wholeURL(decodedFrom: text, failure)
             return fallsBack == true ? try self.slowMatch(whole, fallsBack: true) : try self.lookUp(whole)
         }
         let root = self.root(bytes, scan.layout)
