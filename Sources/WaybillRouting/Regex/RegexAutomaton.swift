@@ -9,21 +9,14 @@ struct RegexAutomaton: Sendable, Hashable {
     let width: Int
     let first: [UInt64]
     let last: [UInt64]
-    /// The set of successors of each state.
-    ///
-    /// All sets are concatenated.
+    /// The sets of successors of all states, concatenated.
     let follow: [UInt64]
-    /// The set of predecessors of each state.
-    ///
-    /// All sets are concatenated.
+    /// The sets of predecessors of all states, concatenated.
     let precede: [UInt64]
 
-    /// Creates the automaton of an expression.
+    /// Creates the automaton of an expression, and subtracts the work from the budget.
     ///
-    /// - Parameters:
-    ///   - node: The expression.
-    ///   - budget: The work that may be done. The initializer subtracts its work from the budget.
-    /// - Throws: The reason why the expression is too large.
+    /// Throws if the expression exceeds the budget.
     init(_ node: RegexNode, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var builder = RegexBuilder(budget)
         defer { budget = builder.budget }

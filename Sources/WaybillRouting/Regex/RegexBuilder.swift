@@ -16,9 +16,7 @@ struct RegexBudget {
     /// The steps take less than a millisecond.
     static var peer: Self { Self(states: 64, steps: 1 << 13) }
 
-    /// Subtracts steps from the budget.
-    ///
-    /// Throws when too few steps are left.
+    /// Subtracts steps from the budget, or throws when too few steps are left.
     mutating func spend(_ count: Int) throws(RegexParser.Failure) {
         guard count <= self.steps else {
             throw RegexParser.Failure("its nested repetitions would take too much work")

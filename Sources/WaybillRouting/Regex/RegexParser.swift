@@ -77,9 +77,7 @@ struct RegexParser {
         return .repetition(atom, from: from, to: to)
     }
 
-    /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing brace.
-    ///
-    /// Any other text is literal.
+    /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing brace, or returns nil for literal text.
     private mutating func bounds() throws(Failure) -> (Int, Int?)? {
         let start = self.index
         self.index += 1

@@ -4,9 +4,7 @@ struct RegularExpression: Sendable {
     let source: String
     private(set) var automaton: RegexAutomaton
 
-    /// Creates an expression by parsing a text.
-    ///
-    /// Its work is subtracted from the budget.
+    /// Creates an expression by parsing a text, and subtracts the work from the budget.
     init(_ text: String, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var parser = RegexParser(text)
         let node = try parser.parse().withoutAnchors()
@@ -57,9 +55,8 @@ extension RegexNode {
     /// Returns the expression without anchors.
     ///
     /// An expression is always matched against the whole value. An anchor at the edge of the expression is
-    /// therefore redundant.
-    ///
-    /// - Throws: A failure if an anchor is not at the edge, because an automaton cannot represent this anchor.
+    /// therefore redundant. The method throws if an anchor is not at the edge, because an automaton cannot
+    /// represent this anchor.
     func withoutAnchors() throws(RegexParser.Failure) -> RegexNode {
         try self.strip(atStart: true, atEnd: true)
     }
