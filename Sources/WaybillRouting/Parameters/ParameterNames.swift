@@ -1,9 +1,7 @@
 /// The names of a pattern's captures.
 ///
-/// All matches of all patterns with the same names share the object.
-///
-/// The object also stores the captures after the eighth, because only a few matches have more than eight. A
-/// match with more than eight captures has its own object, so that all other matches stay smaller.
+/// All matches with the same names and at most eight captures share the object. A match with more captures
+/// has its own object, which stores the captures after the eighth, so that all other matches stay smaller.
 @usableFromInline
 final class ParameterNames: Sendable {
     /// The key by which a trie finds an existing object.

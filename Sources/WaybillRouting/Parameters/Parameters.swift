@@ -5,7 +5,6 @@
 public struct Parameters: Sendable {
     /// The text of the address.
     @usableFromInline let text: String
-    /// The layout of the text.
     @usableFromInline let layout: AddressLayout
     private var attachment: Attachment
     @usableFromInline let captures: Captures
@@ -88,7 +87,6 @@ public struct Parameters: Sendable {
     /// The rules with which the address was read.
     var rules: RoutingRules { self.names?.rules ?? .waybill }
 
-    /// Returns the range of a capture.
     @inline(__always)
     func captured(_ index: Int) -> URLRange {
         if index < Captures.capacity { return self.captures[index] }

@@ -20,9 +20,7 @@ package final class PassedValues: Sendable {
     private let number: Int
     private let value: (any Sendable)?
     private let values: [String: any Sendable]
-    /// The values that were passed earlier.
-    ///
-    /// These values are used for names that this object does not contain.
+    /// The values that were passed earlier, for names that this object does not contain.
     private let older: PassedValues?
 
     /// Creates a list with one more value.

@@ -43,9 +43,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// The constraint as a part of a segment's shape.
-    ///
-    /// The shape is the segment without the names of its values.
+    /// The constraint in a segment's shape, which is the segment without the names of its values.
     var shape: String {
         switch self {
         case .none: ":"

@@ -7,9 +7,7 @@ struct PatternParser {
     /// A parsed pattern.
     struct Result {
         var scheme: String
-        /// The segment sequences that the pattern matches.
-        ///
-        /// The longest sequence is first.
+        /// The segment sequences that the pattern matches, the longest first.
         var variants: [[PatternSegment]]
         /// The text of each variant; empty when the pattern has only one variant.
         var alternatives: [String]
@@ -123,9 +121,7 @@ struct PatternParser {
 /// Expands optional groups: `a(/b)(/c)` becomes `a/b/c`, `a/b`, `a/c` and `a`.
 struct OptionalGroups {
     private let path: [UInt8]
-    /// The maximum number of groups.
-    ///
-    /// Each group doubles the number of expansions.
+    /// The maximum number of groups, each of which doubles the number of expansions.
     private let limit: Int
     private let error: (String) -> RoutingError
 

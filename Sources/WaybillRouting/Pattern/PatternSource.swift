@@ -24,9 +24,7 @@ package enum PatternSource: Sendable {
         }
     }
 
-    /// The maximum number of optional groups.
-    ///
-    /// Each group doubles the number of expansions.
+    /// The maximum number of optional groups, each of which doubles the number of expansions.
     var groupLimit: Int {
         switch self {
         case .code, .node, .table: 6

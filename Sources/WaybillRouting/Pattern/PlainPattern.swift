@@ -103,8 +103,6 @@ package enum PlainPattern {
     }
 
     /// Returns whether the text can be a segment.
-    ///
-    /// It must not be empty and must not begin with a dot.
     private static func isPlain(_ value: String) -> Bool {
         !value.isEmpty && value.utf8.first != UInt8(ascii: ".")
     }

@@ -11,9 +11,7 @@ extension RoutePattern {
     }
 }
 
-/// A comparison of two segment sequences.
-///
-/// The comparison decides, for each pair of prefixes, whether a path possibly matches both.
+/// A comparison that decides whether a path possibly matches two segment sequences.
 private struct SegmentOverlap {
     private let left: [PatternSegment]
     private let right: [PatternSegment]

@@ -17,9 +17,7 @@ public struct RoutePattern: Sendable {
     ///
     /// It is the default scheme when the pattern has no scheme.
     public let scheme: String
-    /// The segment sequences that the pattern matches.
-    ///
-    /// The longest sequence is first.
+    /// The segment sequences that the pattern matches, the longest first.
     ///
     /// A pattern with optional groups has several sequences.
     let variants: [[PatternSegment]]

@@ -82,9 +82,7 @@ struct SegmentParser {
         return Self.isName(name.utf8) ? String(name) : nil
     }
 
-    /// Parses a placeholder or wildcard that begins at the index.
-    ///
-    /// Returns false when none begins at the index.
+    /// Parses a placeholder or wildcard at the index, or returns false when none begins at the index.
     private mutating func readValue() throws(Failure) -> Bool {
         switch (self.path[self.index], self.conventions.placeholders) {
         case (UInt8(ascii: "<"), .angleBrackets):
@@ -134,9 +132,7 @@ struct SegmentParser {
         }
     }
 
-    /// Parses `<name>` or `<type:name>`.
-    ///
-    /// Returns false when the text has another form.
+    /// Parses `<name>` or `<type:name>`, or returns false when the text has another form.
     private mutating func readTyped() throws(Failure) -> Bool {
         var end = self.nameEnd(self.index + 1)
         guard end > self.index + 1, end < self.path.count else { return false }
