@@ -29,9 +29,7 @@ extension Address {
             "\(self.scheme)\(slashes)\(host)\(verb)\(verb.isEmpty || path.isEmpty ? "" : "/")\(path)\(query)"
     }
 
-    /// The host and the transition before the path.
-    ///
-    /// Neither is a segment.
+    /// The host and the transition before the path, neither of which is a segment.
     private var parts: (host: Range<Int>?, verb: Range<Int>?) {
         let bytes = self.text.utf8.span
         let start = self.layout.schemeEnd == 0 ? 0 : self.layout.schemeEnd + 1

@@ -62,9 +62,7 @@ struct AddressLayout: Sendable, Hashable {
     var hasQuery: Bool { self.queryEnd != self.pathEnd }
 }
 
-/// A byte range of a URL's text in 32 bits.
-///
-/// One word of a match contains two ranges.
+/// A byte range of a URL's text in 32 bits, so that one word of a match contains two ranges.
 struct URLRange: Sendable, Hashable {
     /// The longest URL that a range can describe, in bytes.
     static let longest = Int(UInt16.max)

@@ -69,9 +69,7 @@ extension AddressScan where Self: ~Copyable {
         return 0
     }
 
-    /// Reads the segments up to the end of the path, and returns this end.
-    ///
-    /// Collects in `escapes` whether a `%` occurs.
+    /// Reads the segments, collects in `escapes` whether a `%` occurs, and returns the end of the path.
     private mutating func readSegments(
         _ bytes: Span<UInt8>,
         from start: Int,

@@ -9,9 +9,7 @@
 protocol AddressScan: ~Copyable {
     var layout: AddressLayout { get set }
     var count: Int { get }
-    /// Whether the scan has no space for a segment.
-    ///
-    /// The result of the scan is then unusable.
+    /// Whether the scan has no space for a segment, which makes its result unusable.
     var hasOverflowed: Bool { get }
 
     init()

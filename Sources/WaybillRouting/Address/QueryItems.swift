@@ -5,8 +5,7 @@ enum UnescapedQuery {
     /// Returns the range of the value of the last item with the given name, or the empty range at 0 when no
     /// item has the name.
     ///
-    /// The empty range at 0 is unambiguous, because no value begins at offset 0. The name and the byte after
-    /// it are compared in one word.
+    /// The empty range at 0 is unambiguous, because no value begins at offset 0.
     static func value(of name: Span<UInt8>, in bytes: Span<UInt8>, _ layout: AddressLayout) -> URLRange {
         let count = name.count
         guard count < 8 else { return Self.value(ofLong: name, in: bytes, layout) }
@@ -68,9 +67,7 @@ enum UnescapedQuery {
         return true
     }
 
-    /// Returns the end of an item.
-    ///
-    /// The first word of the item has been loaded already.
+    /// Returns the end of an item whose first word has been loaded already.
     private static func end(ofItem word: UInt64, _ start: Int, end: Int, bytes: Span<UInt8>) -> Int {
         let ends = ByteWord.mask(word, UInt8(ascii: "&"))
         if ends == 0, start &+ 8 < end { return Self.end(from: start &+ 8, end, bytes) }

@@ -25,9 +25,7 @@ package enum ByteWord {
         return (self.last(bytes) &>> UInt64((8 &- left) &* 8), end)
     }
 
-    /// Returns the eight bytes at `index`.
-    ///
-    /// The process traps if the span has fewer bytes.
+    /// Returns the eight bytes at `index`, or traps if the span has fewer bytes.
     @inline(__always)
     static func eight(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
         // The function is unsafe only for types with invalid bits. Every eight bytes are a valid `UInt64`,
@@ -35,9 +33,7 @@ package enum ByteWord {
         unsafe UInt64(littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Returns the last eight bytes of a span.
-    ///
-    /// The span must have at least eight bytes.
+    /// Returns the last eight bytes of a span, which must have at least eight bytes.
     static func last(_ bytes: Span<UInt8>) -> UInt64 { self.eight(bytes, at: bytes.count &- 8) }
 
     @inline(never)
@@ -45,9 +41,7 @@ package enum ByteWord {
         index < bytes.count ? self.few(bytes.extracting(droppingFirst: index)) : 0
     }
 
-    /// Returns the bytes of a span of fewer than eight bytes.
-    ///
-    /// The loads may overlap.
+    /// Returns the bytes of a span of fewer than eight bytes, with loads that may overlap.
     @inline(__always)
     static func few(_ bytes: Span<UInt8>) -> UInt64 {
         let count = bytes.count
@@ -66,9 +60,7 @@ package enum ByteWord {
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16 | UInt64(bytes[3]) &<< 24
     }
 
-    /// Returns whether two spans are equal.
-    ///
-    /// The spans must have the same length of at least eight bytes.
+    /// Returns whether two spans, which must have the same length of at least eight bytes, are equal.
     @inline(__always)
     static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         // The last eight bytes may overlap the words before them.
@@ -107,9 +99,7 @@ package enum ByteWord {
         return (signs &- Self.ones) & ~word
     }
 
-    /// Marks the bytes that equal `byte`.
-    ///
-    /// The highest bit of a byte is the mark.
+    /// Marks the bytes that equal `byte`, each by its highest bit.
     static func signs(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         ((word ^ (Self.ones &* UInt64(byte))) &- Self.ones) & ~word
     }
@@ -163,15 +153,11 @@ package enum ByteWord {
         return self.mask(word, below: 0x20) | self.mask(word, first) | self.mask(word, second)
     }
 
-    /// Keeps the first `count` bytes and clears the other bytes.
-    ///
-    /// `count` must be less than eight.
+    /// Keeps the first `count` bytes, which must be fewer than eight, and clears the other bytes.
     static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
 }
 
-/// A search for control characters and two given ASCII bytes.
-///
-/// The search reads 64 bytes at a time.
+/// A search for control characters and two given ASCII bytes, which reads 64 bytes at a time.
 private struct VectorEnds {
     private let first: SIMD4<UInt64>
     private let second: SIMD4<UInt64>
@@ -181,9 +167,7 @@ private struct VectorEnds {
         self.second = SIMD4(repeating: ByteWord.ones &* UInt64(second))
     }
 
-    /// Returns whether any of the 64 bytes at an index is a searched byte.
-    ///
-    /// The process traps if the span has fewer bytes.
+    /// Returns whether any of the 64 bytes at an index is searched, or traps if the span has fewer bytes.
     func isAny(in bytes: Span<UInt8>, at index: Int) -> Bool {
         let marks = self.marks(Self.four(bytes, index)) | self.marks(Self.four(bytes, index &+ 32))
         return ByteWord.isAny(marks[0] | marks[1] | marks[2] | marks[3])

@@ -1,8 +1,6 @@
 /// Parses decimal numbers from UTF-8 bytes.
 enum Decimal {
-    /// Returns the value of `[+-]?[0-9]+`.
-    ///
-    /// Returns nil if the bytes have another form or the value does not fit.
+    /// Returns the value of `[+-]?[0-9]+`, or nil if the bytes have another form or the value does not fit.
     static func int(_ bytes: Span<UInt8>, start: Int, end: Int) -> Int? {
         guard start < end else { return nil }
         let sign = bytes[start]
@@ -15,9 +13,7 @@ enum Decimal {
         return Self.long(bytes, start: first, end: end, isNegative: isNegative)
     }
 
-    /// Returns the value of at most 18 digits, which cannot overflow.
-    ///
-    /// Returns nil for other bytes.
+    /// Returns the value of at most 18 digits, which cannot overflow, or nil for other bytes.
     @inline(__always)
     static func digits(_ bytes: Span<UInt8>, start: Int, end: Int) -> Int? {
         guard start < end, end &- start < 19 else { return nil }
@@ -48,11 +44,11 @@ enum Decimal {
         return value
     }
 
-    /// Returns, for each offset of a range, whether an integer that fits can begin at the offset and end at an
-    /// allowed offset.
+    /// Returns, for each offset of a range, whether an integer that fits can begin at the offset and end at
+    /// an allowed offset.
     ///
-    /// Each beginning of an integer is an integer too, so only the first allowed end is tried. The method takes
-    /// linear time, because it does not read leading zeros again for each offset.
+    /// Each beginning of an integer is an integer too, so only the first allowed end is tried. The method
+    /// takes linear time, because it does not read leading zeros again for each offset.
     static func startsOfInts(_ bytes: Span<UInt8>, _ range: Range<Int>, endingAt allowed: [Bool]) -> [Bool] {
         var result = [Bool](repeating: false, count: range.count + 1)
         // The first allowed end after the offset, and the first one after the next offset.

@@ -104,7 +104,6 @@ enum ASCII {
     /// Returns whether the byte may continue a parameter's name.
     static func isNameTail(_ byte: UInt8) -> Bool { self.isNameHead(byte) || self.isDigit(byte) }
 
-    /// Returns the byte in lower case.
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 
     /// Returns the value of a hexadecimal digit; nil for another byte.
