@@ -1,7 +1,5 @@
 /// An edge of a trie for a literal segment.
 ///
-/// The edge maps a parent node and a segment key to a child node.
-///
 /// One table contains all literal edges of a trie.
 struct LiteralEdge: TableSlot {
     var key: UInt64 = 0
@@ -19,7 +17,6 @@ struct LiteralEdge: TableSlot {
 }
 
 extension SlotTable<LiteralEdge> {
-    /// Returns the first slot to probe.
     func start(_ parent: UInt32, _ key: UInt64) -> Int { self.start(LiteralEdge.hash(parent, key)) }
 
     mutating func insert(parent: UInt32, key: UInt64, child: UInt32) {

@@ -1,9 +1,9 @@
 /// The patterns whose text is a URL, such as `app://user/detail`.
 ///
-/// A URL that begins with one of these patterns is found by its bytes, without a search of its segments. The
-/// table is used only if the conventions prefer a literal segment to every other segment, because a search
-/// would then find the same leaf. A leaf is the end of a pattern in the trie. The search still finds a URL
-/// with the same segments in another spelling.
+/// A URL that is one of these patterns, with or without a query, is found by its bytes, without a search of
+/// its segments. The table is used only if the conventions prefer a literal segment to every other segment,
+/// because a search would then find the same leaf. A leaf is the end of a pattern in the trie. The search
+/// still finds a URL with the same segments in another spelling.
 struct LiteralPaths: Sendable {
     private var table = SlotTable<LiteralPath>()
     private(set) var beginnings = PathBeginnings()
@@ -100,9 +100,7 @@ struct PathBeginnings: Sendable {
 /// A fragment without a query before it counts as a part of the path. The URL then equals no pattern, because
 /// no pattern has a fragment.
 struct ScannedPath {
-    /// The minimum length, in bytes, of a URL or pattern that is scanned.
-    ///
-    /// The search handles shorter URLs.
+    /// The minimum length of a scanned URL or pattern, in bytes; the search handles shorter URLs.
     static let shortest = 8
 
     let end: Int
@@ -145,8 +143,6 @@ struct ScannedPath {
 
 extension RouteTrie {
     /// Adds a pattern to ``paths`` if a URL with the same text needs no search.
-    ///
-    /// Otherwise the method does nothing.
     mutating func insertPath(_ pattern: RoutePattern, at index: UInt32) {
         guard let leaf = self.leafOfPath(pattern, at: index) else { return }
         let text = self.routes[Int(index)].text
@@ -154,9 +150,7 @@ extension RouteTrie {
         self.paths.insert(text, of: self.texts, layout, leaf: leaf)
     }
 
-    /// Returns the layout of a pattern's text as a URL.
-    ///
-    /// Returns nil if the text has another meaning as a URL.
+    /// Returns the layout of a pattern's text as a URL, or nil if the text has another meaning as a URL.
     private func layoutOfPath(_ segments: [PatternSegment], _ text: TextRange) -> AddressLayout? {
         var scan = HeapScan()
         let bytes = self.texts.bytes.span.extracting(text.range)

@@ -5,7 +5,6 @@ extension RouteTrie {
     /// specific. If the conventions replace routes, the new pattern replaces an existing pattern of the same
     /// shape.
     ///
-    /// - Returns: The identifier of the registration, and the indices of the replaced routes.
     /// - Throws: `conflict` with the name of the existing pattern; `invalidPattern` if the table is full.
     mutating func insert(
         _ pattern: RoutePattern,
@@ -75,10 +74,7 @@ extension RouteTrie {
         self.insertPath(pattern, at: index)
     }
 
-    /// Returns the routes of the same shape.
-    ///
-    /// These routes match some of the same addresses as the pattern, and neither they nor the pattern are
-    /// more specific.
+    /// Returns the indices of the routes whose patterns have the same shape as the given pattern.
     func rivals(of pattern: RoutePattern) -> [UInt32] {
         var rivals: [UInt32] = []
         for variant in pattern.variants {
@@ -130,9 +126,7 @@ extension RouteTrie {
 }
 
 extension RouteTrie {
-    /// The parent of the root nodes.
-    ///
-    /// Each scheme has one root node.
+    /// The parent of the root nodes, of which each scheme has one.
     static let top = UInt32.max
 
     func existingRoot(of scheme: String) -> UInt32? {

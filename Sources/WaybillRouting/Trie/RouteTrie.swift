@@ -1,10 +1,8 @@
 /// The patterns of a table as a trie of segments.
 ///
-/// The trie consists of flat arrays with indices instead of pointers.
-///
-/// A search of the trie changes no reference counts. One array contains all nodes, and one hash table
-/// contains all literal edges, with parent and segment as the key. `Docs/Decisions/0003-route-table.md`
-/// contains the reasons.
+/// The trie consists of flat arrays with indices instead of pointers, and a search changes no reference
+/// counts. One array contains all nodes, and one hash table contains all literal edges, with parent and
+/// segment as the key. `Docs/Decisions/0003-route-table.md` contains the reasons.
 struct RouteTrie: Sendable {
     /// The index that represents a missing node, edge or leaf.
     static let none: UInt32 = 0
@@ -12,13 +10,9 @@ struct RouteTrie: Sendable {
     let rules: RoutingRules
     var nodes: [Node] = [Node()]
     var edges = SlotTable<LiteralEdge>()
-    /// The patterns without placeholders.
-    ///
-    /// A URL with such a text is found by its bytes, without a search.
+    /// The patterns whose text is a URL that is found without a search.
     var paths = LiteralPaths()
-    /// The edges of compound segments.
-    ///
-    /// Each node has a linked list of these edges, with the most specific edge first.
+    /// The edges of compound segments, in a linked list for each node, the most specific edge first.
     var compoundEdges: [CompoundEdge] = [CompoundEdge()]
     var matchers = MatcherPool()
     var leaves: [Leaf]
@@ -27,14 +21,10 @@ struct RouteTrie: Sendable {
     var texts = TextPool()
     var names: [ParameterNames.Key: ParameterNames] = [:]
     var files = FilePool()
-    /// The registered schemes.
-    ///
-    /// Some conventions reject URLs of other schemes.
+    /// The registered schemes; some conventions reject URLs of other schemes.
     var schemes: Set<String> = []
     var defaultRoot = RouteTrie.none
-    /// The number of the last registration.
-    ///
-    /// A number is never used again.
+    /// The number of the last registration; a number is never used again.
     var generation: UInt32 = 0
     var count = 0
     /// The number of names and matchers after the last rebuild.
@@ -72,9 +62,7 @@ struct RouteTrie: Sendable {
         var hasChildren: Bool { self.hasNonLiteralEdges || self.literals != 0 }
     }
 
-    /// An edge for a compound segment.
-    ///
-    /// A ``SegmentMatcher`` decides whether a segment follows the edge.
+    /// An edge that a segment follows if a ``SegmentMatcher`` accepts the segment.
     struct CompoundEdge: Sendable {
         var next = RouteTrie.none
         var child = RouteTrie.none

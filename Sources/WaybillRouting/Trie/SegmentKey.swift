@@ -12,9 +12,7 @@ struct SegmentKey {
     private(set) var count = 0
     private var word: UInt64 = 0
 
-    /// Returns whether the key is a hash.
-    ///
-    /// Two different segments may have the same hash.
+    /// Returns whether the key is a hash, which two different segments may share.
     static func isHash(_ key: UInt64) -> Bool { key & Self.longFlag != 0 }
 
     /// Returns the key of fewer than eight bytes.

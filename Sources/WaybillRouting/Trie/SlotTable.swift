@@ -1,7 +1,5 @@
 /// A hash table with open addressing in one array.
 ///
-/// The slots compute their own hashes.
-///
 /// A lookup begins at ``start(_:)`` and continues with ``next(_:)`` until it finds the wanted slot or a free
 /// slot.
 struct SlotTable<Slot: TableSlot>: Sendable {
@@ -33,10 +31,8 @@ struct SlotTable<Slot: TableSlot>: Sendable {
         for slot in old where !slot.isFree { self.store(slot) }
     }
 
-    /// Removes the entry for which a condition is true, and moves up the later entries of the same sequence
-    /// of slots.
-    ///
-    /// Does nothing if the condition is true for no entry.
+    /// Removes the entry, if any, for which a condition is true, and moves up the later entries of the same
+    /// sequence of slots.
     mutating func remove(_ hash: UInt64, where isWanted: (Slot) -> Bool) {
         var hole = self.start(hash)
         while !isWanted(self.slots[hole]) {
@@ -59,9 +55,7 @@ struct SlotTable<Slot: TableSlot>: Sendable {
     }
 }
 
-/// A slot of a ``SlotTable``.
-///
-/// A new slot is free.
+/// A slot of a ``SlotTable``, which is free when it is new.
 protocol TableSlot: Sendable {
     init()
     var isFree: Bool { get }

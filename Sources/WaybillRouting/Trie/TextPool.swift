@@ -90,9 +90,7 @@ extension TextRange {
     }
 }
 
-/// The names of the files in which routes were registered.
-///
-/// Many routes share one file name.
+/// The names of the files in which routes were registered; many routes share one file name.
 struct FilePool: Sendable {
     private(set) var names: [String] = []
     private var numbers: [String: UInt32] = [:]
