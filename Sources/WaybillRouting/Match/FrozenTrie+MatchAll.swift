@@ -1,8 +1,6 @@
 // To publish a message, the bus needs every matching route, and not only the best route.
 extension FrozenTrie {
-    /// Returns every route that matches a URL.
-    ///
-    /// Each route occurs once, in no particular order.
+    /// Returns every route that matches a URL, each once and in no particular order.
     func matchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
         var scan = InlineScan()
         let bytes = text.utf8.span
@@ -92,9 +90,7 @@ struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyabl
 
     private var base = State()
     private(set) var found: [Found] = []
-    /// The leaves found so far.
-    ///
-    /// They are recorded when a leaf can be reached twice.
+    /// The leaves found so far, which are recorded when a leaf can be reached twice.
     private var leaves: Set<UInt32> = []
     private var tracksVisits = false
 
@@ -113,9 +109,7 @@ struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyabl
         return true
     }
 
-    /// The best leaf.
-    ///
-    /// The value is always nil, because every leaf is collected.
+    /// The best leaf, which is always nil, because every leaf is collected.
     var best: MatchCandidate? {
         get { nil }
         set {}

@@ -125,11 +125,7 @@ extension FrozenTrie {
     /// Matches URLs that must be decoded as a whole, need heap storage, or need the checks of unusual
     /// conventions.
     ///
-    /// - Parameters:
-    ///   - text: The URL.
-    ///   - fallsBack: Whether the route of a prefix of the URL may match; nil to follow the conventions.
-    /// - Returns: The match, or `.none`.
-    /// - Throws: `invalidURL`, or `refused`.
+    /// `fallsBack` decides whether the route of a prefix of the URL may match; nil follows the conventions.
     @inline(never)
     func slowMatch(
         _ text: consuming String,
@@ -259,8 +255,6 @@ extension FrozenTrie {
 
     /// Follows the edges that a search without backtracking tries first, until no edge accepts the next
     /// segment.
-    ///
-    /// - Returns: The position after the last edge, and the placeholders on the way with their values.
     private func follow(
         _ state: inout some MatchState & ~Copyable,
         from root: UInt32,

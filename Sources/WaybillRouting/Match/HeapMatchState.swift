@@ -44,9 +44,7 @@ struct VisitedPositions {
     private var slots = [UInt64](repeating: 0, count: 128)
     private var count = 0
 
-    /// Inserts a position.
-    ///
-    /// Returns false if the set already contained the position.
+    /// Inserts a position, or returns false if the set already contains the position.
     mutating func insert(_ position: TriePosition) -> Bool {
         if self.count * 2 >= self.slots.count { self.grow() }
         return self.insert(UInt64(position.node) << 32 | UInt64(UInt32(truncatingIfNeeded: position.index)))

@@ -3,9 +3,7 @@ struct InlineMatchState: MatchState, ~Copyable {
     static let capacity = 8
     /// The maximum number of visits after a catch-all segment.
     ///
-    /// This state only counts visits.
-    ///
-    /// For more visits, ``HeapMatchState`` records the visited positions.
+    /// This state only counts visits. For more visits, ``HeapMatchState`` records the visited positions.
     static let visitLimit = 48
 
     private(set) var captureCount = 0
@@ -16,14 +14,10 @@ struct InlineMatchState: MatchState, ~Copyable {
     // A literal with all elements is initialised in place. `repeating:` would build a temporary array and
     // copy it.
     private var captures: InlineArray<8, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0]
-    /// The choice points.
-    ///
-    /// Each choice point has two words.
+    /// The choice points, with two words for each.
     private var choices: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-    /// The best leaf.
-    ///
-    /// The value is always nil, because setting it marks this state as overflowed.
+    /// The best leaf, which is always nil, because setting it marks this state as overflowed.
     ///
     /// The search is then repeated with a ``HeapMatchState``, which keeps the best leaf.
     var best: MatchCandidate? {

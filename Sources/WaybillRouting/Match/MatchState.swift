@@ -5,15 +5,11 @@
 protocol MatchState: ~Copyable {
     /// Whether the search visits every leaf, and not only the best leaf.
     static var collectsAll: Bool { get }
-    /// Collects a leaf.
-    ///
-    /// Returns false if the search needs only the best leaf.
+    /// Collects a leaf, or returns false if the search needs only the best leaf.
     mutating func collect(_ leaf: UInt32) -> Bool
 
     var captureCount: Int { get }
-    /// Whether the state has exceeded its capacity.
-    ///
-    /// The result of the search is then unusable.
+    /// Whether the state has exceeded its capacity, which makes the result of the search unusable.
     var hasOverflowed: Bool { get }
 
     /// The best leaf so far, for conventions under which the first leaf is possibly not the best.
@@ -28,16 +24,12 @@ protocol MatchState: ~Copyable {
     ///
     /// Only after a catch-all segment can the search reach a position twice.
     mutating func trackVisits()
-    /// Records a visit.
-    ///
-    /// Returns false if the position was visited before.
+    /// Records a visit, or returns false if the position was visited before.
     mutating func markVisited(_ position: TriePosition) -> Bool
 
     mutating func capture(_ range: URLRange)
     mutating func capture(at index: Int) -> URLRange
-    /// Replaces the capture at an index.
     mutating func replace(_ index: Int, with range: URLRange)
-    /// Drops all captures after the first `count`.
     mutating func truncateCaptures(to count: Int)
     /// Returns the first eight captures in the packed form that a match stores.
     mutating func firstCaptures() -> Captures
@@ -63,9 +55,7 @@ struct TriePosition {
     static var none: Self { Self(node: RouteTrie.none, index: 0) }
 }
 
-/// A position with untried edges.
-///
-/// The search returns to this position if the followed edge fails.
+/// A position with untried edges, to which the search returns if the followed edge fails.
 struct ChoicePoint {
     var node: UInt32
     var index: UInt16
@@ -86,9 +76,7 @@ extension ChoicePoint {
     }
 }
 
-/// The kinds of non-literal edges of a node.
-///
-/// The most specific kind is first.
+/// The kinds of non-literal edges of a node, the most specific first.
 enum Branch: UInt8, Comparable {
     case compound
     case placeholder

@@ -144,7 +144,7 @@ extension SegmentMatcher {
 }
 
 extension SegmentMatcher {
-    /// Matches several adjacent constrained values, each as short as possible, in linear time.
+    /// Matches text and values, each value as short as possible, in linear time.
     ///
     /// A backward pass finds the offsets from which the remaining pieces can match. In a forward pass, each
     /// value ends at the first of these offsets.
@@ -249,9 +249,7 @@ struct DecodedSegment {
     }
 }
 
-/// The matchers of a table.
-///
-/// All segments that differ only in the names of their values share one matcher.
+/// The matchers of a table, one for all segments that differ only in the names of their values.
 struct MatcherPool: Sendable {
     private(set) var all: [SegmentMatcher] = []
     private var numbers: [String: UInt32] = [:]
