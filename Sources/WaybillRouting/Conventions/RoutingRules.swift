@@ -15,9 +15,7 @@ final class RoutingRules: Sendable {
     /// Whether `normalizeSegments` must change every scanned address before the address can be matched.
     let needsNormalization: Bool
     let fragmentByte: UInt8
-    /// Whether the search stops at the first leaf.
-    ///
-    /// A leaf is the end of a pattern in the trie.
+    /// Whether the search stops at the first leaf, which is the end of a pattern in the trie.
     let stopsAtFirst: Bool
     /// Whether the search returns to an untried edge after a failure.
     let backtracks: Bool
@@ -82,9 +80,7 @@ final class RoutingRules: Sendable {
 }
 
 extension RoutingRules {
-    /// Returns the rules for the given choices.
-    ///
-    /// All tables with the default choices share one object.
+    /// Returns the rules for the given choices; all tables with the default choices share one object.
     static func shared(
         conventions: RoutingConventions,
         defaultScheme: String,

@@ -38,9 +38,7 @@ struct MatchTracer: ~Copyable {
         return PercentCoding.text(self.bytes.span, range)
     }
 
-    /// Visits a node of the trie with the segments from `index` on.
-    ///
-    /// Returns true when a route matches.
+    /// Visits a node of the trie with the segments from `index` on, and returns true when a route matches.
     private mutating func visit(_ number: UInt32, _ index: Int) -> Bool {
         self.steps += 1
         self.depth = max(self.depth, index)

@@ -38,9 +38,7 @@ struct Suggestions {
         }
     }
 
-    /// Returns the indices of the routes whose patterns may be similar enough.
-    ///
-    /// The most similar pattern is first.
+    /// Returns the indices of the routes whose patterns may be similar enough, the most similar first.
     private func similarRoutes(of trie: RouteTrie) -> [Int] {
         // Under other conventions, the text between two slashes of a pattern need not be a segment.
         let hasPlainText = trie.rules.conventions.host == .isFirstSegment
@@ -81,9 +79,7 @@ struct Suggestions {
         return isLiteral ? distance + min(segment, 3) : distance
     }
 
-    /// The patterns of the most similar routes.
-    ///
-    /// The most similar pattern is first.
+    /// The patterns of the most similar routes, the most similar first.
     var nearest: [String] {
         self.candidates.sorted { ($0.distance, $0.generation) < ($1.distance, $1.generation) }
             .prefix(Self.limit).map(\.text)
@@ -155,9 +151,7 @@ struct Suggestions {
 extension PatternSegment {
     var isRest: Bool { if case .rest = self { true } else { false } }
 
-    /// The number of literal bytes in the segment.
-    ///
-    /// Each value counts as one byte.
+    /// The number of literal bytes in the segment, with one byte for each value.
     fileprivate var literalLength: Int {
         switch self {
         case .literal(let text): text.count

@@ -26,9 +26,7 @@ public struct RouteID: Sendable, Hashable {
     /// The index of the route in the table.
     @inlinable var index: Int { Int(truncatingIfNeeded: self.bits & 0xffff_ffff) }
 
-    /// The number of the registration.
-    ///
-    /// The table counts all registrations from 1.
+    /// The number of the registration, which the table counts from 1.
     var generation: UInt32 { UInt32(truncatingIfNeeded: self.bits >> 32) }
 }
 
@@ -62,7 +60,6 @@ extension RouteTrie {
             .sorted { $0.id.generation < $1.id.generation }
     }
 
-    /// Returns the route at an index of the table.
     func route(at index: UInt32) -> Route? {
         self.route(RouteID(index: index, generation: self.routes[Int(index)].generation))
     }

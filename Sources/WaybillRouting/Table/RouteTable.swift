@@ -202,9 +202,7 @@ extension RouteTable {
 extension RouteTable {
     var trie: RouteTrie { self.frozen.trie }
 
-    /// Changes the trie.
-    ///
-    /// The trie is changed in place if no copy of the table refers to it.
+    /// Changes the trie, in place if no copy of the table refers to it.
     mutating func update<Result, Failure>(
         _ body: (inout RouteTrie) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -214,7 +212,7 @@ extension RouteTable {
         return try body(&trie)
     }
 
-    /// Stores the handler of a newly inserted route, and releases the handlers of the routes that it replaced.
+    /// Stores the handler of a new route, and releases the handlers of the routes that it replaced.
     mutating func store(_ handler: Handler, for id: RouteID, replacing replaced: [UInt32]) {
         for index in replaced { self.handlers[Int(index)] = nil }
         if id.index < self.handlers.count {
@@ -224,7 +222,6 @@ extension RouteTable {
         }
     }
 
-    /// Removes a route and returns its handler.
     private mutating func remove(at index: UInt32) -> Handler? {
         self.update { $0.remove(at: index) }
         return self.handlers[Int(index)].take()
