@@ -38,9 +38,9 @@ final class InstanceGroup: Sendable {
         _ passed: PassedValues?
     ) -> Handler {
         if case .keyed(let name) = self.choice {
-            guard let key = passed?[name].map(Parameters.text(of:)) ?? parameters[name] else {
-                return self.members[0]
-            }
+            let key =
+                if let value = passed?[name] { Parameters.text(ofOptional: value) } else { parameters[name] }
+            guard let key else { return self.members[0] }
             return self.members[Int(bitPattern: Self.hash(key) % UInt(self.members.count))]
         }
         if let loop, let member = self.members.first(where: { $0.loop == loop }) { return member }

@@ -42,9 +42,13 @@ struct ModuleInstancesTests {
                 #expect(try await caller.place(of: user, on: bus) == name)
             }
             bus.send("app://tally/note?user=\(user)")
-            let place: String = try await bus.route("app://tally/place", parameters: ["user": user])
-            #expect(place == name)
+            for key: any Sendable in [user, "\(user)", Optional(user), Optional(Optional(user))] {
+                let place: String = try await bus.route("app://tally/place", parameters: ["user": key])
+                #expect(place == name)
+            }
         }
+        let nobody: String = try await bus.route("app://tally/place", parameters: ["user": Int?.none])
+        #expect(try await bus.route("app://tally/place") == nobody)
         for module in modules {
             // Sent messages are handled before later calls.
             let noted = await module.noted
