@@ -10,9 +10,9 @@ extension MessageBus {
     /// upper-case letters. YFRouter's `canOpenURL` returns false for such a URL, because it compares the
     /// scheme without converting it to lower case (RFC 3986, 6.2.2.1).
     public func canOpenURL(_ url: String) -> Bool {
-        guard let address = try? Address(url), address.hasScheme, url.hasPrefix("\(address.scheme):") else {
+        guard let address = try? Address(url, limits: self.configuration.limits), address.hasScheme else {
             return false
         }
-        return self.canRoute(url)
+        return url.hasPrefix("\(address.scheme):") && self.canRoute(url)
     }
 }

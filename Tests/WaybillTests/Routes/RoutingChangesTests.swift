@@ -68,6 +68,23 @@ struct RoutingChangesTests {
     }
 
     @Test
+    func `a hidden route keeps its scheme when the default scheme changes`() async throws {
+        let bus = MessageBus(configuration: .quiet(by: .yfRouter))
+        try bus.register("/target") { _ in "target" }
+        let registration = try bus.register("/home/page") { _ in "code" }
+        try bus.load(["/home/page": "app://target"])
+        #expect(try await bus.route("/home/page") == "target")
+        bus.defaultScheme = "shop"
+        // An empty configuration replaces the first one, so the hidden route is restored.
+        try bus.load([:])
+        #expect(try await bus.route("app://home/page") == "code")
+        #expect(!bus.canRoute("/home/page"))
+        registration.cancel()
+        try bus.register("app://home/page") { _ in "later" }
+        #expect(try await bus.route("app://home/page") == "later")
+    }
+
+    @Test
     func `URLs of a scheme are refused before it is registered and after it is unregistered`() async throws {
         let bus = MessageBus(configuration: .quiet(by: .ftRouter))
         #expect(await failure { try await bus.route("ft://market/detail") }?.code == .refused)
@@ -124,6 +141,11 @@ struct RoutingChangesTests {
         #expect(bus.canRoute("/user/detail") && bus.canRoute("app://user/detail"))
         #expect(!bus.canOpenURL("/user/detail") && !bus.canOpenURL("APP://user/detail"))
         #expect(!bus.canOpenURL("app://nowhere") && !bus.canOpenURL(""))
+        var configuration = MessageBus.Configuration.quiet
+        configuration.limits.urlLength = 20_000
+        let patient = MessageBus(configuration: configuration)
+        try patient.register("app://long/**") { _ in 1 }
+        #expect(patient.canOpenURL("app://long/\(String(repeating: "x", count: 10_000))"))
     }
 }
 
