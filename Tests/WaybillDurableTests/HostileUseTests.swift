@@ -117,6 +117,26 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `messages of patterns that differ only in the form of a letter are attempted again`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            for pattern in ["app://caf\u{E9}/:n", "app://cafe\u{301}/:n"] {
+                let backoff = Backoff(first: .milliseconds(1), longest: .milliseconds(1))
+                try store.setPolicy(DurablePolicy(backoff: backoff), for: pattern)
+                try bus.register(pattern) { message in
+                    if message.attempt == 1 { throw RoutingError.refused("not yet") }
+                    seen.add(try message.parameters.require("n"))
+                }
+            }
+            try await bus.attach(store)
+            try await store.send("app://caf\u{E9}/1")
+            try await store.send("app://cafe\u{301}/2")
+            #expect(await eventually { seen.count == 2 })
+        }
+    }
+
     @Test func `a closed store cannot be attached`() async throws {
         try await withStore { store, bus in
             await store.close()

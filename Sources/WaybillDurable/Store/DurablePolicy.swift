@@ -63,7 +63,9 @@ struct DurablePolicies: Sendable {
     ///
     /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy matches the same URLs.
     mutating func add(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
-        let entry = Entry(pattern: pattern, lane: "policy:\(pattern)", policy: policy)
+        // Two texts that are different for SQLite are possibly equal for Swift, unless they are ASCII.
+        let name = pattern.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
+        let entry = Entry(pattern: pattern, lane: "policy:\(name)", policy: policy)
         try self.table.insert(pattern, entry)
         self.entries.append(entry)
     }
