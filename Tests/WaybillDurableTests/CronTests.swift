@@ -125,6 +125,17 @@ import Testing
         #expect(error.message.contains(reason), "\(error.message)")
     }
 
+    @Test func `the next time of a frequent rule takes few look-ups of the offset from UTC`() throws {
+        var lookUps = 0
+        let calendar = CronCalendar { _ in
+            lookUps += 1
+            return 3_600
+        }
+        let next = calendar.next(of: try CronExpression("* * * * *"), after: 1_000_000_000)
+        #expect(next == 1_000_000_020)
+        #expect(lookUps < 1_000)
+    }
+
     @Test func `an unknown time zone is rejected`() throws {
         #expect(throws: DurableError.self) { _ = try DurableRule.cron("* * * * *", in: "Europe/Atlantis") }
     }

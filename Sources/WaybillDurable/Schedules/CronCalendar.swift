@@ -51,20 +51,17 @@ struct CronCalendar {
         // `time`.
         for day in firstDay - 1...firstDay + Self.horizon
         where expression.matches(CivilDate(daysSince1970: day)) {
-            if let found = self.times(of: expression, onDay: day).first(where: { $0 > time }) { return found }
-        }
-        return nil
-    }
-
-    /// Returns the times of an expression on a day, in ascending order and without duplicates.
-    private func times(of expression: CronExpression, onDay day: Int) -> [Int] {
-        var times: Set<Int> = []
-        for hour in expression.hours {
-            for minute in expression.minutes {
-                times.insert(self.time(ofLocal: day * Self.secondsPerDay + hour * 3_600 + minute * 60))
+            for hour in expression.hours.sorted() {
+                let local = day * Self.secondsPerDay + hour * 3_600
+                // A later local time never has an earlier time, so skip the hours that have passed.
+                guard self.time(ofLocal: local + 3_599) > time else { continue }
+                for minute in expression.minutes.sorted() {
+                    let found = self.time(ofLocal: local + minute * 60)
+                    if found > time { return found }
+                }
             }
         }
-        return times.sorted()
+        return nil
     }
 
     /// Returns the first time at which clocks show a local time.
