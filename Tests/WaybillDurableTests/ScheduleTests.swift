@@ -147,6 +147,21 @@ import WaybillTestSupport
         await bus.shutDown()
     }
 
+    @Test func `a schedule that is declared again does not wait for a year that a wrong clock has shown`()
+        async throws
+    {
+        try await withStore { store, _ in
+            let rule = try DurableRule.cron("0 * * * *")
+            try await store.schedule("r", "app://reports", rule)
+            try await store.engine.perform { batch in
+                try batch.tables.database.execute("UPDATE waybill_schedules SET next = 4070908800000")
+            }
+            try await store.schedule("r", "app://reports", rule)
+            let next = try #require(try await store.schedules().first?.next)
+            #expect(next <= StoreClock.wallTime + 3_600_000)
+        }
+    }
+
     @Test func `schedules do not send messages while the file has reached its size limit`() async throws {
         var configuration = DurableStore.Configuration()
         configuration.sizeLimit = 1_000_000

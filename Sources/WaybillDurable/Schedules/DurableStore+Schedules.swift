@@ -56,7 +56,7 @@ extension DurableStore {
                 INSERT INTO waybill_schedules (name, url, details, rule, zone, misfire, next)
                 VALUES (?,?,?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET
                 url = excluded.url, details = excluded.details, misfire = excluded.misfire,
-                next = iif(rule = excluded.rule AND zone = excluded.zone, next, excluded.next),
+                next = iif(rule = excluded.rule AND zone = excluded.zone AND next <= ?, next, excluded.next),
                 rule = excluded.rule, zone = excluded.zone
                 """,
                 .text(name),
@@ -65,7 +65,10 @@ extension DurableStore {
                 .text(rule.text),
                 .text(rule.zone),
                 .text(misfire.rawValue),
-                next.sqlValue
+                next.sqlValue,
+                // A wall clock that was a year ahead must not stop the schedule for a year. After a correction of
+                // an hour, the schedule sends no message again.
+                (rule.next(after: now + 3_600_000) ?? next).sqlValue
             )
         }
     }
