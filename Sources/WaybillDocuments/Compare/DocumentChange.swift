@@ -32,28 +32,39 @@ extension BusDocument {
     /// - Parameter old: the older document.
     /// - Returns: the breaking and the compatible changes.
     public func changes(since old: BusDocument) -> [DocumentChange] {
-        let routes = Dictionary(self.routes.map { ($0.identity, $0) }) { first, _ in first }
-        let oldRoutes = Dictionary(old.routes.map { ($0.identity, $0) }) { first, _ in first }
         var changes: [DocumentChange] = []
-        for route in old.routes {
-            if let new = routes[route.identity] {
+        var (gone, added) = (old.routes, self.routes)
+        // Two routes of a document may differ only in the types of their values, so routes with equal types are
+        // compared first. If a part of the path becomes optional, the longest or the shortest URL stays.
+        let keys: [(Route) -> String] = [
+            { "\($0.identities) \($0.templates.flatMap(\.parameters).map(\.schema.json))" },
+            { "\($0.identities)" }, { $0.identities.first ?? "" }, { $0.identities.last ?? "" },
+        ]
+        for key in keys {
+            var candidates = Dictionary(grouping: added.reversed(), by: key)
+            gone.removeAll { route in
+                guard let new = candidates[key(route)]?.last,
+                    Set(route.identities).isSubset(of: new.identities)
+                else { return false }
+                candidates[key(route)]?.removeLast()
                 changes += RouteComparison(route, new, old: old, new: self).changes
-            } else {
-                changes.append(
-                    DocumentChange(isBreaking: true, pattern: route.pattern, message: "the route is gone")
-                )
+                return true
             }
+            added = candidates.values.joined().sorted { $0.pattern < $1.pattern }
         }
-        for route in self.routes where oldRoutes[route.identity] == nil {
-            changes.append(DocumentChange(isBreaking: false, pattern: route.pattern, message: "a new route"))
+        changes += gone.map {
+            DocumentChange(isBreaking: true, pattern: $0.pattern, message: "the route is gone")
+        }
+        changes += added.map {
+            DocumentChange(isBreaking: false, pattern: $0.pattern, message: "a new route")
         }
         return changes.sorted { ($0.pattern, $0.message) < ($1.pattern, $1.message) }
     }
 }
 
 extension BusDocument.Route {
-    /// The identity of the route across documents: the route's URLs without the names of their parameters.
-    fileprivate var identity: String { self.templates.map(\.identity).joined(separator: " ") }
+    /// The route's URLs without the names of their parameters, by which documents are compared.
+    fileprivate var identities: [String] { self.templates.map(\.identity) }
 }
 
 extension BusDocument.AddressTemplate {
@@ -163,7 +174,10 @@ private struct RouteComparison {
         new: BusDocument.Route,
         schemas: SchemaComparison
     ) {
-        for (before, now) in zip(old.templates.flatMap(\.parameters), new.templates.flatMap(\.parameters)) {
+        let identities = old.identities
+        let templates = new.templates.filter { identities.contains($0.identity) }
+        if templates.count < new.templates.count { self.note(false, "the pattern matches more URLs now") }
+        for (before, now) in zip(old.templates.flatMap(\.parameters), templates.flatMap(\.parameters)) {
             if before.name != now.name, before.isCaptured {
                 self.note(true, "`\(before.name)` in the address is called `\(now.name)` now")
             }

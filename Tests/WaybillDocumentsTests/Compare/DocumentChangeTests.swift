@@ -316,6 +316,32 @@ struct DocumentChangeTests {
         await bus.shutDown()
     }
 
+    @Test func `routes that differ only in the types of their values are different routes`() async throws {
+        let bus = MessageBus()
+        try bus.register("app://user/<int:id>") { _ in 1 }
+        let old = bus.document()
+        try bus.register("app://user/:name") { _ in 1 }
+        let new = bus.document()
+        await bus.shutDown()
+        #expect(new.changes(since: new).isEmpty)
+        let added = new.changes(since: old).map(\.description)
+        #expect(added == ["compatible: app://user/:name: a new route"])
+        let removed = old.changes(since: new).map(\.description)
+        #expect(removed == ["breaking: app://user/:name: the route is gone"])
+    }
+
+    @Test(arguments: ["app://item/:id", "app://item"])
+    func `a part of the path that is optional now is a compatible change`(old: String) async throws {
+        let (before, after) = (MessageBus(), MessageBus())
+        try before.register(old) { _ in 1 }
+        try after.register("app://item(/:id)") { _ in 1 }
+        let (first, second) = (before.document(), after.document())
+        await before.shutDown()
+        await after.shutDown()
+        #expect(second.changes(since: first).filter(\.isBreaking).isEmpty)
+        #expect(!first.changes(since: second).filter(\.isBreaking).isEmpty)
+    }
+
     /// Returns a tree with another value at a path.
     private static func changed(_ tree: JSONTree, _ path: ArraySlice<String>, _ value: JSONTree?) -> JSONTree
     {
