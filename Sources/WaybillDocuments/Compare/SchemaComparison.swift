@@ -79,6 +79,8 @@ struct SchemaComparison {
         if before["items"] != nil || now["items"] != nil {
             self.compare(before["items"] ?? [:], new: now["items"] ?? [:], place: "an element of \(place)")
         }
+        let keys = "propertyNames"
+        self.compareValues(before[keys] ?? [:], now: now[keys] ?? [:], place: "a key of \(place)")
         let name = "additionalProperties"
         guard let value = before[name] else {
             guard let other = now[name], before["properties"] == nil else { return }

@@ -105,6 +105,16 @@ struct SchemaComparisonTests {
                 breaksReplies: false
             ),
             Change(
+                testDescription: "keys of a dictionary that are whole numbers now",
+                old: ["type": "object", "additionalProperties": Self.text],
+                new: [
+                    "type": "object", "additionalProperties": Self.text,
+                    "propertyNames": ["pattern": "^[0-9]$"],
+                ],
+                breaksRequests: true,
+                breaksReplies: false
+            ),
+            Change(
                 testDescription: "an object with another type of member in place of a dictionary",
                 old: ["type": "object", "additionalProperties": Self.text],
                 new: ["type": "object", "properties": ["a": Self.number]],
