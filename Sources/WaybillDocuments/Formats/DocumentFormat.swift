@@ -117,10 +117,12 @@ struct UniqueNames {
         }.filter { !$0.isEmpty }.joined(separator: ".")
         var unique = name
         var number = 1
-        while !self.taken.insert(unique).inserted {
+        // AsyncAPI has a second channel for the replies.
+        while !self.taken.isDisjoint(with: [unique, "\(unique).reply"]) {
             number += 1
             unique = "\(name)_\(number)"
         }
+        self.taken.formUnion([unique, "\(unique).reply"])
         return unique
     }
 }

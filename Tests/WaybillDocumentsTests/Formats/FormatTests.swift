@@ -59,6 +59,17 @@ struct FormatTests {
         }
     }
 
+    @Test func `AsyncAPI has a channel for a route whose URL ends with reply`() async throws {
+        let bus = MessageBus()
+        for url in ["app://a", "app://a/reply"] { try bus.register(url) { _ in 1 } }
+        let tree = try JSONTree(json: bus.document().text(as: .asyncAPI))
+        await bus.shutDown()
+        let channels = try #require(tree["channels"]?.members)
+        #expect(channels.values.filter { $0["address"] == .null }.count == 2)
+        #expect(channels["app.a.reply"]?["messages"]?["Value"] != nil)
+        #expect(channels.count == 4)
+    }
+
     @Test func `AsyncAPI and OpenAPI list the errors that a route declares`() async throws {
         try await self.withDocument { document, bus in
             try bus.expose("app://shop/order/:id")
