@@ -6,6 +6,14 @@ import Waybill
 
 /// The schemas of types, by their JSON.
 struct SchemaTests {
+    struct 値: Codable { let id: Int }
+
+    @Test func `a type whose name has no letters of ASCII has a name in documents`() {
+        var registry = SchemaRegistry()
+        _ = registry.schema(of: 値.self)
+        #expect(Array(registry.named.keys) == ["Type"])
+    }
+
     struct Address: Codable {
         let street: String
         var postcode: Int16?
