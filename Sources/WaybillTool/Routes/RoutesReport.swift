@@ -13,7 +13,9 @@ struct RoutesReport {
         var table = options.table
         var conflicts: [String] = []
         var refused: [String] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
             let pattern = String(
                 line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
             )

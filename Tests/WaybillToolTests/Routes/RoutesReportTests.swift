@@ -14,5 +14,10 @@ import Testing
         #expect(report.lines[1].hasPrefix("invalidPattern: routes.txt:6"))
         #expect(report.lines[2...] == ["/user/:id  routes.txt:2  id: string", "/user/me   routes.txt:4"])
     }
+
+    @Test func `the routes report reads a file with the line breaks of Windows`() throws {
+        let report = RoutesReport("# users\r\n/user\r\n/item\r\n", file: "r", try TableOptions.parse([]))
+        #expect(report.lines == ["/user  r:2", "/item  r:3"])
+    }
 }
 #endif
