@@ -54,8 +54,7 @@ struct ConnectionOptions: ParsableArguments {
             guard let file = self.tokenFile else {
                 return ProcessInfo.processInfo.environment[Self.tokenVariable]
             }
-            let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
-            return text.trimmingCharacters(in: .whitespacesAndNewlines)
+            return try Output.text(ofFile: file).trimmingCharacters(in: .whitespacesAndNewlines)
         }
     }
 

@@ -1,6 +1,5 @@
 #if Tool
 internal import ArgumentParser
-internal import Foundation
 internal import WaybillDocuments
 
 /// The command that compares two documents of a program's routes and lists the changes.
@@ -41,8 +40,9 @@ extension BusDocument {
     ///
     /// - Throws: `ValidationError` with the path if the file is not a document.
     init(path: String) throws {
+        let text = try Output.text(ofFile: path)
         do {
-            try self.init(json: try String(contentsOf: URL(filePath: path), encoding: .utf8))
+            try self.init(json: text)
         } catch {
             throw ValidationError(Output.printable("\(path): \(error)"))
         }

@@ -39,7 +39,7 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         if let cases = self.cases {
-            return try Output.write(lines: self.lines(of: Data(contentsOf: URL(filePath: cases))))
+            return try Output.write(lines: self.lines(of: Data(Output.text(ofFile: cases).utf8)))
         }
         // The parser takes every argument after `--route` as a pattern, so the last pattern may be the URL.
         let url = self.url ?? self.route.last ?? ""

@@ -8,8 +8,19 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Standard output and standard error.
+/// Standard output, standard error, and the files in the arguments.
 enum Output {
+    /// Returns the text of a file.
+    ///
+    /// - Throws: `ValidationError` with the path if the file cannot be read.
+    static func text(ofFile path: String) throws -> String {
+        do {
+            return try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        } catch {
+            throw ValidationError(self.printable("\(path): \(error.localizedDescription)"))
+        }
+    }
+
     /// Whether standard output is a terminal that can move its cursor.
     static var isTerminal: Bool {
         let terminal = ProcessInfo.processInfo.environment["TERM"]

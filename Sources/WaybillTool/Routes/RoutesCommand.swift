@@ -70,7 +70,7 @@ struct RoutesCommand: AsyncParsableCommand {
     }
 
     private func check(_ file: String) throws {
-        let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+        let text = try Output.text(ofFile: file)
         let report = RoutesReport(text, file: file, self.options)
         try Output.write(lines: report.lines)
         if !report.problems.isEmpty { throw ExitCode.failure }

@@ -41,5 +41,34 @@ struct DiffCommandTests {
             }
         }
     }
+
+    @Test func `the error of a file that cannot be read is one sentence with the path`() async throws {
+        try await self.withFiles { old, _ in
+            try Data([0xFF]).write(to: URL(filePath: "\(old).bytes"))
+            for path in ["\(old).bytes", "\(old).absent"] {
+                let errors = [
+                    await failure { try await DiffCommand.parse([old, path]).run() },
+                    await failure { try await RoutesCommand.parse([path]).run() },
+                    await failure { try ExplainCommand.parse(["--cases", path]).run() },
+                    await failure {
+                        try await RoutesCommand.parse(["--connect", "s", "--token-file", path]).run()
+                    },
+                ]
+                for error in errors {
+                    let text = "\(try #require(error))"
+                    #expect(text.contains("\(path): ") && !text.contains("NSCocoaErrorDomain"), "\(text)")
+                }
+            }
+        }
+    }
+
+    private func failure(_ body: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
 }
 #endif
