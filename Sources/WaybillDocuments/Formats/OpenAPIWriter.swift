@@ -105,10 +105,13 @@ struct OpenAPIWriter {
         return query
     }
 
-    private func isText(_ schema: ValueSchema) -> Bool {
-        if let name = schema.referenced { return self.document.schemas[name].map(self.isText) ?? false }
-        if let items = schema.tree["items"] { return self.isText(ValueSchema(items)) }
-        if let only = schema.tree["allOf"]?.elements?.first { return self.isText(ValueSchema(only)) }
+    private func isText(_ schema: ValueSchema, depth: Int = 8) -> Bool {
+        // A type may refer to itself.
+        guard depth > 0 else { return false }
+        let named = schema.referenced.map { self.document.schemas[$0]?.tree ?? [:] }
+        if let inner = named ?? schema.tree["items"] ?? schema.tree["allOf"]?.elements?.first {
+            return self.isText(ValueSchema(inner), depth: depth - 1)
+        }
         return ["string", "integer", "number", "boolean"].contains(schema.tree["type"])
     }
 

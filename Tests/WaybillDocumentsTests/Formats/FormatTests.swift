@@ -129,6 +129,20 @@ struct FormatTests {
         }
     }
 
+    @Test func `OpenAPI has no GET for a parameter whose type is an array of itself`() throws {
+        let json = #"""
+            {"waybill": 1, "title": "", "version": "", "routes": [{
+              "pattern": "app://a", "reply": "", "exposed": ["calls", "reads"],
+              "addresses": [{"scheme": "app", "segments": ["a"], "exact": true}],
+              "parameters": [{"name": "tree", "type": "Tree", "required": true,
+                "schema": {"$ref": "#/components/schemas/Tree"}}]}],
+             "components": {"schemas": {
+              "Tree": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}}}}
+            """#
+        let item = try JSONTree(json: BusDocument(json: json).text(as: .openAPI()))["paths"]?["/app/a"]
+        #expect(item?["post"] != nil && item?["get"] == nil)
+    }
+
     @Test func `OpenAPI 3.2 describes the events of a stream`() async throws {
         try await self.withDocument { document, _ in
             let tree = try JSONTree(json: document.text(as: .openAPIWithStreams()))
