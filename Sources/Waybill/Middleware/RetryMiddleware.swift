@@ -127,6 +127,12 @@ public struct Backoff: Sendable {
     private static let century = 3.2e18
 
     private static func power(_ factor: Double, _ exponent: Int) -> Double {
-        (0..<exponent).reduce(1) { product, _ in product * factor }
+        // The file of a durable store can contain any number of attempts, so square the factor.
+        var (product, square, rest) = (1.0, factor, exponent)
+        while rest > 0 {
+            if rest % 2 == 1 { product *= square }
+            (square, rest) = (square * square, rest / 2)
+        }
+        return product
     }
 }

@@ -148,11 +148,11 @@ struct RetryMiddlewareTests {
 
     @Test(arguments: [1, 2_000, .max])
     func `a backoff of any values has a delay that is not negative`(attempts: Int) {
-        #expect(Backoff(first: .zero).delay(after: min(attempts, 2_000)) == .zero)
+        #expect(Backoff(first: .zero).delay(after: attempts) == .zero)
         #expect(Backoff(first: .seconds(-1)).delay(after: 1) == .zero)
         let endless = Backoff(first: .seconds(Int64.max), longest: .seconds(Int64.max), jitter: 0)
-        #expect(endless.delay(after: min(attempts, 2_000)) > .seconds(3_600))
+        #expect(endless.delay(after: attempts) > .seconds(3_600))
         let odd = Backoff(first: .seconds(1), factor: .nan, longest: .seconds(5), jitter: .nan)
-        #expect((.zero ... .seconds(5)).contains(odd.delay(after: min(attempts, 2_000))))
+        #expect((.zero ... .seconds(5)).contains(odd.delay(after: attempts)))
     }
 }
