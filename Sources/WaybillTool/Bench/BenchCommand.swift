@@ -36,8 +36,8 @@ struct BenchCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try self.connection.address
-        guard self.requests > 0, self.inFlight > 0 else {
-            throw ValidationError("--requests and --in-flight must be at least 1.")
+        guard self.requests > 0, (1...65_536).contains(self.inFlight) else {
+            throw ValidationError("--requests must be at least 1, and --in-flight from 1 to 65536.")
         }
     }
 

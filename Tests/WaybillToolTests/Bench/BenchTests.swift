@@ -1,4 +1,5 @@
 #if Tool
+import ArgumentParser
 import Foundation
 import Testing
 import Waybill
@@ -26,6 +27,14 @@ import WaybillServe
             #expect(report.lines.first?.hasPrefix("200 replies, 0 failures, \(inFlight) in flight: ") == true)
             let members = try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any]
             #expect(members?["replies"] as? Int == 200)
+        }
+    }
+
+    @Test(arguments: ["0", "65537", "\(Int.max)"])
+    func `the bench command rejects a number of calls in flight for which there is no memory`(number: String)
+    {
+        #expect(throws: (any Error).self) {
+            try BenchCommand.parse(["app://one", "--connect", "s", "--in-flight", number])
         }
     }
 
