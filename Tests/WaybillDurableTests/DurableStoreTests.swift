@@ -437,6 +437,25 @@ import WaybillTestSupport
         #expect(attempts.entries == [1])
     }
 
+    @Test func `a message keeps its last failure when the bus shuts down during the next attempt`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let gate = Gate()
+            try bus.register("app://work") { message in
+                if message.attempt == 1 { throw RoutingError.refused("the printer is busy") }
+                await gate.wait()
+            }
+            try await bus.attach(store)
+            try await store.send("app://work")
+            await gate.reached()
+            await bus.shutDown()
+            gate.open()
+            #expect(try await eventually { try await store.messages().first?.state == .waiting })
+            #expect(try await store.messages().first?.failure?.contains("the printer is busy") == true)
+        }
+    }
+
     @Test func `a handler of an attempt that timed out cannot complete the message after a retry by hand`()
         async throws
     {

@@ -104,7 +104,8 @@ struct StoreTables {
     ) throws(DurableError) -> Bool {
         let retry = try self.statement(
             """
-            UPDATE waybill_messages SET state = 0, lane = ?, due = ?, attempts = ?, failure = ?, interruptions = 0
+            UPDATE waybill_messages SET state = 0, lane = ?, due = ?, attempts = ?,
+            failure = coalesce(?, failure), interruptions = 0
             WHERE id = ? AND state = 1 AND attempts = ?
             """
         )
