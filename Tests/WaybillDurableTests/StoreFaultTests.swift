@@ -112,6 +112,14 @@ import WaybillTestSupport
         #expect(await self.failure(opening: path) == nil)
     }
 
+    @Test func `a path with a zero byte is rejected, and creates no file`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let error = await #expect(throws: DurableError.self) { _ = try await DurableStore("\(path)\0.db") }
+        #expect(error?.code == .unavailable)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func `opening a store in a missing folder fails with unavailable`() async throws {
         let error = await self.failure(opening: "/nowhere/shop.db")
         #expect(error?.code == .unavailable)

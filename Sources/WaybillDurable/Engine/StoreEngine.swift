@@ -58,6 +58,11 @@ actor StoreEngine: LoopBound {
 
     /// Opens the file.
     func open(_ path: String) throws(DurableError) {
+        // For the system, the path would end before the zero byte, and would also be the path of the lock file.
+        guard !path.utf8.contains(0) else {
+            let message = "the path \(path.debugDescription) has a zero byte; choose another path"
+            throw DurableError(.unavailable, message: message)
+        }
         let configuration = self.settings.value.configuration
         // A test's file system has no folder for a lock file. If opening fails, `lock` is released after the
         // database has been closed, and unlocks the file.
