@@ -70,6 +70,11 @@ extension RPCClient {
                 on: self.eventLoop,
                 options: options
             )
+            // The client has possibly been closed after the attempt began.
+            if self.isClosed {
+                connection.close()
+                throw self.unreachable("", reason: "the connector was disconnected", cause: nil)
+            }
             let channel = FrameChannel(connection, limit: self.configuration.frameSize, framing: .lines)
             self.channel = channel
             isConnected = true

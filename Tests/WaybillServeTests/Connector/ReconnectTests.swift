@@ -13,7 +13,6 @@ struct ReconnectTests {
         var configuration = RPCConnector.Configuration.quiet
         configuration.firstPause = .milliseconds(1)
         configuration.longestPause = .milliseconds(10)
-        configuration.token = token
         return RPCConnector(address, configuration: configuration)
     }
 
@@ -128,6 +127,17 @@ struct ReconnectTests {
     }
 
     @Test
+    func `a client that is closed while it connects keeps no connection`() async throws {
+        try await withServer { far in
+            let client = RPCClient(far.address, .quiet)
+            let reply = await client.pingAndClose()
+            let error = await #expect(throws: RPCRequestError.self) { try await reply.value }
+            #expect(error?.code == .unreachable)
+            #expect(await far.balances())
+        }
+    }
+
+    @Test
     func `a connector pings a silent server, and then closes the connection`() async throws {
         let loop = EventLoop(name: "silent")
         let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
@@ -189,5 +199,14 @@ struct ReconnectTests {
         #expect(backoff.delay(at: now) != nil)
         backoff.ended(after: .milliseconds(50), at: now)
         #expect(backoff.delay(at: now) == nil)
+    }
+}
+
+extension RPCClient {
+    /// Sends a ping, and closes the client before it is connected.
+    fileprivate func pingAndClose() -> Task<String, any Error> {
+        let reply = Task.immediate { try await self.request("$/ping") }
+        self.close()
+        return reply
     }
 }
