@@ -115,6 +115,7 @@ extension RPCClient {
         channel.connection.close()
         guard self.channel === channel else { return }
         self.channel = nil
+        self.isPinged = false
         let now = self.eventLoop.time.instant
         self.backoff.ended(after: now - self.connected, at: now)
         let lost = self.pending.loseAll(reason)
