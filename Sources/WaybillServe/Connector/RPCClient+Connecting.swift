@@ -110,6 +110,7 @@ extension RPCClient {
         writer.raw("}}")
         channel.enqueue(writer.bytes)
         await channel.flush()
+        self.watchServer()
         switch await self.next(id) {
         case .finished(.success): return
         case .finished(.failure(let failure)): throw failure.routingError(url: "")

@@ -13,6 +13,7 @@ struct ReconnectTests {
         var configuration = RPCConnector.Configuration.quiet
         configuration.firstPause = .milliseconds(1)
         configuration.longestPause = .milliseconds(10)
+        configuration.token = token
         return RPCConnector(address, configuration: configuration)
     }
 
@@ -137,8 +138,8 @@ struct ReconnectTests {
         }
     }
 
-    @Test
-    func `a connector pings a silent server, and then closes the connection`() async throws {
+    @Test(arguments: [nil, "secret"])
+    func `a connector pings a silent server, and then closes the connection`(token: String?) async throws {
         let loop = EventLoop(name: "silent")
         let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
         let received = Journal<String>()
@@ -152,6 +153,7 @@ struct ReconnectTests {
         let near = MessageBus(configuration: .quiet)
         var configuration = RPCConnector.Configuration.quiet
         configuration.pingInterval = .milliseconds(20)
+        configuration.token = token
         try near.connect("far", to: RPCConnector(listener.address, configuration: configuration))
         for count in 1...2 {
             let error = await failure { try await near.route("far://a", timeout: .seconds(20)) }
