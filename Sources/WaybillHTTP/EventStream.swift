@@ -193,6 +193,8 @@ package struct EventStreams: Sendable {
                                         sink.setWriting(false)
                                         EventSink.acknowledge(item)
                                     }
+                                    sink.setWriting(true)
+                                    unsafe try await body.finish(nil)
                                 } catch {
                                     await sink.dropAll()
                                     throw error
@@ -218,7 +220,6 @@ package struct EventStreams: Sendable {
                 } onGracefulShutdown: {
                     sink.finish(with: .end)
                 }
-                unsafe try await body.finish(nil)
             }
         )
     }

@@ -57,6 +57,27 @@ struct StreamTests {
     }
 
     @Test
+    func `a client that does not read the last event of a stream is disconnected`() async throws {
+        try self.bus.register("app://large") { _ in String(repeating: "x", count: 32 << 20) }
+        try self.bus.expose("app://large")
+        try self.bus.expose("app://news/**", for: .subscribing)
+        var configuration = WaybillGateway.Configuration.quiet
+        configuration.stallTime = .milliseconds(100)
+        configuration.streamLimit = 1
+        try await GatewayServer.run(self.bus, configuration) { server in
+            let accept = ["Accept": "text/event-stream"]
+            let stalled = try await server.open(.POST, "app/large", headers: accept)
+            #expect(stalled.status == .ok)
+            #expect(
+                try await eventually {
+                    try await server.open(.GET, "subscribe?pattern=app://news/**").status == .ok
+                }
+            )
+            withExtendedLifetime(stalled) {}
+        }
+    }
+
+    @Test
     func `a client that leaves a streamed call cancels its handler`() async throws {
         let cancelled = Gate()
         try self.bus.register("app://wait") { message in
