@@ -127,15 +127,24 @@ public struct GatewayConnector: Connector {
             for event in try events.parse(buffer.readableBytesView) {
                 switch event.name {
                 case "progress":
-                    _ = await message.reply(with: JSONText(event.data))
+                    _ = await message.reply(with: try Self.json(event.data, url: url))
                     try Task.checkCancellation()
-                case "reply": return JSONText(event.data)
+                case "reply": return try Self.json(event.data, url: url)
                 case "failure": throw Self.error(event.data, status: 200, url: url)
                 default: break
                 }
             }
         }
         throw RoutingError(.unreachable, url: url, message: "the response ended without a reply")
+    }
+
+    /// Returns the JSON value that the server of a URL has sent.
+    static func json(_ bytes: [UInt8], url: String) throws(RoutingError) -> JSONText {
+        do throws(JSONError) {
+            return try JSONText(bytes).validated(depthLimit: 256)
+        } catch {
+            throw RoutingError(.refused, url: url, message: "the gateway has sent an invalid value: \(error)")
+        }
     }
 
     /// Throws the error in the body of a response whose status is the status of a failure.

@@ -186,11 +186,10 @@ private struct Reader {
                 if !event.id.isEmpty { self.lastID = event.id }
                 switch event.name {
                 case "message":
+                    let message = try GatewayConnector.json(event.data, url: self.pattern)
                     self.count += 1
                     // If the buffer is full, the new message replaces the oldest message.
-                    self.messages.yield(
-                        GatewaySubscription.Message(JSONText(event.data), number: self.count)
-                    )
+                    self.messages.yield(GatewaySubscription.Message(message, number: self.count))
                 case "gap": self.count += 1
                 case "end": return
                 default: break
@@ -215,7 +214,7 @@ extension GatewayConnector: RemoteConnector {
             let response = try await self.client.execute(request, timeout: .seconds(60))
             try await Self.check(response, url: url)
             let body = try await response.body.collect(upTo: Self.limit)
-            return JSONText(Array(body.readableBytesView)).string ?? ""
+            return try Self.json(Array(body.readableBytesView), url: url).string ?? ""
         } catch {
             let error = RoutingError.web(error, url: url)
             throw error as? RoutingError

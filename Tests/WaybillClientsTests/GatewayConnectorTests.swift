@@ -154,6 +154,45 @@ struct GatewayConnectorTests {
         server.cancel()
     }
 
+    @Test(arguments: ["", "\"", "{\"a\"", String(repeating: "[", count: 1000)])
+    func `a value of a gateway that is not JSON is refused`(value: String) async throws {
+        let loop = EventLoop(name: "broken")
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
+        let server = Task {
+            try await listener.serve { connection in
+                for try await bytes in connection.bytes {
+                    let request = String(decoding: bytes, as: UTF8.self)
+                    let events = ["progress", "reply", "message"].map { "event: \($0)\ndata: \(value)\n\n" }
+                    let (type, body) =
+                        request.hasPrefix("GET /bus/fingerprint")
+                        ? ("application/json", value) : ("text/event-stream", events.joined())
+                    let head = "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nConnection: close\r\n\r\n"
+                    try await connection.write(Array((head + body).utf8))
+                    break
+                }
+                connection.close()
+            }
+        }
+        let connector = GatewayConnector("http://\(listener.address)/bus")
+        let bus = MessageBus(configuration: .quiet)
+        try bus.connect("app", to: connector)
+        let called = await #expect(throws: RoutingError.self) { let _: Int = try await bus.route("app://x") }
+        #expect(
+            called?.code == .refused && called?.message.contains("invalid value") == true,
+            "\(called as Any)"
+        )
+        let read = await #expect(throws: RoutingError.self) {
+            for try await message in connector.subscription(to: "app://x") {
+                _ = try message.payload(as: Int.self)
+            }
+        }
+        #expect(read?.code == .refused, "\(read as Any)")
+        let asked = await #expect(throws: RoutingError.self) { try await connector.fingerprint() }
+        #expect(asked?.code == .refused, "\(asked as Any)")
+        await bus.shutDown()
+        server.cancel()
+    }
+
     /// Runs a closure with a connector to the server of the tests, behind a proxy that breaks one connection.
     private func withProxy(
         that breaking: Break,
