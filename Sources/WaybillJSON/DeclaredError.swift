@@ -32,7 +32,7 @@ package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
         self.name = type(of: error).name
         self.code = error.code
         self.message = SafeText.line(error.message, limit: 1_000)
-        self.status = (400...599).contains(error.status) ? error.status : 500
+        self.status = Self.status(error.status)
         // If the error cannot be encoded, only its name, code, message and status are sent.
         self.value = (try? JSONCoding.encoder.encode(error)).map { JSONText(Array($0)) } ?? .null
     }
@@ -48,8 +48,13 @@ package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
         self.name = name
         self.code = code
         self.message = message
-        self.status = text.member(named: "status")?.int ?? 500
+        self.status = Self.status(text.member(named: "status")?.int)
         self.value = text.member(named: "value") ?? .null
+    }
+
+    /// Returns a status if HTTP has it for errors, and otherwise 500.
+    private static func status(_ status: Int?) -> Int {
+        status.flatMap { (400...599).contains($0) ? $0 : nil } ?? 500
     }
 
     package func decoded<Failure: ModuleError>(as type: Failure.Type) -> Failure? {

@@ -132,4 +132,13 @@ struct JSONTextTests {
         #expect(throws: JSONError.notObject) { try JSONText.parameters(of: Array("[1]".utf8)) }
         #expect(throws: JSONError.malformed(at: 3)) { try JSONText.parameters(of: Array("{} {}".utf8)) }
     }
+
+    @Test(arguments: [("-1", 500), ("200", 500), ("404", 404), ("99999999999", 500)])
+    func `a declared error of another process has a status of HTTP`(status: String, kept: Int) throws {
+        let error = DeclaredError(
+            try self.text("{\"type\":\"T\",\"code\":\"c\",\"status\":\(status)}"),
+            message: ""
+        )
+        #expect(error?.status == kept)
+    }
 }
