@@ -64,9 +64,9 @@ extension JSONText: EncodedValue {
 extension JSONText {
     /// The value as a parameter of a message.
     ///
-    /// Text, `Int`, `Double`, `Bool` and nil are decoded. Arrays and objects stay JSON, because only the
-    /// reader knows their type. Numbers without a fraction that are not written as an `Int` (`7.0`, `1e3`, 20
-    /// digits) also stay JSON.
+    /// Text, `Int`, `Bool` and nil are decoded. Arrays and objects stay JSON, because only the reader knows
+    /// their type. Other numbers (`1.5`, `7.0`, `1e3`, 20 digits) also stay JSON, because the reader possibly
+    /// needs a `Decimal` or a `Float`.
     package var parameter: any Sendable {
         switch self.shape {
         case .null: return Optional<any Sendable>.none
@@ -75,8 +75,7 @@ extension JSONText {
         case .string: return self.string ?? ""
         case .number:
             if let int = self.int { return int }
-            guard let double = self.double, double != double.rounded(.towardZero) else { return self }
-            return double
+            return self
         }
     }
 

@@ -124,7 +124,7 @@ struct JSONTextTests {
             """
         let parameters = try JSONText.parameters(of: Array(text.utf8))
         #expect(parameters["text"] as? String == "b")
-        #expect(parameters["whole"] as? Int == 3 && parameters["half"] as? Double == 0.5)
+        #expect(parameters["whole"] as? Int == 3 && (parameters["half"] as? JSONText)?.double == 0.5)
         #expect(parameters["yes"] as? Bool == true && (parameters["scientific"] as? JSONText)?.double == 1500)
         let nothing = try #require(parameters["nothing"])
         #expect(Parameters.isNil(nothing))

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Testing
 import Waybill
@@ -49,6 +50,26 @@ struct ServerTests {
             #expect(lines[2].contains("app://user/:id") && !lines[2].contains("secret"))
             #expect(lines[3].contains("-32601") && !lines[3].contains(#""pattern""#))
             #expect(lines[4].contains(#""suggestions":["app://user/:id"]"#))
+        }
+    }
+
+    @Test(arguments: [
+        ("12.34", "12.34 12.34 12.34"), ("3", "3 3.0 3.0"),
+        ("0.1234567890123456789", "0.1234567890123456789 0.12345679 0.12345678901234568"),
+    ])
+    func `a peer's number is a parameter of each numeric type`(number: String, seen: String) async throws {
+        try await withServer { served in
+            try served.bus.register("app://numbers") { message -> String in
+                let decimal: Decimal = try message.argument("v")
+                let float: Float = try message.argument("v")
+                let double: Double = try message.argument("v")
+                return "\(decimal) \(float) \(double)"
+            }
+            try served.bus.expose("app://**")
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"app://numbers","params":{"v":\#(number)}}"#
+            )
+            #expect(lines[0].contains("\"\(seen)\""), "\(lines[0])")
         }
     }
 
