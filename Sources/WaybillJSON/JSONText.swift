@@ -110,7 +110,8 @@ extension JSONText {
 
     /// The value of a number without a fraction and an exponent.
     ///
-    /// Nil for any other value, and for a number that exceeds `Int`.
+    /// Nil for any other value, for a number that exceeds `Int`, and for `-0`, which is different as a
+    /// `Double`.
     package var int: Int? {
         guard self.shape == .number else { return nil }
         var value = 0
@@ -125,7 +126,7 @@ extension JSONText {
             if overflows || overflowsToo { return nil }
             value = sum
         }
-        return value
+        return value == 0 && isNegative ? nil : value
     }
 
     /// The value of a number, rounded to a `Double`.

@@ -56,6 +56,7 @@ struct ServerTests {
     @Test(arguments: [
         ("12.34", "12.34 12.34 12.34"), ("3", "3 3.0 3.0"),
         ("0.1234567890123456789", "0.1234567890123456789 0.12345679 0.12345678901234568"),
+        ("-0", "0 -0.0 -0.0"),
     ])
     func `a peer's number is a parameter of each numeric type`(number: String, seen: String) async throws {
         try await withServer { served in
