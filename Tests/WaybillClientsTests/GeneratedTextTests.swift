@@ -39,6 +39,35 @@ struct GeneratedTextTests {
                 try await body(folder, seeds.map { "random_\($0).\(ending)" })
             }
         }
+        let document = try Self.document(withWordsOf: language)
+        try await withFolder { folder in
+            let text = document.client(in: language, named: "Words")
+            try text.write(toFile: "\(folder)/words.\(ending)", atomically: true, encoding: .utf8)
+            try await body(folder, ["words.\(ending)"])
+        }
+    }
+
+    /// Returns a document whose schemas have the names of all words of a client.
+    private static func document(withWordsOf language: ClientLanguage) throws -> BusDocument {
+        let client = try Self.chain(0, last: "A0").client(in: language, named: "Words")
+        var schemas: [String: JSONTree] = [:]
+        for word in client.matches(of: /[A-Za-z]\w*/).map({ String($0.output) }) {
+            schemas[word] = ["type": "object", "properties": ["x": ["type": "integer"]], "required": ["x"]]
+        }
+        let routes = schemas.keys.sorted().enumerated().map { number, word -> JSONTree in
+            [
+                "pattern": .string("app://a\(number)"), "parameters": [], "reply": "T", "exposed": ["calls"],
+                "replySchema": ["$ref": .string("#/components/schemas/\(word)")],
+                "addresses": [
+                    ["scheme": "app", "segments": [.string("a\(number)")], "exact": true, "parameters": []]
+                ],
+            ]
+        }
+        let tree: JSONTree = [
+            "waybill": 1, "title": "Words", "version": "1", "routes": .array(routes),
+            "components": ["schemas": .object(schemas)],
+        ]
+        return try BusDocument(json: tree.written())
     }
 
     @Test(arguments: ClientLanguage.allCases)

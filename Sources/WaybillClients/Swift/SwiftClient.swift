@@ -128,7 +128,7 @@ extension SwiftClient {
         "KeyedDecodingContainer",
         "MessageBus", "Options", "Protocol", "RawRepresentable", "RemoteConnector", "RoutingError", "Self",
         "Sendable", "String",
-        "Type", "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "UUID", "Update", "Value", "Void",
+        "Type", "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "UTF8", "UUID", "Update", "Value", "Void",
     ]
 
     static let keywords: Set<String> = [

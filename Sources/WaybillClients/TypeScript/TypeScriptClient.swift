@@ -111,10 +111,10 @@ extension TypeScriptClient {
         "AbortController", "AbortSignal", "AnyCall", "Array", "AsyncGenerator", "BigInt", "Call", "Client",
         "Configuration", "Connection", "Date", "DeclaredError", "Digits", "Error", "ErrorCode", "Event",
         "Function", "Infinity", "JSON", "JSONValue", "Lines", "Map", "Math", "Members", "Net", "Number",
-        "Object", "Options", "Pending", "ProgressCall", "Promise", "PromiseLike", "Publication", "Queue",
-        "RangeError", "Readonly", "Record", "Request", "RequestInit", "Response", "ServerEvent", "Set",
-        "Socket", "SocketTransport", "Step", "String", "Symbol", "SyntaxError", "TextDecoder", "Transport",
-        "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
+        "Object", "OnEnd", "Options", "Pending", "ProgressCall", "Promise", "PromiseLike", "Publication",
+        "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit", "Response", "ReturnType",
+        "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String", "Symbol", "SyntaxError",
+        "TextDecoder", "Transport", "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
     ]
 
     /// The members of a client.
