@@ -6,6 +6,7 @@ import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timezone
 from decimal import Decimal
+from math import inf, nan
 from pathlib import Path
 from typing import cast
 from uuid import UUID
@@ -85,6 +86,13 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         raise AssertionError("no error")
     except RuntimeError:
         pass
+
+    for value in [inf, nan, 0.5, Decimal("1e999999999")]:
+        try:
+            probe.from_json(int, value)
+            raise AssertionError(f"{value} is no whole number of a reasonable size")
+        except probe.DecodingError:
+            pass
 
     many = [client.probe.place(text=str(number), number=number)._result() for number in range(50)]
     assert (await asyncio.gather(*many))[49] == "49 49 left []"

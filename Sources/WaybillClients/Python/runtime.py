@@ -260,8 +260,9 @@ def _text(value: JSON) -> str:
 def _integer(value: JSON) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, (float, Decimal)) and value == int(value):
-        return int(value)
+    if isinstance(value, (float, Decimal)) and -(1 << 128) < value < 1 << 128:
+        if value == int(value):
+            return int(value)
     raise _mismatch("a whole number", value)
 
 
