@@ -98,7 +98,8 @@ async function calls(client: ProbeClient): Promise<void> {
   const many = Array.from({ length: 50 }, (_, number) => client.probe.place({ text: `${number}`, number }));
   check((await Promise.all(many))[49] === "49 49 left []", "many");
 
-  check((await failure(client.probe.wait({ timeout: 200 }))).code === "deadlineExceeded", "deadline");
+  check((await failure(client.probe.wait({ timeout: 200.5 }))).code === "deadlineExceeded", "deadline");
+  for (const timeout of [2 ** 31, Infinity]) check((await client.probe.trace({ timeout })) === "", `${timeout}`);
   const controller = new AbortController();
   setTimeout(() => controller.abort(), 200);
   check((await failure(client.probe.wait({ signal: controller.signal }))).code === "cancelled", "signal");

@@ -507,6 +507,15 @@ class Lines {
   }
 }
 
+/** The longest time of a timer in milliseconds, because a longer timer expires at once. */
+const longest = 2 ** 31 - 1000;
+
+/** Returns the timeout of a call in whole milliseconds. */
+function timeoutOf(options: Options, configuration: Configuration): number | undefined {
+  const timeout = options.timeout ?? configuration.timeout;
+  return timeout && Math.min(Math.max(0, Math.round(timeout)), longest);
+}
+
 /** Registers what the deadline or the cancellation of a call does. */
 type OnEnd = (stop: (error: WaybillError) => void) => void;
 
@@ -594,7 +603,7 @@ class WebTransport implements Transport {
     accept: string,
     body: (response: Response) => Promise<T>,
   ): Promise<T> {
-    const timeout = options.timeout ?? this.configuration.timeout;
+    const timeout = timeoutOf(options, this.configuration);
     if (url.split("/").some((part) => part === "." || part === "..")) {
       throw failure("invalidURL", "HTTP has no segments `.` and `..`");
     }
@@ -603,7 +612,7 @@ class WebTransport implements Transport {
       Accept: accept,
       ...options.headers,
     };
-    if (timeout !== undefined) headers["Waybill-Timeout"] = String(Math.max(0, timeout));
+    if (timeout !== undefined) headers["Waybill-Timeout"] = String(timeout);
     if (options.returnURL !== undefined) headers["Waybill-Return"] = options.returnURL;
     const init = { method: "POST", headers, body: stringify(values) };
     const path = `/${url.replace("://", "/")}`;
@@ -617,7 +626,7 @@ class WebTransport implements Transport {
     options: Options,
     body: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const timeout = options.timeout ?? this.configuration.timeout;
+    const timeout = timeoutOf(options, this.configuration);
     return inTime({ ...options, timeout }, async (onEnd) => {
       const controller = new AbortController();
       onEnd(() => controller.abort());
@@ -727,7 +736,7 @@ async function within<T>(limit: number, part: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const expiry = new Promise<never>((_, reject) => {
     const expire = () => reject(new Error("the server is silent"));
-    if (limit < Infinity) timer = setTimeout(expire, limit);
+    if (limit < Infinity) timer = setTimeout(expire, Math.min(limit, longest));
   });
   try {
     return await Promise.race([part, expiry]);
@@ -1009,7 +1018,7 @@ class SocketTransport implements Transport {
     options: Options,
     body: (onEnd: OnEnd) => Promise<T>,
   ): Promise<T> {
-    const timeout = options.timeout ?? this.configuration.timeout;
+    const timeout = timeoutOf(options, this.configuration);
     return inTime({ ...options, timeout }, body);
   }
 
@@ -1052,11 +1061,11 @@ class SocketTransport implements Transport {
   }
 
   private params({ values, options }: Request, hasProgress: boolean): Members {
-    const timeout = options.timeout ?? this.configuration.timeout;
+    const timeout = timeoutOf(options, this.configuration);
     const headers = { ...this.configuration.headers, ...options.headers };
     const beside = given({
       headers: Object.keys(headers).length > 0 ? headers : undefined,
-      timeLeft: timeout === undefined ? undefined : Math.max(0, timeout),
+      timeLeft: timeout,
       progress: hasProgress || undefined,
       answers: hasProgress || undefined,
     });
