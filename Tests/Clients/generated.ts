@@ -248,6 +248,10 @@ async function hostile(ports: Record<string, string>): Promise<void> {
     }
     await expect("unreachable", 30000, end(client.probe.count({ end: 1 }).progress()));
   }
+  const news = new ProbeClient(`http://127.0.0.1:${ports.separator}`).subscribe("app://news/*");
+  const { value } = await within(8000, news.next());
+  check(value?.parameters.text === "a\u2028b", String(value?.parameters.text));
+  await news.return();
   const beating = new ProbeClient(`http://127.0.0.1:${ports.beating}`, { timeout: 200 });
   await expect("deadlineExceeded", 4000, end(beating.probe.count({ end: 1 }).progress()));
 }

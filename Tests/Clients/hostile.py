@@ -101,6 +101,15 @@ async def beating(reader, writer):
         await asyncio.sleep(0.1)
 
 
+async def separator(reader, writer):
+    """Sends a message whose text has a line separator, with an interval of heartbeats that a timer cannot count."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nWaybill-Heartbeat: 4294967295\r\n\r\n")
+    await asyncio.sleep(0.5)
+    writer.write(b'event: message\ndata: {"url":"app://news/x","parameters":{"text":"a\xe2\x80\xa8b"}}\n\n')
+    await reader.read()
+
+
 EVENTS = b"200 OK\r\nContent-Type: text/event-stream"
 SERVERS = {
     "blank": answers(b"\n"),
@@ -115,6 +124,7 @@ SERVERS = {
     "accepted": web(b"202 Accepted\r\nContent-Type: text/event-stream"),
     "line": web(EVENTS, b"x" * 65536),
     "event": web(EVENTS, (b"data: " + b"x" * 4000 + b"\n") * 16),
+    "separator": separator,
     "headers": headers,
     "beating": beating,
 }

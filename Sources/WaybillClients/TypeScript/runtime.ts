@@ -799,7 +799,7 @@ async function* events(response: Response): AsyncGenerator<ServerEvent, void> {
   for await (const part of parts(response, limit)) {
     for (const whole of lines.split(part)) {
       const line = whole.replace(/\r$/, "");
-      const [, key, text = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+      const [, key, text = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
       if (line === "" && data.length > 0) {
         yield { name, id, value: parsed(data.join("\n")) };
         [name, data, size] = ["message", [], 0];
