@@ -29,6 +29,7 @@ package struct OutgoingCall: Sendable {
         self.url = self.hasReturnURL ? "\(url.prefix { $0 != "#" })#\(Self.returnURL)" : url
         var parameters: [(name: String, value: JSONText)] = []
         for (name, value) in message.parameters.passedValues {
+            try Self.check(name, url: url)
             let text = try Self.naming("the parameter \(name)", url: url) { () throws(RoutingError) in
                 try JSONText(encoding: value)
             }
@@ -57,6 +58,13 @@ package struct OutgoingCall: Sendable {
             }
         }
         return attachment
+    }
+
+    /// Rejects a parameter that the peer would read as the attachment, which can contain another URL.
+    private static func check(_ name: String, url: String) throws(RoutingError) {
+        guard name == RPCParameters.reservedKey else { return }
+        let message = "the parameter \(name) is reserved, and cannot be sent to another process"
+        throw RoutingError(.notTransferable, url: url, message: message)
     }
 
     /// Runs `body`, and prefixes the message of the error with the name of the value.
@@ -120,11 +128,7 @@ package struct OutgoingCall: Sendable {
         writer.raw("{")
         var isFirst = true
         for (name, value) in message.parameters.passedValues {
-            // The peer would read this parameter as the attachment, which can contain another URL.
-            if name == RPCParameters.reservedKey {
-                let sentence = "the parameter \(name) is reserved, and cannot be sent to another process"
-                throw RoutingError(.notTransferable, url: message.parameters.url, message: sentence)
-            }
+            try Self.check(name, url: message.parameters.url)
             writer.name(name, isFirst: isFirst)
             try Self.naming("the parameter \(name)", url: message.parameters.url) { () throws(RoutingError) in
                 try writer.value(value)
