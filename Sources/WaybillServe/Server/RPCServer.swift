@@ -98,6 +98,7 @@ actor RPCServerCore: LoopBound {
     nonisolated let document: LiveDocument
     private nonisolated let address: StreamAddress
 
+    private var starting: Task<StreamListener, any Error>?
     private var listener: StreamListener?
     private var sessions: [ObjectIdentifier: RPCSession] = [:]
     /// The sessions whose peers must send a token, in the order of their connections.
@@ -117,7 +118,18 @@ actor RPCServerCore: LoopBound {
     }
 
     func start() async throws -> StreamListener {
-        if let listener = self.listener { return listener }
+        // `start()` and `run()` are possibly called at the same time, and must use one listener.
+        let starting = self.starting ?? Task { try await self.listen() }
+        self.starting = starting
+        do {
+            return try await starting.value
+        } catch {
+            if self.starting == starting { self.starting = nil }
+            throw error
+        }
+    }
+
+    private func listen() async throws -> StreamListener {
         if let objection = self.objection(to: self.address) { throw objection }
         var options = StreamOptions()
         options.permissions = self.configuration.permissions

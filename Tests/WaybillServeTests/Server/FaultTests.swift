@@ -160,6 +160,19 @@ struct FaultTests {
     }
 
     @Test
+    func `a server that is started twice at the same time listens once`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        var configuration = RPCServer.Configuration.quiet
+        configuration.admitsLoopbackWithoutToken = true
+        let server = RPCServer(bus, listening: .tcp("127.0.0.1", port: 0), configuration: configuration)
+        async let first = server.start()
+        async let second = server.start()
+        let addresses = try await [first, second]
+        #expect(addresses[0] == addresses[1])
+        await bus.shutDown()
+    }
+
+    @Test
     func `a stale socket file is replaced, and a second server is rejected`() async throws {
         try await withFolder { folder in
             let bus = MessageBus(configuration: .quiet)
