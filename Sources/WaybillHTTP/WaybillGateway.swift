@@ -250,7 +250,7 @@ public struct WaybillGateway: Sendable {
             response = self.problem(error, at: request.uri.path).response
         }
         self.configuration.allow(request, &response)
-        return response
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     /// Returns the problem that a client receives for an error, and logs the details that the problem hides.

@@ -230,6 +230,20 @@ struct CallTests {
     }
 
     @Test
+    func `a response to a HEAD request has no body`() async throws {
+        try await GatewayServer.run(self.bus) { server in
+            let address = StreamAddress.tcp("127.0.0.1", port: server.port)
+            let connection = try await StreamConnection.connect(to: address, on: server.bus.eventLoop)
+            let head = "HEAD /bus/app/user HTTP/1.1\r\nHost: localhost\r\n"
+            try await connection.write(Array("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8))
+            var bytes: [UInt8] = []
+            while let part = try await connection.read() { bytes += part }
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(text.split(separator: "HTTP/1.1 405 ").count == 2 && !text.contains("{"), "\(text)")
+        }
+    }
+
+    @Test
     func `requests for other hosts and from other pages are rejected`() async throws {
         try await GatewayServer.run(self.bus, .with(\.origins, ["https://friend.example"])) { server in
             func get(_ headers: [String: String]) async throws -> GatewayServer.Answer {

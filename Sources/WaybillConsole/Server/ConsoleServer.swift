@@ -58,7 +58,7 @@ struct ConsoleServer: Sendable {
             response = Problem(.internalServerError, "the request failed").response
         }
         ConsoleGate.protect(&response)
-        return response
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     private func answer(_ request: Request, _ path: String) async throws -> Response {
