@@ -3,6 +3,7 @@ internal import HTTPTypes
 public import Hummingbird
 internal import Logging
 internal import Waybill
+internal import WaybillEventLoop
 internal import WaybillJSON
 
 extension WaybillGateway {
@@ -28,7 +29,8 @@ extension WaybillGateway {
         let routes = RouteCollection(context: context)
         routes.get("live") { _, _ in Self.health("live", []) }
         routes.get("ready") { _, _ in
-            let readiness = await self.bus.readiness(within: self.configuration.readinessTime)
+            let limit = self.configuration.readinessTime
+            let readiness = await self.readiness.report(of: self.bus, within: limit)
             for problem in readiness.problems {
                 self.configuration.logger.notice(
                     "not ready",
@@ -46,6 +48,27 @@ extension WaybillGateway {
         // Encoding texts never fails.
         let json = (try? JSONWriter.encoded(members)) ?? []
         return Response(status: failed.isEmpty ? .ok : .serviceUnavailable, json: json)
+    }
+}
+
+/// The report on readiness that is being made, which all requests share that arrive in the meantime.
+///
+/// Each report runs all checks, so without sharing, clients could run any number of checks at the same time.
+final class SharedReadiness: Sendable {
+    private let report = Locked<Task<Readiness, Never>?>(nil)
+
+    func report(of bus: MessageBus, within limit: Duration) async -> Readiness {
+        await self.report.withLock { report in
+            let shared =
+                report
+                ?? Task {
+                    let readiness = await bus.readiness(within: limit)
+                    self.report.withLock { $0 = nil }
+                    return readiness
+                }
+            report = shared
+            return shared
+        }.value
     }
 }
 #endif

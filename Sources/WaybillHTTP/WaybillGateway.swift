@@ -145,6 +145,7 @@ public struct WaybillGateway: Sendable {
     let streams: EventStreams
     let calls: ClientCount
     let grace = GracePeriods()
+    let readiness = SharedReadiness()
     private let document: LiveDocument
     /// The first loop of the bus, on which most calls begin.
     private let loop: EventLoopTaskExecutor

@@ -34,5 +34,31 @@ struct HealthTests {
             #expect(try await server.send(.GET, "health/live").status == 200)
         }
     }
+
+    @Test func `concurrent requests for readiness run each check once`() async throws {
+        let running = Locked((now: 0, most: 0))
+        self.bus.addReadinessCheck("database") {
+            running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            try? await Task.sleep(for: .milliseconds(50))
+            running.withLock { $0.now -= 1 }
+            return nil
+        }
+        let gateway = WaybillGateway(self.bus, configuration: .quiet)
+        let prepare: (Router<BasicRequestContext>) -> Void = { router in
+            router.addRoutes(gateway.healthRoutes, atPath: "/bus/health")
+        }
+        try await GatewayServer.run(self.bus, prepare: prepare) { server in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 {
+                    group.addTask {
+                        let answer = try await server.send(.GET, "health/ready")
+                        #expect(answer.status == 200)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(running.withLock { $0.most } == 1)
+    }
 }
 #endif
