@@ -151,7 +151,12 @@ extension ServedConnection {
     private func awaitTurn(_ session: isolated RPCSession) async throws {
         if let delay = self.bucket.take(at: session.eventLoop.time.instant) {
             await self.channel.flush()
-            try await session.eventLoop.clock.sleep(for: delay)
+            let end = session.eventLoop.time.instant + delay
+            // The server may end the connection during a long delay.
+            while session.phase != .closed, end > session.eventLoop.time.instant {
+                let rest = end - session.eventLoop.time.instant
+                try await session.eventLoop.clock.sleep(for: min(rest, .milliseconds(500)))
+            }
         }
         if self.channel.unsentBytes > session.limits.unreadBytes { await self.channel.flush() }
         self.messages &+= 1

@@ -11,6 +11,33 @@ import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct ServiceTests {
     @Test
+    func `a server shuts down in time while a peer waits for its turn to send`() async throws {
+        try await withFolder { folder in
+            let bus = MessageBus(configuration: .quiet)
+            try bus.register("app://a") { _ in 1 }
+            try bus.expose("app://a")
+            var configuration = RPCServer.Configuration.quiet
+            configuration.limits.requestsPerSecond = 1
+            configuration.drainLimit = .zero
+            let server = RPCServer(bus, listening: .unix(folder + "/socket"), configuration: configuration)
+            let address = try await server.start()
+            let running = Task { try await server.run() }
+            let client = RawClient(try await StreamConnection.connect(to: address, on: bus.eventLoop))
+            let messages = Array(repeating: "{}", count: 1000).joined(separator: ",")
+            let params = "{\"url\":\"app://a\",\"messages\":[\(messages)]}"
+            try await client.send(
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$/publish\",\"params\":\(params)}"
+            )
+            _ = try await client.line()
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"app://a"}"#)
+            try await Task.sleep(for: .milliseconds(100))
+            server.beginGracefulShutdown()
+            try await running.value
+            await bus.shutDown()
+        }
+    }
+
+    @Test
     func `a service group with a server waits for requests in flight, and closes the connections`()
         async throws
     {
