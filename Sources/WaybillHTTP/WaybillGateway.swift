@@ -41,12 +41,19 @@ public struct WaybillGateway: Sendable {
     public struct Configuration: Sendable {
         /// The host names of the server, without ports; by default the names of the local machine.
         ///
-        /// Nil allows any host name. Use nil only behind a proxy that checks the host name.
-        public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"]
+        /// Nil allows any host name. Use nil only behind a proxy that checks the host name. Names are stored
+        /// in lower case.
+        public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"] {
+            didSet { self.hosts = self.hosts.map { Set($0.map { $0.lowercased() }) } }
+        }
 
         /// The other origins whose pages may use the gateway (CORS), such as `https://example.com`; none by
         /// default.
-        public var origins: Set<String> = []
+        ///
+        /// Origins are stored in lower case.
+        public var origins: Set<String> = [] {
+            didSet { self.origins = Set(self.origins.map { $0.lowercased() }) }
+        }
 
         /// The maximum number of bytes in the body of a request; 1 MiB by default.
         public var bodyLimit = 1 << 20

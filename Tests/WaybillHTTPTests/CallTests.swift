@@ -245,7 +245,9 @@ struct CallTests {
 
     @Test
     func `requests for other hosts and from other pages are rejected`() async throws {
-        try await GatewayServer.run(self.bus, .with(\.origins, ["https://friend.example"])) { server in
+        var configuration = WaybillGateway.Configuration.with(\.origins, ["https://Friend.example"])
+        configuration.hosts = ["LocalHost", "127.0.0.1", "[::1]"]
+        try await GatewayServer.run(self.bus, configuration) { server in
             func get(_ headers: [String: String]) async throws -> GatewayServer.Answer {
                 try await server.send(.GET, "app/user/1", headers: headers)
             }
