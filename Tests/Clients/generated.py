@@ -97,6 +97,7 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     many = [client.probe.place(text=str(number), number=number)._result() for number in range(50)]
     assert (await asyncio.gather(*many))[49] == "49 49 left []"
 
+    assert await client.probe.trace(options=Options(timeout=inf)) == ""
     try:
         await client.probe.wait(options=Options(timeout=0.2))
         raise AssertionError("no error")

@@ -471,6 +471,11 @@ def _too_long() -> ConnectionError:
     return ConnectionError(f"the server has sent more than {_LINE_LIMIT} bytes at once")
 
 
+def _milliseconds(timeout: float) -> int:
+    """Returns a timeout, which may be infinite, for the server."""
+    return round(min(max(0, timeout), 1e9) * 1000)
+
+
 async def _by(deadline: float | None, task: Awaitable[V]) -> V:
     """Awaits a part of a call until the deadline of the call."""
     try:
@@ -732,7 +737,7 @@ class _SocketTransport:
         if headers:
             beside["headers"] = headers
         if timeout is not None:
-            beside["timeLeft"] = max(0, round(timeout * 1000))
+            beside["timeLeft"] = _milliseconds(timeout)
         if progress:
             beside |= {"progress": True, "answers": True}
         return {**request.values, "$waybill": beside} if beside else request.values
@@ -1013,7 +1018,7 @@ class _WebTransport:
         headers, timeout = self._client._context(options)
         fields = {"Content-Type": "application/json", "Accept": accept, **headers}
         if timeout is not None:
-            fields["Waybill-Timeout"] = str(max(0, round(timeout * 1000)))
+            fields["Waybill-Timeout"] = str(_milliseconds(timeout))
         if options is not None and options.return_url is not None:
             fields["Waybill-Return"] = options.return_url
         path = "/" + request.url.replace("://", "/", 1)
