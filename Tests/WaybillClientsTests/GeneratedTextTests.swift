@@ -205,6 +205,23 @@ struct GeneratedTextTests {
         #expect(contains(#"let url = "app://a\"; raise SystemExit(2) #`${b}\\(c){d}""#, in: swift))
     }
 
+    @Test func `a route without a method has the name of its decoded URL`() throws {
+        let address: JSONTree = [
+            "scheme": "app", "segments": ["%C3%A4pfel", "x%20y"], "exact": true, "parameters": [],
+        ]
+        let tree: JSONTree = [
+            "waybill": 1, "title": "Shop", "version": "1", "components": ["schemas": [:]],
+            "routes": [
+                [
+                    "pattern": "app://äpfel/x y", "parameters": [], "reply": "Int", "exposed": ["calls"],
+                    "replySchema": ["type": "integer"], "addresses": [address],
+                ]
+            ],
+        ]
+        let client = try BusDocument(json: tree.written()).client(in: .python, named: "Shop")
+        #expect(client.contains("def äpfel_x_y("))
+    }
+
     /// A document with schemas A0 to A`count`, each an array of objects that refer to the next schema twice.
     private static func chain(_ count: Int, last: String) throws -> BusDocument {
         var schemas: [String: JSONTree] = [:]

@@ -1,5 +1,6 @@
 internal import Waybill
 internal import WaybillDocuments
+internal import WaybillRouting
 
 /// The contents of a client, which are the same in every language.
 struct ClientModel {
@@ -185,7 +186,8 @@ extension ClientModel.Function {
     private static func name(of route: BusDocument.Route) -> String {
         guard let template = route.templates.last else { return route.pattern }
         let words = template.pieces.dropFirst().compactMap { piece in
-            if case .literal(let text) = piece { text } else { nil as String? }
+            guard case .literal(let text) = piece else { return nil as String? }
+            return PercentCoding.text(text.utf8.span, 0..<text.utf8.count)
         }
         return words.allSatisfy { !$0.contains(where: \.isLetter) }
             ? template.parameters.map(\.name).joined(separator: " ") : words.joined(separator: " ")

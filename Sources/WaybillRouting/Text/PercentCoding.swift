@@ -47,7 +47,7 @@ package enum PercentCoding {
     }
 
     /// Returns the decoded text of a range that is known to be valid.
-    static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+    package static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
         String(decoding: self.decode(bytes, range), as: UTF8.self)
     }
 
