@@ -3,8 +3,8 @@ package import WaybillRouting
 
 /// A peer's request to the bus.
 ///
-/// Parameters that are text, whole numbers, `Double`, `Bool` or nil are passed unchanged. Only the reader of
-/// any other value knows its type, so the value is passed as an `EncodedValue`.
+/// Parameters that are text, whole numbers, `Bool` or nil are passed unchanged. Only the reader of any other
+/// value knows its type, so the value is passed as an `EncodedValue`.
 package struct ExternalRequest: Sendable {
     /// A closure that receives a reply's value when the return URL has the scheme `caller`.
     package typealias ReturnHandler =
