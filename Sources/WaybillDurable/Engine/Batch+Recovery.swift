@@ -52,9 +52,7 @@ extension Batch {
         self.updateLanes { $0.isDelivering = true }
     }
 
-    /// Adds each lane in which messages wait.
-    ///
-    /// The query jumps from one lane to the next lane in the index.
+    /// Adds each lane in which messages wait, by a query that jumps from one lane to the next in the index.
     private func findLanes() throws {
         let next = try self.tables.database.prepare(
             "SELECT min(lane) FROM waybill_messages WHERE state = 0 AND lane > ?"

@@ -43,17 +43,14 @@ final class Batch {
         _ = tables.database.takeFailure()
     }
 
-    /// Runs work.
-    ///
-    /// Records a failure that concerns the whole batch.
+    /// Runs work, and records a failure that concerns the whole batch.
     func attempt<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let result = Result { try body() }
         if let failure = self.tables.database.takeFailure() { self.failure = failure }
         return result
     }
 
-    /// Runs code of the program in a savepoint, so that a failure of the code affects no other work of the
-    /// batch.
+    /// Runs code of the program in a savepoint, so that its failure affects no other work of the batch.
     func attemptProgram<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         self.attempt {
             try self.tables.beginProgram()
@@ -80,9 +77,7 @@ final class Batch {
         }
     }
 
-    /// Whether a statement has rolled the whole batch back.
-    ///
-    /// The engine must then run the other work again.
+    /// Whether a statement has rolled the whole batch back, so that the engine must run the other work again.
     var isRolledBack: Bool { self.failure == nil && !self.tables.database.isInTransaction }
 
     /// Throws an error if a statement has rolled the transaction back, because nothing more may be written.
@@ -95,23 +90,16 @@ final class Batch {
         }
     }
 
-    /// Changes the copy of the lanes.
     func updateLanes(_ body: (inout Lanes) -> Void) { body(&self.lanes) }
 }
 
 // The life of a message: it is sent, an attempt begins, and the message is completed, retried or a dead
 // letter.
 extension Batch {
-    /// Writes a message.
+    /// Writes a message, and begins the first attempt if the message is due and its lane permits an attempt.
     ///
-    /// If the message is due and its lane permits another attempt, the first attempt begins.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - isFollowUp: Whether a message that the store has already accepted causes this message. The limit
-    ///     on the size of the file does not apply to such messages.
-    /// - Returns: The number of the message, or the number of the earlier message with the same key.
-    /// - Throws: `sizeLimitReached`, or a failure of the file.
+    /// A message that the store has already accepted causes a follow-up, so the limit on the file's size does
+    /// not apply to it. If an earlier message has the same key, the receipt has that message's number.
     func send(_ message: NewMessage, isFollowUp: Bool = false) throws(DurableError) -> DurableReceipt {
         let lane = message.lane
         if let key = message.key, let id = try self.tables.message(withKey: key, at: self.now) {
@@ -160,9 +148,7 @@ extension Batch {
         return DurableReceipt(id: id, isDuplicate: false)
     }
 
-    /// Deletes a message that has been handled, and sends the value of the reply to the return URL.
-    ///
-    /// - Returns: Whether the attempt was still underway. If it was not, the method writes nothing.
+    /// Deletes a handled message, and sends its value to the return URL; false if the attempt was over.
     func complete(_ message: BegunMessage, returning value: NewMessage?) throws(DurableError) -> Bool {
         guard try self.tables.delete(message.id, attempt: message.attempts) else { return false }
         try self.follow(message.order)
@@ -170,9 +156,7 @@ extension Batch {
         return true
     }
 
-    /// Ends an attempt that failed.
-    ///
-    /// The message waits for the next attempt, or becomes a dead letter.
+    /// Ends an attempt that failed: the message waits for the next attempt, or becomes a dead letter.
     func fail(
         _ message: BegunMessage,
         with error: RoutingError,
@@ -194,9 +178,7 @@ extension Batch {
         }
     }
 
-    /// Ends an attempt because the bus has shut down.
-    ///
-    /// The attempt does not count.
+    /// Ends an attempt, which does not count, because the bus has shut down.
     func release(_ message: BegunMessage) throws(DurableError) {
         let attempts = message.attempts - 1
         _ = try self.tables.retry(message, in: message.lane, at: self.now, attempts: attempts, failure: nil)
@@ -248,12 +230,10 @@ extension Batch {
         }
     }
 
-    /// Moves messages to the lanes of their policies.
+    /// Moves messages to the lanes of their policies, and returns whether a message was moved.
     ///
     /// The policies have possibly changed since the lanes were chosen. For example, `waybill store` sends
     /// dead letters again without the policies of the program.
-    ///
-    /// - Returns: Whether a message was moved.
     private func moveToOtherLanes(_ messages: [BegunMessage], from lane: String) throws(DurableError) -> Bool
     {
         if lane == DurablePolicies.interruptedLane { return false }
@@ -278,8 +258,7 @@ extension Batch {
         try self.tables.usedSize() >= self.settings.configuration.sizeLimit
     }
 
-    /// Makes the next send read the size of the file again, because earlier sends of the batch have possibly
-    /// reached the limit.
+    /// Makes the next send read the file's size again, because earlier sends have possibly reached the limit.
     func forgetSize() { self.isFull = nil }
 
     private func checkSize() throws(DurableError) {
@@ -310,11 +289,7 @@ struct StoreFigures {
     private(set) var commits = 0
     private(set) var commitTime = Duration.zero
 
-    /// Adds a batch that has been committed.
-    ///
-    /// - Parameters:
-    ///   - attempts: The number of attempts that have begun.
-    ///   - duration: The duration of the commit; nil if the batch has written nothing.
+    /// Adds a committed batch; the duration of the commit is nil if the batch has written nothing.
     mutating func add(begun attempts: Int, commit duration: Duration?) {
         self.attempts += attempts
         guard let duration else { return }
@@ -323,9 +298,7 @@ struct StoreFigures {
     }
 }
 
-/// The numbers of messages.
-///
-/// No number is used twice.
+/// The numbers of messages, none of which is used twice.
 ///
 /// The file contains the end of a range of reserved numbers, so that most messages need no write for their
 /// number.

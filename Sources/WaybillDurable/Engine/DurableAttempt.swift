@@ -129,20 +129,14 @@ final class DurableAttempt: MessageSource {
         }
     }
 
-    /// Ends the attempt because the bus has been shut down.
-    ///
-    /// The attempt does not count.
+    /// Ends the attempt, which does not count, because the bus has been shut down.
     private func release() {
         self.end(stopsDelivery: true) { batch in try batch.release(self.message) }
     }
 
-    /// Ends the attempt in the lane, and writes the outcome with a closure.
+    /// Ends the attempt in the lane, and writes the outcome unless a transaction has completed the message.
     ///
-    /// If a transaction has already completed the message, the closure is not called.
-    ///
-    /// - Parameters:
-    ///   - stopsDelivery: Whether no further attempts begin, because the bus has shut down.
-    ///   - write: The closure.
+    /// If `stopsDelivery` is true, no further attempts begin, because the bus has shut down.
     private func end(stopsDelivery: Bool = false, _ write: @escaping @Sendable (Batch) throws -> Void) {
         let isCompleted = self.state.withLock { state in
             state.hasEnded = true

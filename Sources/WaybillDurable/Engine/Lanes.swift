@@ -2,9 +2,8 @@
 /// The decisions about when an attempt may begin.
 ///
 /// A lane is a queue of messages that share a limit on concurrent attempts. Each policy has one lane, and
-/// messages without a policy share a lane. Messages that were being handled both times when a process ended
-/// share another lane. The value performs no I/O: the engine copies it for each batch, and keeps the copy
-/// after the batch has been committed.
+/// messages without a policy share a lane. Messages that the end of a process has interrupted more than once
+/// share another lane. The value performs no I/O.
 struct Lanes {
     private var lanes: [String: Lane] = [:]
     /// Whether attempts may begin: a bus is attached, and the store is not closing.
@@ -27,10 +26,7 @@ struct Lanes {
 
     func hasLane(_ lane: String) -> Bool { self.lanes[lane] != nil }
 
-    /// Reserves an attempt for a message that is sent and due now.
-    ///
-    /// Returns false when the message must wait, because the lane has reached its limit, or because earlier
-    /// messages wait in the lane.
+    /// Reserves an attempt for a message that is sent and due now; returns false if the message must wait.
     mutating func takeSlot(in lane: String, at now: Int) -> Bool {
         guard self.isDelivering, var state = self.lanes[lane], state.inFlight < state.limit,
             state.nextDue.map({ $0 > now }) ?? true
@@ -50,8 +46,7 @@ struct Lanes {
     /// Records that an attempt in a lane has ended.
     mutating func freeSlot(in lane: String) { self.lanes[lane]?.inFlight -= 1 }
 
-    /// The lanes that permit another attempt and have a message that is due, each with the number of
-    /// permitted attempts.
+    /// The lanes that permit another attempt and have a due message, each with its number of free attempts.
     func ready(at now: Int) -> [(lane: String, slots: Int)] {
         guard self.isDelivering else { return [] }
         return self.lanes.compactMap { lane, state in
@@ -66,8 +61,7 @@ struct Lanes {
         self.lanes[lane]?.nextDue = nextDue
     }
 
-    /// The first time at which an attempt can begin without the end of another attempt; nil if there is no
-    /// such time.
+    /// The first time at which an attempt can begin without the end of another; nil if there is none.
     var wakeTime: Int? {
         guard self.isDelivering else { return nil }
         return self.lanes.values.compactMap { $0.inFlight < $0.limit ? $0.nextDue : nil }.min()

@@ -13,7 +13,6 @@ struct StoreClock {
     /// Creates a clock that does not begin before a time.
     init(notBefore earliest: Int) { self.last = max(earliest, Self.wallTime) }
 
-    /// Returns the current time.
     mutating func now() -> Int {
         let instant = ContinuousClock.now
         let elapsed = Self.milliseconds(self.lastInstant.duration(to: instant))
@@ -26,9 +25,7 @@ struct StoreClock {
 
     static var wallTime: Int { Int(Timestamp.now * 1_000) }
 
-    /// Returns the time after a delay.
-    ///
-    /// The delay has an upper limit, so the sum does not overflow. A negative delay counts as 0.
+    /// Returns the time after a delay, which has an upper limit so that the sum does not overflow.
     static func adding(_ delay: Duration, to time: Int) -> Int {
         delay <= .zero ? time : time + min(Self.milliseconds(delay), 1 << 52)
     }

@@ -30,9 +30,7 @@ actor StoreEngine: LoopBound {
     private var schedules = ScheduleTable()
     private var figures = StoreFigures()
     private var timer: ScheduledTimer?
-    /// Whether the last batch failed and left outcomes that must be written.
-    ///
-    /// Only the first of several failures is logged.
+    /// Whether the last batch failed and left outcomes; only the first of several failures is logged.
     private var isRetrying = false
     /// Whether the store is closing, so that no further attempts may begin.
     private var isClosing = false
@@ -56,9 +54,8 @@ actor StoreEngine: LoopBound {
         return EventLoop(name: "waybill-store", configuration: configuration)
     }
 
-    /// Opens the file.
     func open(_ path: String) throws(DurableError) {
-        // For the system, the path would end before the zero byte, and would also be the path of the lock file.
+        // The system would end the path before the zero byte, and the lock file would have the same path.
         guard !path.utf8.contains(0) else {
             let message = "the path \(path.debugDescription) has a zero byte; choose another path"
             throw DurableError(.unavailable, message: message)
@@ -110,9 +107,7 @@ actor StoreEngine: LoopBound {
     /// The reason why the store accepts no work; nil while the store accepts work.
     nonisolated var closingError: DurableError? { self.inbox.closingError }
 
-    /// Puts work into the inbox.
-    ///
-    /// May be called from any thread.
+    /// Puts work into the inbox, from any thread.
     nonisolated func enqueue(_ work: StoreWork) {
         switch self.inbox.add(work) {
         case .scheduled: break
@@ -134,10 +129,8 @@ actor StoreEngine: LoopBound {
         while let culprit = self.commit(works, to: tables) { works.remove(at: culprit) }
     }
 
-    /// Performs work in one transaction.
-    ///
-    /// - Returns: The index of the work that has rolled the transaction back and has been rejected; nil when
-    ///   the batch is over.
+    /// Performs work in one transaction, and returns the index of the work that was rejected because it
+    /// rolled the transaction back; nil when the batch is over.
     private func commit(_ works: [StoreWork], to tables: StoreTables) -> Int? {
         let batch = Batch(
             tables,
@@ -271,10 +264,7 @@ actor StoreEngine: LoopBound {
 
 // The beginning and the end of delivery.
 extension StoreEngine {
-    /// Begins to deliver messages to a bus.
-    ///
-    /// Before that, the messages whose attempts were underway in an earlier process become ready for an
-    /// attempt again.
+    /// Makes messages ready whose attempts an earlier process did not end, and begins delivery to a bus.
     func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
         if let error = self.closingError { throw error }
         guard self.settings.bus == nil else {
@@ -333,9 +323,7 @@ extension StoreEngine {
         for work in self.inbox.close(with: error) { work.reject(error) }
     }
 
-    /// Ends the store as the end of its process would: it writes nothing more.
-    ///
-    /// A simulation calls this on the loop of the engine.
+    /// Ends a simulated store as the end of its process would; the caller must be on the engine's loop.
     nonisolated func abandon() {
         self.assumeOnLoop { engine in
             engine.stop(with: DurableError(.stopped, message: "the simulated process of the store has ended"))

@@ -7,9 +7,7 @@ struct StoreWork: Sendable {
     /// Reports the result to the caller of the work, after the transaction has been committed.
     typealias Completion = () -> Void
 
-    /// Whether the work is tried again when the disk is full.
-    ///
-    /// If the property is false, the caller of the work receives the failure.
+    /// Whether the work is tried again when the disk is full; otherwise, the caller receives the failure.
     var mustSucceed = false
     /// Performs the work in a batch, on the thread of the engine.
     let perform: @Sendable (Batch) -> Completion

@@ -35,10 +35,7 @@ final class StoreLock {
         case closed
     }
 
-    /// Locks a file.
-    ///
-    /// - Throws: `inUse` with the ID of the other process; `readOnly` if the file cannot be written;
-    ///   `corrupt` if the store was not closed and its write-ahead log is missing.
+    /// Locks a file; throws `corrupt` if the store was not closed and its write-ahead log is missing.
     init(_ path: String) throws(DurableError) {
         // SQLite resolves symbolic links, so the log is next to the file to which a link leads.
         let path = Self.resolved(path)
@@ -107,10 +104,7 @@ final class StoreLock {
 
     private var hasLog: Bool { unsafe access("\(self.path)-wal", F_OK) == 0 }
 
-    /// Checks that the last process's write-ahead log still has all pages of the process's commits.
-    ///
-    /// - Parameter pages: The number of pages that SQLite has found in the log.
-    /// - Throws: `corrupt` if pages are missing.
+    /// Throws `corrupt` if SQLite has found fewer pages in the log than the last process has committed.
     func check(pages: Int) throws(DurableError) {
         guard self.previous.state == .open else { return }
         let salt = self.readSalt()
@@ -172,9 +166,7 @@ extension StoreLock.Content {
     /// The length of the lock file in bytes.
     fileprivate static let length = 64
 
-    /// Reads the content of a lock file.
-    ///
-    /// Each part that cannot be read has its default value.
+    /// Reads the content of a lock file; each part that cannot be read has its default value.
     fileprivate init(of descriptor: CInt) {
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))

@@ -1,12 +1,8 @@
 #if Durable
-/// The statements on the tables of a store.
-///
-/// The names of the tables begin with `waybill_`. A program can have other tables in the same file.
+/// The statements on the store's tables, whose names begin with `waybill_`; a program may add other tables.
 struct StoreTables {
     static let schema = 1
-    /// The size of a page of the file, in bytes.
-    ///
-    /// If the program created the file, the program has chosen the size.
+    /// The size of a page in bytes, which the program has chosen if it has created the file.
     private let pageSize: Int
 
     let database: Database
@@ -39,8 +35,7 @@ struct StoreTables {
     enum State: Int64 {
         case waiting = 0
         case begun = 1
-        /// The message waits until an earlier message with the same order key is completed or is a dead
-        /// letter.
+        /// The message waits until an earlier message with its order key is completed or is a dead letter.
         case behind = 2
     }
 
@@ -70,9 +65,7 @@ struct StoreTables {
         )
     }
 
-    /// Deletes a message whose attempt is underway.
-    ///
-    /// - Returns: Whether the attempt was still underway.
+    /// Deletes a message if its attempt is still underway, and returns whether it was.
     func delete(_ id: Int, attempt: Int) throws(DurableError) -> Bool {
         let delete = try self.statement(
             "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
@@ -81,7 +74,6 @@ struct StoreTables {
         return self.database.changes == 1
     }
 
-    /// Moves a waiting message to another lane.
     func move(_ id: Int, to lane: String) throws(DurableError) {
         let move = try self.statement("UPDATE waybill_messages SET lane = ? WHERE id = ?")
         try move.run(.text(lane), id.sqlValue)
@@ -92,9 +84,7 @@ struct StoreTables {
         try begin.run(attempt.sqlValue, id.sqlValue)
     }
 
-    /// Ends an attempt, so that the message waits for the next attempt.
-    ///
-    /// - Returns: Whether the attempt was still underway.
+    /// Ends an attempt, so that the message waits for the next; false if the attempt was already over.
     func retry(
         _ message: BegunMessage,
         in lane: String,
@@ -138,11 +128,8 @@ struct StoreTables {
         )
     }
 
-    /// Makes the first remaining message with an order key ready for an attempt.
-    ///
-    /// The previous message with this order key has been completed or is a dead letter.
-    ///
-    /// - Returns: The lane of that message; nil if no other message has the order key.
+    /// Makes the first remaining message with an order key ready, after the previous message was completed or
+    /// became a dead letter, and returns its lane; nil if no other message has the key.
     func follow(_ order: String) throws(DurableError) -> String? {
         let follow = try self.statement(
             """
@@ -158,8 +145,7 @@ struct StoreTables {
         return try select.first(.text(order)) { _ in true } ?? false
     }
 
-    /// Returns the number of the message that was sent with a key; nil if no message has the key, or if the
-    /// key has expired.
+    /// Returns the number of the message with a key; nil if no message has it, or if the key has expired.
     func message(withKey key: String, at now: Int) throws(DurableError) -> Int? {
         let select = try self.statement("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
         return try select.first(.text(key), now.sqlValue) { $0.int(0) }
@@ -185,9 +171,7 @@ struct StoreTables {
         try delete.run(now.sqlValue, limit.sqlValue)
     }
 
-    /// Returns the waiting messages of a lane that are due.
-    ///
-    /// The number of attempts of each message includes the attempt that is going to begin.
+    /// Returns the due messages of a lane, with numbers of attempts that include the attempt about to begin.
     func dueMessages(of lane: String, at now: Int, limit: Int) throws(DurableError) -> [BegunMessage] {
         let select = try self.statement(
             """
@@ -236,9 +220,7 @@ extension StoreTables {
         return try select.first(of: { _ in true }) ?? false
     }
 
-    /// Creates the tables if the file does not have them.
-    ///
-    /// - Throws: `newerSchema` if a later version of Waybill has written the file.
+    /// Creates the tables if the file does not have them, and rejects the tables of a later Waybill.
     static func prepare(_ database: Database) throws(DurableError) {
         if try !self.exist(in: database) {
             for statement in self.definitions { try database.execute(statement) }

@@ -15,12 +15,7 @@ final class Database {
     /// The compiled statements of the store, by the address of their text.
     private var statements: [UInt: Statement] = [:]
 
-    /// Opens a file, and creates it if it does not exist.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - vfs: The name of a file system for SQLite; nil for the file system of the operating system.
-    /// - Throws: The error for the result code of SQLite.
+    /// Opens or creates a file; `vfs` is nil for the file system of the operating system.
     init(_ path: String, vfs: String?) throws(DurableError) {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -53,10 +48,7 @@ final class Database {
         try self.prepare(sql).run(values)
     }
 
-    /// Compiles a statement.
-    ///
-    /// - Throws: `invalidStatement` if the text is not exactly one statement, or if the program is not
-    ///   allowed to run it.
+    /// Compiles a statement; throws `invalidStatement` unless the text is exactly one allowed statement.
     func prepare(_ sql: String) throws(DurableError) -> Statement {
         var statements: [Statement] = []
         var start = 0
@@ -89,9 +81,7 @@ final class Database {
         )
     }
 
-    /// Compiles the first statement after a position in a text.
-    ///
-    /// - Returns: The statement, or nil if no statement follows; and the number of bytes that were read.
+    /// Compiles the statement after a position, if there is one, and returns the number of bytes read.
     private func prepare(
         _ sql: String,
         from start: Int
@@ -117,9 +107,7 @@ final class Database {
         return (unsafe handle.map { unsafe Statement($0, sql: sql, database: self) }, length)
     }
 
-    /// Returns a statement of the store, which is compiled only once.
-    ///
-    /// A statement must end before the same statement begins again.
+    /// Returns a statement of the store, which is compiled only once and must end before it begins again.
     func statement(_ sql: StaticString) throws(DurableError) -> Statement {
         let address = unsafe UInt(bitPattern: sql.utf8Start)
         if let statement = self.statements[address] { return statement }
@@ -134,22 +122,15 @@ final class Database {
     /// The number of rows that the last writing statement has changed.
     var changes: Int { unsafe Int(sqlite3_changes64(self.connection)) }
 
-    /// Whether a transaction is open.
-    ///
-    /// After some failures, SQLite ends a transaction itself.
+    /// Whether a transaction is open; after some failures, SQLite ends a transaction itself.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.connection) == 0 }
 
     /// The number of pages in the write-ahead log after the last commit.
     var logPages: Int { self.observer.logPages }
 
-    /// Runs code of the program.
+    /// Runs code of the program, whose statements may neither end the transaction nor change store tables.
     ///
-    /// The statements of this code may neither end the transaction nor change the store's tables.
-    ///
-    /// - Parameters:
-    ///   - limit: How long the code may take. A statement that still runs after this time is interrupted.
-    ///   - body: The code.
-    /// - Returns: The result of the code.
+    /// A statement that still runs when the limit has passed is interrupted.
     func withProgramAccess<Result>(limit: Duration, _ body: () throws -> Result) rethrows -> Result {
         self.observer.isProgram = true
         self.observer.wasInterrupted = false
@@ -170,8 +151,7 @@ final class Database {
     /// Returns the last failure that concerns the whole transaction, and removes it.
     func takeFailure() -> DurableError? { self.observer.failure.take() }
 
-    /// Runs code of the store inside the closure of ``withProgramAccess(limit:_:)``, without the
-    /// restrictions.
+    /// Runs code of the store within ``withProgramAccess(limit:_:)``, but without the restrictions.
     func withStoreAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = self.observer.isProgram
         self.observer.isProgram = false
@@ -179,9 +159,7 @@ final class Database {
         return try body()
     }
 
-    /// Copies the pages of the write-ahead log into the file, and synchronizes the file with the disk.
-    ///
-    /// - Returns: The number of pages in the log.
+    /// Copies the log into the file, synchronizes the file, and returns the number of pages in the log.
     func checkpoint() throws(DurableError) -> Int {
         var pages: CInt = 0
         let status = unsafe sqlite3_wal_checkpoint_v2(

@@ -24,18 +24,14 @@ final class Statement {
         try self.forEachRow(values) { () throws(DurableError) in }
     }
 
-    /// Runs the statement, and returns the value of a closure for its first row.
-    ///
-    /// Returns nil when the result has no rows.
+    /// Runs the statement, and returns the value of a closure for its first row; nil if there are no rows.
     func first<Value>(_ values: SQLValue..., of column: (Statement) -> Value) throws(DurableError) -> Value? {
         defer { self.reset() }
         try self.bind(values)
         return try self.step() ? column(self) : nil
     }
 
-    /// Runs the statement, and calls a closure for each row.
-    ///
-    /// The method returns when there are no more rows, or when a condition is false.
+    /// Runs the statement, and calls a closure for each row until a condition is false.
     func forEachRow(
         _ values: [SQLValue],
         while isContinued: @autoclosure () -> Bool = true,

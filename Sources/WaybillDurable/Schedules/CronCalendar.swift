@@ -29,21 +29,16 @@ struct CivilDate: Equatable {
     var weekday: Int { ((self.daysSince1970 + 4) % 7 + 7) % 7 }
 }
 
-/// The times of cron expressions in a time zone.
-///
-/// All times are seconds since 1970.
+/// The times of cron expressions in a time zone, in seconds since 1970.
 struct CronCalendar {
     /// Returns the offset of the local time from UTC at a time, in seconds.
     let offset: (Int) -> Int
 
     private static let secondsPerDay = 86_400
-    /// The number of days that are searched.
-    ///
-    /// A leap day on a given weekday occurs at least once in 40 years.
+    /// The number of days that are searched: a leap day on a given weekday occurs at least once in 40 years.
     private static let horizon = 40 * 366
 
-    /// Returns the first time of an expression after a given time; nil if the next 40 years contain no such
-    /// time.
+    /// Returns the first time of an expression after a given time; nil if the next 40 years contain none.
     func next(of expression: CronExpression, after time: Int) -> Int? {
         let local = time + self.offset(time)
         let firstDay = Int((Double(local) / Double(Self.secondsPerDay)).rounded(.down))
@@ -64,9 +59,7 @@ struct CronCalendar {
         return nil
     }
 
-    /// Returns the first time at which clocks show a local time.
-    ///
-    /// If clocks skip the local time, returns the end of the gap.
+    /// Returns the first time at which clocks show a local time, or the end of the gap if clocks skip it.
     private func time(ofLocal local: Int) -> Int {
         // The offsets before and after a possible change of the clock near the local time.
         let before = self.offset(local - Self.secondsPerDay)

@@ -3,14 +3,10 @@
 struct CronExpression: Sendable, Equatable {
     let text: String
     let minutes, hours, days, months, weekdays: Set<Int>
-    /// Whether a date matches if either its day of the month or its weekday matches.
-    ///
-    /// This rule of cron applies if both fields are restricted.
+    /// Whether it suffices that the day of the month or the weekday matches, as both are restricted.
     let matchesEitherDay: Bool
 
-    /// Parses an expression.
-    ///
-    /// - Throws: `invalidArgument` with the invalid field.
+    /// Parses an expression; the error contains the invalid field.
     init(_ text: String) throws(DurableError) {
         let fields = text.split(whereSeparator: \.isWhitespace)
         guard fields.count == 5 else {
@@ -32,7 +28,6 @@ struct CronExpression: Sendable, Equatable {
         self.matchesEitherDay = !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
     }
 
-    /// Returns whether the expression matches a date.
     func matches(_ date: CivilDate) -> Bool {
         guard self.months.contains(date.month) else { return false }
         let isDay = self.days.contains(date.day)

@@ -9,9 +9,7 @@ public struct DurableRule: Sendable {
     }
 
     let kind: Kind
-    /// The rule as text.
-    ///
-    /// The store compares it with the text in the file to find out whether the rule has changed.
+    /// The rule as text, which the store compares with the text in the file to detect a changed rule.
     let text: String
     let zone: String
 
@@ -60,9 +58,7 @@ public struct DurableRule: Sendable {
         return rule
     }
 
-    /// Returns the first time of the rule after a given time, both in milliseconds since 1970.
-    ///
-    /// Returns nil if the rule matches no time in the next 40 years.
+    /// Returns the first time after a given time, in milliseconds since 1970; nil if 40 years contain none.
     func next(after time: Int) -> Int? {
         switch self.kind {
         case .every(let milliseconds): return time + milliseconds

@@ -66,8 +66,8 @@ extension DurableStore {
                 .text(rule.zone),
                 .text(misfire.rawValue),
                 next.sqlValue,
-                // A wall clock that was a year ahead must not stop the schedule for a year. After a correction of
-                // an hour, the schedule sends no message again.
+                // A wall clock that was a year ahead must not stop the schedule for a year. After a
+                // correction of an hour, the schedule sends no message again.
                 (rule.next(after: now + 3_600_000) ?? next).sqlValue
             )
         }

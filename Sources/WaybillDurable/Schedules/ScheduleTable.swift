@@ -4,8 +4,7 @@ internal import WaybillRouting
 
 /// The schedules of a store, and the next time at which one of them sends a message.
 ///
-/// The engine copies this value for each batch, and keeps the copy when the batch has been committed. A batch
-/// is a transaction of the file in which the engine performs all work that has arrived.
+/// The engine copies this value for each batch, and keeps the copy when the batch has been committed.
 struct ScheduleTable {
     /// The first time at which a schedule sends a message; nil if the store has no schedules.
     private(set) var next: Int?
@@ -16,13 +15,7 @@ struct ScheduleTable {
 
     init(_ database: Database) throws(DurableError) { try self.readNext(database) }
 
-    /// Reads the first time from the file.
-    ///
-    /// - Parameters:
-    ///   - database: The file.
-    ///   - lead: The milliseconds by which the store's clock is ahead of the wall clock. Cron rules, which
-    ///     have a time zone, follow the wall clock.
-    /// - Throws: A failure of the file.
+    /// Reads the first time from the file; `lead` is added to cron times, which follow the wall clock.
     private mutating func readNext(_ database: Database, lead: Int = 0) throws(DurableError) {
         let minimum = try database.prepare(
             "SELECT min(next + iif(zone = '', 0, ?)) FROM waybill_schedules"
@@ -38,8 +31,7 @@ struct ScheduleTable {
         let next: Int
     }
 
-    /// Sends the messages of the schedules that are due, and writes the next times of these schedules in the
-    /// same transaction.
+    /// Sends the messages of the due schedules, and writes their next times in the same transaction.
     ///
     /// While the store is not attached to a bus, no messages are sent.
     mutating func fire(in batch: Batch) throws(DurableError) {
@@ -107,8 +99,7 @@ struct ScheduleTable {
 }
 
 extension DurableRule {
-    /// The maximum delay after which a schedule with the policy `skip` still sends a message, in
-    /// milliseconds.
+    /// The maximum delay, in milliseconds, after which a schedule with the policy `skip` still sends.
     private static let grace = 60_000
     /// The maximum number of messages that a schedule sends for times that have passed.
     private static let mostMissed = 1_000
@@ -128,14 +119,8 @@ extension DurableRule {
     /// Whether the rule follows the wall clock even after the wall clock was set back.
     var followsWallClock: Bool { if case .cron = self.kind { true } else { false } }
 
-    /// Returns the number of messages that are sent now for the times that have passed, and the next time
-    /// after that.
-    ///
-    /// - Parameters:
-    ///   - first: The first time that has passed.
-    ///   - now: The current time.
-    ///   - misfire: The policy for times that have passed.
-    /// - Returns: The number, and the first time after the current time; nil if the rule has no such time.
+    /// Returns the number of messages that are sent now for the times that have passed, and the first time
+    /// after the current time; the time is nil if the rule has no such time.
     func missed(from first: Int, to now: Int, misfire: DurableMisfire) -> (count: Int, following: Int?) {
         if case .every(let interval) = self.kind {
             // Many times may have passed, so they are calculated and not enumerated.

@@ -43,7 +43,7 @@ public struct DurablePolicy: Sendable {
 struct DurablePolicies: Sendable {
     /// The name of the lane (the queue) for messages without a policy.
     static let commonLane = ""
-    /// The name of the lane for messages that were being handled both times when a process ended.
+    /// The name of the lane for messages that the end of a process has interrupted more than once.
     ///
     /// The lane of a policy has a name that begins with `policy:`, so no policy has this lane.
     static let interruptedLane = "interrupted"
@@ -59,9 +59,7 @@ struct DurablePolicies: Sendable {
 
     init(of configuration: MessageBus.Configuration = .init()) { self.table = configuration.table() }
 
-    /// Adds a policy.
-    ///
-    /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy matches the same URLs.
+    /// Adds a policy; throws `conflict` if the pattern of another policy matches the same URLs.
     mutating func add(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
         // Two texts that are different for SQLite are possibly equal for Swift, unless they are ASCII.
         let name = pattern.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
@@ -77,18 +75,12 @@ struct DurablePolicies: Sendable {
         return policies
     }
 
-    /// Returns the lane of a URL.
-    ///
-    /// Each policy has its own lane.
-    ///
-    /// - Throws: `invalidURL` if the text is not a URL.
+    /// Returns the lane of a URL; each policy has its own lane.
     func lane(of url: String) throws(RoutingError) -> String {
         try self.entry(of: url)?.lane ?? Self.commonLane
     }
 
-    /// Returns the lane (the messages whose attempts one policy limits) of a URL in the file.
-    ///
-    /// Another version of the program may have written the URL.
+    /// Returns the lane of a URL in the file, which another version of the program may have written.
     func lane(ofStored url: String) -> String { (try? self.lane(of: url)) ?? Self.commonLane }
 
     func policy(of url: String) -> DurablePolicy { (try? self.entry(of: url)?.policy) ?? DurablePolicy() }

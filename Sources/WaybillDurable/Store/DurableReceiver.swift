@@ -24,13 +24,9 @@ internal import WaybillRouting
 /// The store delivers a message as a message of this process, so its ``/Waybill/Message/origin`` is then
 /// `local`. Add middlewares that check the origin or a token before the receiver.
 public struct DurableReceiver: Middleware {
-    /// The header that identifies the sender's store and the message.
-    ///
-    /// A store sets this header and the two headers below.
+    /// The header by which a store identifies itself and the message that it sends.
     static let header = "waybill-durable"
-    /// The header with the order key of the message.
-    ///
-    /// Messages with the same order key are handled one after the other.
+    /// The header with the order key; messages with the same order key are handled one after the other.
     static let orderHeader = "waybill-durable-order"
     /// The header with the time in milliseconds for which the message is still valid.
     static let lifetimeHeader = "waybill-durable-lifetime"

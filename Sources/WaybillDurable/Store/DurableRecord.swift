@@ -15,9 +15,7 @@ public struct DurableRecord: Sendable, Codable {
         /// The message is a dead letter: the store no longer tries to deliver it.
         case dead
 
-        /// The states.
-        ///
-        /// The index of a state is the state's number in the file.
+        /// The states, each at the index that is its number in the file.
         static let numbered: [State] = [.waiting, .underway, .behind, .dead]
     }
 

@@ -112,9 +112,7 @@ extension DurableStore {
 }
 
 extension Batch {
-    /// Moves a dead letter back to the waiting messages.
-    ///
-    /// The message keeps its number, and its attempts begin again.
+    /// Moves a dead letter, which keeps its number, back to the messages, and counts its attempts from 0.
     fileprivate func revive(_ letter: DurableRecord) throws(DurableError) {
         let lane = self.settings.policies.lane(ofStored: letter.url)
         self.addLane(lane)
@@ -128,9 +126,7 @@ extension StoreTables {
         try self.database.execute("DELETE FROM waybill_dead WHERE id = ?", id.sqlValue)
     }
 
-    /// Moves a dead letter back to the messages.
-    ///
-    /// - Returns: Whether the message waits for an earlier message with the same order key.
+    /// Moves a dead letter to the messages, and returns whether it waits for one with the same order key.
     fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
         let order =
             try self.database.prepare("SELECT order_key FROM waybill_dead WHERE id = ?")

@@ -138,8 +138,7 @@ extension StoreEngine {
         return try await continuation.wait().get()
     }
 
-    /// Runs a transaction of the program in a savepoint of a batch, so that a failure of the transaction does
-    /// not affect other work.
+    /// Runs a transaction of the program in a savepoint, so that its failure does not affect other work.
     nonisolated func performTransaction<Value: Sendable>(
         _ body: @escaping @Sendable (DurableTransaction, Batch) throws -> Value
     ) async throws -> Value {

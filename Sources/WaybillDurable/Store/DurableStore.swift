@@ -132,9 +132,7 @@ extension MessageBus {
 private final class AttachedStores: Sendable {
     private let stores = Locked<[DurableStore]>([])
 
-    /// Adds a store.
-    ///
-    /// The method also releases stores that have been closed, together with the threads of these stores.
+    /// Adds a store, and releases the stores that have been closed, together with their threads.
     func append(_ store: DurableStore) {
         // The old array is released outside of the lock, because the release of a store runs code.
         let old = self.stores.withLock { stores in
@@ -156,14 +154,10 @@ final class SharedSettings: Sendable {
 
     var value: StoreSettings { self.settings.withLock { $0 } }
 
-    /// The headers that the middlewares of the bus write into each message that the calling task sends.
-    ///
-    /// Because of these headers, the trace of the calling task continues in the message.
+    /// The headers that the bus adds to messages of the calling task, so that the task's trace continues.
     var senderHeaders: [String: String] { self.bus?.senderHeaders ?? [:] }
 
-    /// The bus that handles the messages; nil while no bus is attached.
-    ///
-    /// Only the engine sets this property.
+    /// The bus that handles the messages, which only the engine sets; nil while no bus is attached.
     var bus: MessageBus? {
         get { self.attachedBus.withLock { $0 } }
         set {
@@ -192,10 +186,7 @@ final class SharedSettings: Sendable {
     }
 }
 
-/// The settings of a store at one moment.
-///
-/// The settings are read for each message. The settings are an object, so that a reader copies only a
-/// reference.
+/// The settings of a store at one moment, as an object, so that each message copies only a reference.
 final class StoreSettings: Sendable {
     let configuration: DurableStore.Configuration
     let policies: DurablePolicies

@@ -91,10 +91,7 @@ extension MessageBus {
     }
 }
 
-/// Runs an operation.
-///
-/// If the operation fails, the function throws `refused` with the error message. Callers in other processes
-/// then receive this message.
+/// Runs an operation, and throws its failure as `refused`, whose text callers in other processes receive.
 private func refusing<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
     do {
         return try await operation()

@@ -9,8 +9,7 @@ struct NewMessage: Sendable {
     let details: String?
     /// The lane of the URL: the queue in which the message waits.
     let lane: String
-    /// A text that identifies the message, so that a second send with the same key stores nothing; nil for no
-    /// key.
+    /// A text that identifies the message, so that a second send stores nothing; nil for no key.
     var key: String?
     /// How long the store recognizes the key; nil for the setting of the store.
     var keyLifetime: Duration?
@@ -24,8 +23,6 @@ struct NewMessage: Sendable {
 
 extension NewMessage {
     /// Creates a message by encoding its details.
-    ///
-    /// - Throws: `invalidURL`, or `notTransferable` with the name of the value that cannot be encoded.
     init(
         url: String,
         details: MessageDetails,
@@ -49,20 +46,15 @@ extension NewMessage {
     }
 }
 
-/// The parts of a message other than its URL.
-///
-/// These parts are one column of the file.
+/// The parts of a message other than its URL, which are one column of the file.
 struct MessageDetails: Sendable {
     var parameters: [String: any Sendable] = [:]
     var headers: [String: String] = [:]
     var payload: (any Sendable)?
-    /// The number of the message whose reply this message contains; nil if this message is not sent to a
-    /// return URL.
+    /// The number of the message whose reply this message contains; nil if it contains no reply.
     var answers: Int?
 
     /// Encodes the details as a JSON object; nil when all of them are empty.
-    ///
-    /// - Throws: `notTransferable` with the name of the value that cannot be encoded.
     func encoded(for url: String) throws(RoutingError) -> String? {
         if self.parameters.isEmpty, self.headers.isEmpty, self.payload == nil, self.answers == nil {
             return nil
@@ -128,9 +120,7 @@ struct MessageDetails: Sendable {
         }
     }
 
-    /// Decodes the details from the column of a message.
-    ///
-    /// - Throws: `corrupt` if the text is not the JSON object that ``encoded(for:)`` writes.
+    /// Decodes the details that ``encoded(for:)`` has written into the column of a message.
     init(decoding text: String?) throws(DurableError) {
         guard let text else { return }
         guard let object = try? JSONText(validating: Array(text.utf8)), let members = object.members else {
@@ -172,9 +162,7 @@ struct BegunMessage: Sendable {
     var attempts: Int
     /// The time, in milliseconds of the store's clock, at which the message expires.
     let expires: Int?
-    /// The time at which the message was sent.
-    ///
-    /// The number and this time together are unique, even if a restored backup uses the same numbers again.
+    /// The time of the send, which with the number is unique, even if a restored backup reuses numbers.
     let sent: Int
 }
 #endif
