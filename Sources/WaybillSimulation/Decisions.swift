@@ -5,10 +5,7 @@ internal import WaybillRouting
 /// Every choice has a default, the number 0: the work that has waited longest runs next, and no fault
 /// happens. A run is determined by its seed and by the choices that differ from their default.
 struct Decisions {
-    /// The kind of a choice.
-    ///
-    /// The choices of each kind are counted separately, so that the removal of one leaves most others in
-    /// place.
+    /// The kind of a choice; each kind is counted on its own, so that removing a choice leaves most in place.
     enum Kind: Int, CaseIterable {
         /// The work that runs next.
         case order
@@ -65,13 +62,7 @@ struct Decisions {
         self.source = .replay(Dictionary(decisions.map { ($0.position, $0.value) }) { first, _ in first })
     }
 
-    /// Makes a choice.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of the choice.
-    ///   - bound: The number of possible values, including the default.
-    ///   - odds: The probability of a value other than the default.
-    /// - Returns: A number from 0 to `bound - 1`.
+    /// Returns a number below `bound`; `odds` is the probability of a value other than the default, 0.
     mutating func choose(_ kind: Kind, below bound: Int, odds: Double) -> Int {
         guard case .random(var generator) = self.source else {
             return self.choose(kind, below: bound) { 0 }
@@ -84,9 +75,7 @@ struct Decisions {
         return self.choose(kind, below: bound) { value }
     }
 
-    /// Makes a choice that a closure proposes; a run that is repeated ignores the closure.
-    ///
-    /// The closure is called only if there are several possible values.
+    /// Makes a choice that a closure proposes, unless the run is repeated or only one value is possible.
     mutating func choose(
         _ kind: Kind,
         below bound: Int,
@@ -114,8 +103,6 @@ extension Decisions {
     }
 
     /// Reads the text of decisions.
-    ///
-    /// - Throws: ``SimulationError`` for a text that a failure has not printed.
     static func parse(_ text: String) throws(SimulationError) -> [Decision] {
         var decisions: [Decision] = []
         for part in text.split(separator: " ") {

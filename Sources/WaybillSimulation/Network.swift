@@ -71,11 +71,7 @@ final class Network: @unchecked Sendable {
 
     /// Lets a fault happen to the running nodes at random times.
     ///
-    /// - Parameters:
-    ///   - rate: The rate of the fault.
-    ///   - kind: The kind of the choice.
-    ///   - fault: Plans the fault for a node. The last argument is the number of steps after which the fault
-    ///     happens, in the middle of the work that the passage of time has caused.
+    /// The fault happens some steps later, in the middle of the work that the passage of time has caused.
     private func inject(
         _ rate: Faults.Rate,
         as kind: Decisions.Kind,
@@ -190,9 +186,7 @@ final class Network: @unchecked Sendable {
 extension Network {
     /// Ends a node, fails the requests that it has not answered, and plans its next start.
     ///
-    /// - Parameters:
-    ///   - number: The number of the node.
-    ///   - losingPower: Whether writes that were not synchronized may be lost, dropped or torn.
+    /// If power is lost, writes that were not synchronized may be lost, dropped or torn.
     func crash(_ number: Int, losingPower: Bool = false) {
         let node = self.nodes[number]
         guard let bus = node.bus, let loop = node.loops.first else { return }

@@ -57,9 +57,7 @@ final class NodeDisk: @unchecked Sendable {
         return disk
     }
 
-    /// Cuts the power at an operation on the disk.
-    ///
-    /// - Returns: Whether the node has opened a store.
+    /// Cuts the power at an operation on the disk, and returns whether the node has opened a store.
     func cutPower(afterOperations count: Int) -> Bool {
         self.disk?.cutPower(afterOperations: count)
         return self.disk != nil

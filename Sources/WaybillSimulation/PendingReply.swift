@@ -11,9 +11,7 @@ final class PendingReply: Sendable {
 
     private let state = Locked(State())
 
-    /// Waits for the reply.
-    ///
-    /// A cancelled caller cancels the handler, and fails at once.
+    /// Waits for the reply; a cancelled caller cancels the handler, and fails at once.
     nonisolated(nonsending) func value() async throws -> any Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
@@ -38,9 +36,7 @@ final class PendingReply: Sendable {
         waiter?.resume(with: result)
     }
 
-    /// Cancels the handler, and ends the wait.
-    ///
-    /// - Parameter error: The error that the caller gets.
+    /// Cancels the handler, and ends the caller's wait with an error.
     func cancel(with error: any Error = CancellationError()) {
         let onCancel = self.state.withLock { state in
             state.isCancelled = true

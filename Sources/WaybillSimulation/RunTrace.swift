@@ -1,6 +1,4 @@
-/// Records the steps of a run as a hash, by which two runs are compared.
-///
-/// The trace also records each step, so that the first difference of two runs can be shown.
+/// The steps of a run, by which two runs are compared and their first difference is shown.
 struct RunTrace: Equatable {
     /// A piece of work that has run.
     struct Step: Equatable {

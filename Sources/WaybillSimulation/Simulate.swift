@@ -145,13 +145,7 @@ struct Simulation: Sendable {
         self.thread = EventLoop(name: "simulation", configuration: configuration)
     }
 
-    /// Runs the program once.
-    ///
-    /// - Parameters:
-    ///   - seed: The seed.
-    ///   - decisions: The choices to repeat; nil to make random choices.
-    ///   - isRecorded: Whether the messages are recorded.
-    /// - Returns: The run, which has ended.
+    /// Runs the program once, with random choices if `decisions` is nil.
     func run(_ seed: UInt64, decisions: [Decisions.Decision]? = nil, isRecorded: Bool = false) async -> Run {
         let random = SimulationRandom(seed: seed)
         let simulator = await self.onThread {

@@ -58,12 +58,7 @@ struct TaskPriorities {
         self.changes = Set((1..<depth).map { _ in random.int(in: 1...length) })
     }
 
-    /// Chooses the task that runs next.
-    ///
-    /// - Parameters:
-    ///   - tasks: The numbers of the tasks that could run, at least one.
-    ///   - step: The number of the step.
-    /// - Returns: The index of the task.
+    /// Returns the index of the task that runs next; the array has at least one task.
     mutating func index(of tasks: [UInt64], at step: Int) -> Int {
         let first = self.highest(of: tasks)
         // A task that polls would otherwise run for ever before the task that it waits for.
@@ -91,9 +86,7 @@ struct TaskPriorities {
 }
 
 extension SimulatedLoop.Work {
-    /// The number of the task of the work.
-    ///
-    /// The closures of a loop count as one task, because they keep their order.
+    /// The number of the work's task; the closures of a loop are one task, because they keep their order.
     func task(onLoop loop: Int) -> UInt64 {
         guard let job = unsafe self.job else { return 1 << 32 + UInt64(loop) }
         return unsafe UInt64(waybill_task_number(job))

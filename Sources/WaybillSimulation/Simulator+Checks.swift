@@ -56,9 +56,7 @@ extension Simulator {
         return false
     }
 
-    /// Runs a check, and nothing but the work that it causes.
-    ///
-    /// - Returns: The result, or nil if the check waits for other work.
+    /// Runs a check, and only the work that it causes; returns nil if the check waits for other work.
     private func evaluate(_ check: Check) -> Check.Result? {
         self.collectWork()
         let number = self.loops[check.loop].isRunning ? check.loop : 0

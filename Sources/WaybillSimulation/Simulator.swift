@@ -254,9 +254,7 @@ extension Simulator {
 
 // The run.
 extension Simulator {
-    /// Runs the world until its program has ended and every condition holds.
-    ///
-    /// - Returns: The reason why the run fails; nil if it succeeds.
+    /// Runs the world until its program has ended and every condition holds; returns nil on success.
     func run() -> SimulationFailure.Cause? {
         // The task of the program was created on the thread of the test.
         self.loops[0].simulated.acceptForeignWork()
@@ -323,9 +321,7 @@ extension Simulator {
         }
     }
 
-    /// Returns the index of the work that may run instead of the work at an index.
-    ///
-    /// The closures of a loop keep their order.
+    /// Returns the index of work that may run instead, because the closures of a loop keep their order.
     private func firstIndex(insteadOf index: Int) -> Int {
         let entry = self.ready[index]
         guard entry.work.isClosure else { return index }
@@ -356,8 +352,7 @@ extension Simulator {
         if !self.loops[entry.loop].isRunning { self.close(entry.loop) }
     }
 
-    /// Advances the time to the next timer, or to the time by which a condition must hold; fails if there is
-    /// no timer.
+    /// Advances the time to the next timer or to the deadline of a condition; fails if there is no timer.
     private func passTime() {
         let before = self.now
         let end = Deadline(after: self.limits.time, from: Self.epoch)

@@ -57,8 +57,8 @@ public final class World: Sendable {
 
     /// Runs clients at the same time, and waits until all have ended.
     ///
-    /// The clients share a bus in a process that never crashes. A client whose code
-    /// throws a `RoutingError` ends, because faults cause such errors. Any other error fails the simulation.
+    /// The clients share a bus in a process that never crashes. A client whose code throws a `RoutingError`
+    /// ends, because faults cause such errors. Any other error fails the simulation.
     ///
     /// - Parameters:
     ///   - count: The number of clients.
