@@ -29,13 +29,13 @@ extension BusDocument {
     ///
     /// A progress reply is compared like a reply, and the answer to a progress reply like a parameter.
     ///
-    /// - Parameter old: the older document.
-    /// - Returns: the breaking and the compatible changes.
+    /// - Parameter old: The older document.
+    /// - Returns: The breaking and the compatible changes.
     public func changes(since old: BusDocument) -> [DocumentChange] {
         var changes: [DocumentChange] = []
         var (gone, added) = (old.routes, self.routes)
-        // Two routes of a document may differ only in the types of their values, so routes with equal types are
-        // compared first. If a part of the path becomes optional, the longest or the shortest URL stays.
+        // Two routes may differ only in the types of their values, so routes with equal types are compared
+        // first. If a part of the path becomes optional, the longest or the shortest URL stays.
         let keys: [(Route) -> String] = [
             { "\($0.identities) \($0.templates.flatMap(\.parameters).map(\.schema.json))" },
             { "\($0.identities)" }, { $0.identities.first ?? "" }, { $0.identities.last ?? "" },
@@ -110,8 +110,7 @@ private struct RouteComparison {
         }
     }
 
-    /// Compares the types of progress replies as types of replies, and the types of answers as types of
-    /// parameters.
+    /// Compares the types of progress replies as replies, and the types of answers as parameters.
     private mutating func compare(
         _ old: BusDocument.Progress?,
         new: BusDocument.Progress?,

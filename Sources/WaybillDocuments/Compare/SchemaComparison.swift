@@ -7,9 +7,7 @@ struct SchemaComparison {
     private let new: [String: ValueSchema]
     private let isRequest: Bool
     private var found: [Difference] = []
-    /// The pairs of types that have been compared.
-    ///
-    /// Without this set, recursive types would be compared without end.
+    /// The pairs of types that have been compared, so that recursive types are not compared without end.
     private var seen: Set<[String]> = []
 
     init(old: [String: ValueSchema], new: [String: ValueSchema], isRequest: Bool) {

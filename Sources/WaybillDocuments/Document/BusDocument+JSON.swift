@@ -2,9 +2,7 @@ internal import Waybill
 
 // The document as JSON. Programs read the JSON to compare two versions, or to write another format.
 extension BusDocument {
-    /// The version of the JSON format.
-    ///
-    /// Documents with a later version are rejected.
+    /// The version of the JSON format; documents with a later version are rejected.
     private static let format = 1
 
     /// The document as JSON, which ``init(json:)`` reads.
@@ -15,8 +13,8 @@ extension BusDocument {
 
     /// Creates a document from JSON.
     ///
-    /// - Parameter json: a text from ``json``.
-    /// - Throws: an error that describes the first invalid part of the text.
+    /// - Parameter json: A text from ``json``.
+    /// - Throws: An error that describes the first invalid part of the text.
     public init(json: String) throws {
         let tree = try JSONTree(json: json)
         guard let format = tree["waybill"]?.double, format <= Double(Self.format) else {

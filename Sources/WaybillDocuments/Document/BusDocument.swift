@@ -141,10 +141,10 @@ extension MessageBus {
     /// milliseconds. The method may be called from any thread.
     ///
     /// - Parameters:
-    ///   - title: the name of the program.
-    ///   - version: the version of the program.
-    ///   - scope: the routes to describe; all by default.
-    /// - Returns: the document. The document depends only on the routes and the arguments.
+    ///   - title: The name of the program.
+    ///   - version: The version of the program.
+    ///   - scope: The routes to describe; all by default.
+    /// - Returns: The document. The document depends only on the routes and the arguments.
     public func document(
         title: String = "Waybill",
         version: String = "1.0.0",

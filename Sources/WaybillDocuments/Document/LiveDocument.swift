@@ -13,9 +13,7 @@ package final class LiveDocument: Sendable {
     private let state = Locked(State())
     private let observation = Locked<Observation?>(nil)
 
-    /// The minimum time between the beginnings of two builds.
-    ///
-    /// The interval limits the cost for a program that changes its routes often.
+    /// The minimum time between the beginnings of two builds, for programs that often change their routes.
     private static let interval = Duration.milliseconds(100)
 
     private struct Observation {
@@ -27,8 +25,7 @@ package final class LiveDocument: Sendable {
         var first: BusDocument?
         /// The document after the latest change; nil if the routes have not changed since the initializer.
         var latest: Task<BusDocument, Never>?
-        /// Whether the build of the latest document has begun, so that the document possibly misses a change
-        /// that happens now.
+        /// Whether the latest build has begun, so that it possibly misses a change that happens now.
         var hasBegun = false
         var earliest = ContinuousClock.now
     }

@@ -29,16 +29,16 @@ public struct DocumentFormat: Sendable, Hashable {
     ///
     /// A gateway serves the routes that are exposed for calls.
     ///
-    /// - Parameter path: the path of the gateway, such as `/bus`.
-    /// - Returns: the format.
+    /// - Parameter path: The path of the gateway, such as `/bus`.
+    /// - Returns: The format.
     public static func openAPI(path: String = "/bus") -> Self {
         Self(storage: .openAPI(streams: false, path: path))
     }
 
     /// Returns the format OpenAPI 3.2, which also describes the events in event streams.
     ///
-    /// - Parameter path: the path of the gateway, such as `/bus`.
-    /// - Returns: the format.
+    /// - Parameter path: The path of the gateway, such as `/bus`.
+    /// - Returns: The format.
     public static func openAPIWithStreams(path: String = "/bus") -> Self {
         Self(storage: .openAPI(streams: true, path: path))
     }
@@ -73,9 +73,7 @@ extension BusDocument.Route {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns the parameters that the address of a template does not contain.
-    ///
-    /// A caller passes these parameters in the query or with the call.
+    /// Returns the parameters that a caller passes in the query or with the call, and not in the address.
     func parameters(besides template: BusDocument.AddressTemplate) -> [BusDocument.Parameter] {
         let names = Set(template.parameters.lazy.filter(\.isCaptured).map(\.name))
         return self.parameters.filter { !names.contains($0.name) }
@@ -96,9 +94,7 @@ extension BusDocument.Route {
     }
 }
 
-/// Creates the names of operations and channels: the address with dots.
-///
-/// If a name already exists, a number is appended.
+/// Creates names of operations and channels: the address with dots, and a number if the name exists.
 struct UniqueNames {
     private var taken: Set<String> = []
 

@@ -1,9 +1,7 @@
 internal import Waybill
 internal import WaybillJSON
 
-/// Writes a document as OpenAPI for an HTTP gateway.
-///
-/// Version 3.2 also describes the events in event streams.
+/// Writes a document as OpenAPI for an HTTP gateway; version 3.2 also describes events in event streams.
 struct OpenAPIWriter {
     private let document: BusDocument
     private let path: String
@@ -227,19 +225,14 @@ struct OpenAPIWriter {
         ]
     }
 
-    /// The descriptions of the errors that only the gateway produces, by HTTP status.
-    ///
-    /// These errors have no error code of the bus.
+    /// The descriptions of the gateway's own errors, which have no error code of the bus, by HTTP status.
     private static let ownProblems: [Int: String] = [
         405: "The route may change something, so it must be called with POST.", 413: "The body is too large.",
         415: "The body is neither JSON nor a form, by its Content-Type.",
         421: "The `Host` header does not name a host of this server.",
     ]
 
-    /// The error responses of the document, by name.
-    ///
-    /// `Problem` is the default response. A name such as `Problem404` is the response with the status 404,
-    /// and lists the codes with this status.
+    /// The error responses: `Problem` by default, or for example `Problem404` with the codes of status 404.
     private static let problems: [String: JSONTree] = {
         func response(_ description: String, _ codes: [String]) -> JSONTree {
             var schema: JSONTree = ["$ref": "#/components/schemas/WaybillProblem"]

@@ -4,10 +4,7 @@ internal import WaybillRouting
 extension SchemaRegistry {
     /// Returns the schema of a parameter, whose value may come from a URL or from JSON.
     ///
-    /// - Parameters:
-    ///   - type: the type; nil if only its name in the pattern is known.
-    ///   - name: the name of the type, in Swift syntax or in the syntax of patterns.
-    /// - Returns: the schema.
+    /// The type is nil if only its name is known, in Swift syntax or in the syntax of patterns.
     mutating func parameter(of type: (any Any.Type)?, named name: String) -> ValueSchema {
         guard let type else { return Self.pattern(type: name, expression: nil) ?? .opaque(name, "not known") }
         if let optional = type as? any AnyOptional.Type {
@@ -35,8 +32,7 @@ extension SchemaRegistry {
         )
     }
 
-    /// Returns the schema of a value that a pattern captures; nil if the type is not a type of the pattern
-    /// syntax.
+    /// Returns the schema of a captured value; nil if the type is not a type of the pattern syntax.
     static func pattern(type: String, expression: String?) -> ValueSchema? {
         switch type {
         case "int": .integer(Int.self)

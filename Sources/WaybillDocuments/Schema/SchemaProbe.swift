@@ -34,10 +34,7 @@ final class SchemaProbe {
         let isNamed: Bool
     }
 
-    /// Makes a type decode itself.
-    ///
-    /// - Returns: the schema of the type, and a value of the type; the value is nil if it could not be
-    ///   created.
+    /// Makes a type decode itself, and returns its schema and a value; nil if no value could be created.
     static func look(into type: any Decodable.Type, _ registry: inout SchemaRegistry) -> (Finding, Any?) {
         var finding: Finding?
         // A type may check values and reject the values of the first attempt. The second attempt uses empty
@@ -93,8 +90,6 @@ final class SchemaProbe {
     }
 
     /// Returns a value of a type, and the schema of the type.
-    ///
-    /// - Throws: an error if no value can be created.
     fileprivate func value<Value: Decodable>(_ type: Value.Type) throws -> (schema: ValueSchema, value: Value)
     {
         let (schema, sample) = self.registry.sample(of: type)
@@ -115,9 +110,7 @@ private enum ProbeError: Error {
     case notSupported
 }
 
-/// The properties that a type decodes.
-///
-/// A decoder and its containers share this object.
+/// The properties that a type decodes, in an object that a decoder and its containers share.
 private final class ObjectShape {
     var properties: [String: ValueSchema] = [:]
     var optional: Set<String> = []
@@ -165,9 +158,8 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: ObjectShape
     let codingPath: [any CodingKey] = []
 
-    /// The first key; empty if `Key` does not list its keys.
-    ///
-    /// With the first key, an enumeration with associated values can create a value.
+    /// The first key, with which an enumeration with associated values can create a value; empty if `Key`
+    /// does not list its keys.
     var allKeys: [Key] {
         self.probe.obstacle = "its init(from:) reads different members for different keys"
         return (EnumerationValues.first(of: Key.self) as? Key).map { [$0] } ?? []

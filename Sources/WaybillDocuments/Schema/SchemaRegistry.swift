@@ -2,9 +2,7 @@ internal import FoundationEssentials
 internal import Waybill
 internal import WaybillRouting
 
-/// The schemas of the types in one document.
-///
-/// Each type of the program has a name, and occurs once.
+/// The schemas of the types in one document; each type of the program has a name, and occurs once.
 struct SchemaRegistry {
     /// The schemas to which other schemas refer, by name.
     private(set) var named: [String: ValueSchema] = [:]
@@ -16,9 +14,7 @@ struct SchemaRegistry {
     /// The types that declare their own schema and for which a value has already been requested.
     private var sampled: Set<ObjectIdentifier> = []
 
-    /// The schema of a type, and a sample value of the type.
-    ///
-    /// The probe of a type that contains this type decodes the sample as the value of the property.
+    /// The schema of a type, and a sample value, which probes of types that contain this type decode.
     ///
     /// Values of compound types, and of types that declare their own schema, are created only when they are
     /// needed.
@@ -46,8 +42,6 @@ struct SchemaRegistry {
     }
 
     /// Returns a value of a type that declares its own schema; nil if the value could not be created.
-    ///
-    /// The type's `init(from:)` runs only when a type that contains this type needs a value.
     private mutating func sampleOfStated(_ type: any Any.Type, _ schema: ValueSchema) -> Any? {
         let id = ObjectIdentifier(type)
         guard type is any DocumentedValue.Type, let decodable = type as? any Decodable.Type,
@@ -113,9 +107,7 @@ struct SchemaRegistry {
         return KnownType(schema: .reference(name), sample: sample)
     }
 
-    /// Returns the name of a type with the characters that all formats allow.
-    ///
-    /// If the name already exists, a number is appended.
+    /// Returns a type's name with the characters that all formats allow, and a number if the name exists.
     private func freeName(for type: any Any.Type) -> String {
         var name = ""
         for character in "\(type)" {

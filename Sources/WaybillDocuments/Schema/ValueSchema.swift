@@ -13,9 +13,7 @@ public struct ValueSchema: Sendable, Hashable {
 
     init(_ tree: JSONTree) { self.tree = tree }
 
-    /// Creates a schema from a text in a program.
-    ///
-    /// If the text is not a JSON object, the schema is opaque.
+    /// Creates a schema from a text in a program; the schema is opaque if the text is not a JSON object.
     init(stated json: String, of type: String) {
         if let tree = try? JSONTree(json: json), case .object = tree {
             self.tree = tree
@@ -49,8 +47,7 @@ public protocol DocumentedValue {
 }
 
 extension ValueSchema {
-    /// Returns a schema that allows any value, with the name of a type and the reason why the type's values
-    /// are not known.
+    /// Returns a schema that allows any value, with a type's name and the reason why it is not known.
     static func opaque(_ type: String, _ reason: String) -> Self {
         Self(["description": .string("\(type): \(reason)"), "x-waybill-opaque": .string(type)])
     }

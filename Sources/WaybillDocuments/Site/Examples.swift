@@ -55,9 +55,7 @@ struct ExampleValues {
     }
 }
 
-/// Examples of calls of a route.
-///
-/// Readers of the page can copy the examples.
+/// Examples of calls of a route, which readers of the page can copy.
 struct RouteExamples {
     /// The URL with the required parameters that can be passed in a query.
     let url: String

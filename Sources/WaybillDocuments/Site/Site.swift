@@ -1,9 +1,7 @@
 internal import Waybill
 
 extension BusDocument {
-    /// The document as one HTML page.
-    ///
-    /// The page loads and sends nothing over the network.
+    /// The document as one HTML page, which loads and sends nothing over the network.
     var site: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
         let names = modules.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
