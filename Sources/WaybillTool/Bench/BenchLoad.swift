@@ -9,9 +9,7 @@ struct BenchLoad {
     let options: RPCRequestOptions
     let inFlight: Int
 
-    /// The state that all calling tasks share.
-    ///
-    /// The tasks run on the client's loop.
+    /// The state of all calling tasks, which run on the client's loop.
     private final class Progress {
         var left: Int
         var report: BenchReport
@@ -21,8 +19,7 @@ struct BenchLoad {
         }
     }
 
-    /// Makes a number of calls on the client's loop, so that the measured times do not include a change of
-    /// thread.
+    /// Makes calls on the client's loop, so that the measured times do not include a change of thread.
     func run(_ count: Int, on client: isolated RPCClient) async throws -> BenchReport {
         let progress = Progress(count, inFlight: self.inFlight)
         let clock = ContinuousClock()

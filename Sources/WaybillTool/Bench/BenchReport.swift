@@ -15,9 +15,7 @@ struct BenchReport {
     private(set) var firstFailure: RPCRequestError?
     /// The time from the first call to the last reply.
     var duration = Duration.zero
-    /// The latencies in nanoseconds, to three significant digits.
-    ///
-    /// The size of this HdrHistogram does not grow with the number of calls.
+    /// The latencies in nanoseconds, to three significant digits, in a histogram of fixed size.
     private var histogram = Histogram<UInt64>(
         highestTrackableValue: 3_600_000_000_000,
         numberOfSignificantValueDigits: .three

@@ -81,9 +81,7 @@ struct ClientCommand: AsyncParsableCommand {
         )
     }
 
-    /// Returns the name of the client.
-    ///
-    /// If the name ends with `Client`, this word is removed.
+    /// Returns the name of the client, without the word `Client` at its end.
     private func clientName(of document: BusDocument) -> String {
         let stem = self.output.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
         let name = self.name ?? stem ?? document.title

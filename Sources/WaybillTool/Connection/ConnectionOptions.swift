@@ -6,9 +6,7 @@ internal import WaybillServe
 
 /// The options that select the server to which a command connects.
 struct ConnectionOptions: ParsableArguments {
-    /// The name of the environment variable that contains the token.
-    ///
-    /// No option contains the token itself, because other users can see the arguments of a process.
+    /// The environment variable with the token, which other users could see in a process's arguments.
     static let tokenVariable = "WAYBILL_TOKEN"
 
     @Option(
@@ -36,9 +34,7 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Creates a client for the server.
-    ///
-    /// The client does not connect yet.
+    /// Creates a client, which does not connect to the server yet.
     func client() throws -> RPCClient {
         let address = try self.address
         var configuration = RPCConnector.Configuration()
@@ -58,9 +54,7 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Runs a command's requests.
-    ///
-    /// If a request fails, writes a line to standard error, and throws the exit status.
+    /// Runs requests; after a failure, writes a line to standard error and throws the exit status.
     func report<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await RequestFailure.report(try .server(self.address), body)
     }

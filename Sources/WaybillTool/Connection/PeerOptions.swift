@@ -25,9 +25,7 @@ struct PeerOptions: ParsableArguments {
         #endif
     }
 
-    /// Runs a command's requests.
-    ///
-    /// If a request fails, writes a line to standard error, and throws the exit status.
+    /// Runs requests; after a failure, writes a line to standard error and throws the exit status.
     func withPeer(_ body: (any RequestPeer) async throws -> Void) async throws {
         #if NATS
         if self.cluster.nats != nil {
@@ -44,18 +42,12 @@ struct PeerOptions: ParsableArguments {
     }
 }
 
-/// A program or a cluster to which a command sends requests.
+/// A program or a cluster to which a command sends requests, and whose failures are `RPCRequestError`.
 protocol RequestPeer {
     /// Sends a request, and waits for the reply.
-    ///
-    /// - Throws: `RPCRequestError`.
     func request(_ url: String, _ options: RPCRequestOptions) async throws -> String
 
-    /// Subscribes to patterns, and calls a closure with each message that is published to them, as JSON.
-    ///
-    /// The closure receives nil when no more messages will arrive.
-    ///
-    /// - Throws: `RPCRequestError`.
+    /// Subscribes to patterns, and calls a closure with each message as JSON, and with nil at the end.
     func watch(_ patterns: [String], _ take: @escaping @Sendable (String?) -> Void) async throws
 }
 #endif

@@ -9,18 +9,13 @@ internal import WaybillServe
 struct RequestFailure {
     /// The line on standard error.
     let line: String
-    /// The exit status of the command.
-    ///
-    /// The status is 69 without a connection, 77 if the server refuses access, 124 after the deadline, and 1
-    /// for any other error.
+    /// The exit status: 69 without a connection, 77 if access is refused, 124 after the deadline, else 1.
     let status: Int32
 
     /// The server or cluster to which the request was sent.
     enum Target {
         case server(ServerAddress)
-        /// A cluster on NATS, with its realm.
-        ///
-        /// `hasNodes` is whether any other node is in the realm.
+        /// A cluster on NATS; `hasNodes` is whether any other node is in the realm.
         case cluster(realm: String, hasNodes: Bool)
     }
 
@@ -50,9 +45,7 @@ struct RequestFailure {
         }
     }
 
-    /// Runs a command's requests.
-    ///
-    /// If a request fails, writes a line to standard error, and throws the exit status.
+    /// Runs requests; after a failure, writes a line to standard error and throws the exit status.
     static func report<Result>(
         _ target: @autoclosure () throws -> Target,
         _ body: () async throws -> Result

@@ -37,8 +37,6 @@ struct DiffCommand: AsyncParsableCommand {
 
 extension BusDocument {
     /// Reads a document from a file.
-    ///
-    /// - Throws: `ValidationError` with the path if the file is not a document.
     init(path: String) throws {
         let text = try Output.text(ofFile: path)
         do {

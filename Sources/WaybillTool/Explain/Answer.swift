@@ -10,9 +10,7 @@ struct Answer: Encodable {
     var error: String?
     var trace: [String]?
 
-    /// Creates the result of matching a URL against a table with the given routes.
-    ///
-    /// If the table rejects a route, for example a duplicate, the trace contains the error.
+    /// Creates the result of matching a URL; if the table rejects a route, the trace contains the error.
     init(of url: String, routes: [String], in table: RouteTable<String>) {
         var table = table
         var trace: [String] = []

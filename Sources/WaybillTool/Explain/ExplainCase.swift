@@ -4,9 +4,7 @@ struct ExplainCase: Decodable {
     let id: String?
     let routes: [String]
     let url: String
-    /// The name of the routing conventions.
-    ///
-    /// If the name is nil or unknown, the conventions in the options of the command line apply.
+    /// The name of the routing conventions; if it is nil or unknown, the options of the command apply.
     let conventions: String?
     let defaultScheme: String?
 

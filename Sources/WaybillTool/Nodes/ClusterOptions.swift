@@ -31,9 +31,8 @@ struct ClusterOptions: ParsableArguments {
         }
     }
 
-    /// Runs a closure with a node that joins the cluster and shares no routes.
-    ///
-    /// If the closure fails, writes a line to standard error, and throws the exit status.
+    /// Runs a closure with a node that joins the cluster and shares no routes; after a failure, writes a line
+    /// to standard error and throws the exit status.
     func withNode(_ body: (MessageBus, ClusterNode) async throws -> Void) async throws {
         let (server, realm) = try self.place
         var security = NATSTransport.Security()

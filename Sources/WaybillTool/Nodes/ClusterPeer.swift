@@ -3,9 +3,7 @@ internal import Waybill
 internal import WaybillRouting
 internal import WaybillServe
 
-/// A cluster, as the peer of a command.
-///
-/// The command joins the cluster with a node that shares no routes.
+/// A cluster as the peer of a command, which joins the cluster with a node that shares no routes.
 struct ClusterPeer: RequestPeer {
     private let bus: MessageBus
 

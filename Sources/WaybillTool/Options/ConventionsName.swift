@@ -3,9 +3,7 @@ internal import ArgumentParser
 internal import WaybillCompatibility
 internal import WaybillRouting
 
-/// The name of routing conventions.
-///
-/// The name may have any letter case, with or without hyphens.
+/// The name of routing conventions, in any letter case, with or without hyphens.
 enum ConventionsName: String, CaseIterable, ExpressibleByArgument {
     case waybill
     case yfRouter

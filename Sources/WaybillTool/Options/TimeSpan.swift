@@ -1,9 +1,7 @@
 #if Tool
 internal import ArgumentParser
 
-/// A duration on the command line: `250ms`, `2s`, `1.5s`, `3m`.
-///
-/// A number without a unit is in seconds.
+/// A duration on the command line, such as `250ms`, `1.5s` or `3m`; a number without a unit is in seconds.
 struct TimeSpan: ExpressibleByArgument {
     let duration: Duration
 

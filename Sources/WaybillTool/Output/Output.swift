@@ -11,8 +11,6 @@ internal import Glibc
 /// Standard output, standard error, and the files in the arguments.
 enum Output {
     /// Returns the text of a file.
-    ///
-    /// - Throws: `ValidationError` with the path if the file cannot be read.
     static func text(ofFile path: String) throws -> String {
         do {
             return try String(contentsOf: URL(filePath: path), encoding: .utf8)
@@ -27,10 +25,9 @@ enum Output {
         return isatty(1) == 1 && terminal != nil && terminal != "dumb"
     }
 
-    /// Writes a text to standard output without buffering it.
+    /// Writes a text to standard output at once; throws `ExitCode` when the reader has closed the pipe.
     ///
-    /// - Throws: `ExitCode` when the reader has closed the pipe. `print` would not report the closed pipe,
-    ///   because a program with sockets ignores `SIGPIPE`.
+    /// `print` would not report the closed pipe, because a program with sockets ignores `SIGPIPE`.
     static func write(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))

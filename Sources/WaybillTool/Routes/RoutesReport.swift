@@ -3,9 +3,7 @@ internal import WaybillRouting
 
 /// The result of checking a file of patterns.
 struct RoutesReport {
-    /// The rejected patterns, each with the reason.
-    ///
-    /// Conflicts come first.
+    /// The rejected patterns, each with the reason; conflicts come first.
     let problems: [String]
     private let rows: [String]
 

@@ -21,17 +21,14 @@ protocol StoreOperations: Sendable {
 
 extension DurableStore: StoreOperations {}
 
-/// The store of a running process, which the command reaches by the routes of
-/// `MessageBus.registerOperations`.
+/// The store of a running process, which is reached by the routes of `MessageBus.registerOperations`.
 ///
 /// The methods throw `RPCRequestError`, or `DecodingError` if the routes do not belong to a store.
 struct ServedStore: StoreOperations {
     private let client: RPCClient
     private let url: String
 
-    /// The parameters of a request.
-    ///
-    /// A parameter that the request does not have is nil.
+    /// The parameters of a request; a parameter that the request does not have is nil.
     private struct Selection: Encodable {
         var state: DurableRecord.State?
         var matching: String?

@@ -164,9 +164,7 @@ struct StoreCommand: AsyncParsableCommand {
         }
     }
 
-    /// The maximum number of messages in one reply of a process.
-    ///
-    /// The limit keeps replies with large values small enough.
+    /// The maximum number of messages in one reply, which keeps replies with large values small enough.
     private static let pageSize = 100
 
     /// Calls a closure with the selected messages, one page after the other.

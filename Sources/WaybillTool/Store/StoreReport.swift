@@ -5,12 +5,7 @@ internal import WaybillDurable
 
 /// The output of `waybill store`, as tables and as JSON.
 enum StoreReport {
-    /// Returns messages as a table with one row for each message.
-    ///
-    /// - Parameters:
-    ///   - records: The messages.
-    ///   - isLong: Whether the values of the messages follow below the table.
-    /// - Returns: The table, with a row of titles.
+    /// Returns messages as a table with titles; if `isLong` is true, their values follow below the table.
     static func table(_ records: [DurableRecord], isLong: Bool) -> String {
         let rows = records.map { record in
             [

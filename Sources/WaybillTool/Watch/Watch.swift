@@ -32,12 +32,8 @@ final class Watch: Sendable {
     private let ends: AsyncStream<End>
     private let ending: AsyncStream<End>.Continuation
 
-    /// Creates a watch without messages.
-    ///
-    /// - Parameters:
-    ///   - patterns: the watched patterns, for the drawing.
-    ///   - isDrawn: whether messages are counted for ``draw()``, instead of being written as lines.
-    ///   - limit: the requested number of messages; nil for no limit.
+    /// Creates a watch that counts messages if `isDrawn` is true, and otherwise writes each message as a
+    /// line; the limit is nil for any number of messages.
     init(_ patterns: [String], isDrawn: Bool, limit: Int?) {
         self.state = Mutex(State(view: WatchView(patterns), left: limit))
         self.isDrawn = isDrawn
@@ -71,8 +67,7 @@ final class Watch: Sendable {
         return .lost
     }
 
-    /// Draws the counts a few times a second until the task is cancelled, and draws them once more after
-    /// that.
+    /// Draws the counts a few times a second until the task is cancelled, and then once more.
     func draw() async {
         guard self.isDrawn else { return }
         var isOver = false

@@ -1,8 +1,7 @@
 #if Tool
 internal import Foundation
 
-/// The content that `waybill watch` draws on a terminal: the number of messages, their rate, and the last
-/// messages.
+/// The content of `waybill watch` on a terminal: the number of messages, their rate, and the last messages.
 struct WatchView {
     private struct Envelope: Decodable { let url: String }
 
@@ -17,11 +16,7 @@ struct WatchView {
 
     init(_ patterns: [String]) { self.patterns = patterns }
 
-    /// Adds a message to the counts, to the rate and to the last messages.
-    ///
-    /// - Parameters:
-    ///   - json: the message, with its `url`.
-    ///   - time: the current time in seconds, from an arbitrary zero.
+    /// Adds a message to the counts, to the rate and to the last messages, at a time in seconds.
     mutating func note(_ json: String, at time: Double) {
         self.total += 1
         let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(json.utf8))
