@@ -69,9 +69,9 @@ package struct DocumentOptions: ParsableArguments {
     /// Writes a document in the format that the options contain, to a folder or with a closure.
     ///
     /// - Parameters:
-    ///   - document: the document.
-    ///   - print: a closure that prints a text.
-    /// - Throws: an error if the folder of a site cannot be written, and the errors of `print`.
+    ///   - document: The document.
+    ///   - print: A closure that prints a text.
+    /// - Throws: An error if the folder of a site cannot be written, and the errors of `print`.
     package func write(_ document: BusDocument, _ print: (String) throws -> Void) throws {
         if let site {
             try FileManager.default.createDirectory(atPath: site, withIntermediateDirectories: true)

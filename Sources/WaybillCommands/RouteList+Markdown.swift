@@ -3,9 +3,7 @@
 internal import Waybill
 
 extension RouteList {
-    /// A page in Markdown with a section for each module.
-    ///
-    /// Routes without a module come last.
+    /// A page in Markdown with a section for each module; routes without a module come last.
     var markdown: String {
         let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
         // The routes whose handlers are closures come last.

@@ -14,7 +14,7 @@ public struct RouteList: Sendable {
 
     /// Returns the list as text.
     ///
-    /// - Throws: an error if the JSON encoder fails.
+    /// - Throws: An error if the JSON encoder fails.
     public func text(as format: RouteListFormat) throws -> String {
         switch format {
         case .table: self.table
