@@ -28,9 +28,7 @@ struct Backoff: Sendable {
 
     /// Records an attempt that failed.
     ///
-    /// - Parameters:
-    ///   - now: The current instant.
-    ///   - share: The share of the full delay that the next attempt waits.
+    /// The next attempt waits for the given share of the full delay.
     mutating func failed(at now: ContinuousClock.Instant, share: Double = .random(in: 0.5...1)) {
         let longest = min(self.limit, self.first * Double(1 << min(self.failures, 20)))
         self.failures += 1

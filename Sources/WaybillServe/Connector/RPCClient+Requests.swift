@@ -208,9 +208,7 @@ private struct RawRequest {
     private let parameters: [(name: String, value: JSONText)]
     private let attachment: RPCAttachment
 
-    /// Creates a request.
-    ///
-    /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are not valid.
+    /// Creates a request, or throws `invalidParameter` if the parameters are not valid.
     init(_ method: String, _ options: RPCRequestOptions) throws(RPCRequestError) {
         self.method = method
         self.parameters = try options.members()

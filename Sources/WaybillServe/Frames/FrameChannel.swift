@@ -26,13 +26,13 @@ final class FrameChannel: RPCChannel {
 
     /// Returns the next frame, or nil when the peer has closed its side.
     ///
-    /// - Parameters:
-    ///   - isFlushing: Whether to write the enqueued frames before reading on. If the peer does not read its
-    ///     answers, the channel then stops reading from the peer. Only one of two peers may do this.
-    ///     Otherwise each peer could wait for the other.
-    ///   - checkPart: A closure that receives the number of bytes of the incomplete next frame, before the
-    ///     channel waits for more bytes. If the closure throws an error, the caller closes the connection.
-    /// - Returns: The frame.
+    /// If `isFlushing` is true, the channel writes the enqueued frames before reading on. If the peer does
+    /// not read its answers, the channel then stops reading from the peer. Only one of two peers may do this.
+    /// Otherwise each peer could wait for the other.
+    ///
+    /// `checkPart` receives the number of bytes of the incomplete next frame, before the channel waits for
+    /// more bytes. If the closure throws an error, the caller closes the connection.
+    ///
     /// - Throws: ``FrameError``, or ``/WaybillEventLoop/StreamError`` if reading fails.
     nonisolated(nonsending) func next(
         isFlushing: Bool,

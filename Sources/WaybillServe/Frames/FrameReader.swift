@@ -34,12 +34,9 @@ struct FrameReader: Sendable {
     /// The maximum size of a header, in bytes.
     static let headerLimit = 4096
 
-    /// Creates a reader.
+    /// Creates a reader, which detects the framing from the first byte if `framing` is nil.
     ///
-    /// - Parameters:
-    ///   - limit: The maximum size of a frame, in bytes.
-    ///   - framing: The framing; nil to detect it from the first byte.
-    ///   - time: The current time, in nanoseconds.
+    /// The time is in nanoseconds.
     init(limit: Int, framing: Framing? = nil, at time: Int64 = 0) {
         self.limit = limit
         self.framing = framing
@@ -61,10 +58,7 @@ struct FrameReader: Sendable {
 
     /// Appends received bytes.
     ///
-    /// - Parameters:
-    ///   - received: The bytes.
-    ///   - time: The current time, in nanoseconds.
-    ///   - wait: The time that the owner waited for the bytes, in nanoseconds.
+    /// The times are in nanoseconds, and `wait` is the time that the owner waited for the bytes.
     mutating func append(_ received: [UInt8], at time: Int64 = 0, after wait: Int64 = 0) {
         self.waited = self.isInsideFrame ? self.waited + wait : 0
         self.lastReceived = time
@@ -90,9 +84,7 @@ struct FrameReader: Sendable {
         }
     }
 
-    /// Skips white space between frames, and detects the framing.
-    ///
-    /// - Returns: Whether a byte follows the white space.
+    /// Skips white space between frames, detects the framing, and returns whether a byte follows.
     private mutating func findBeginning() throws(FrameError) -> Bool {
         guard self.bodyLength == nil else { return true }
         while self.start < self.bytes.count, Self.isSpace(self.bytes[self.start]) { self.start += 1 }
@@ -149,9 +141,9 @@ struct FrameReader: Sendable {
         return frame
     }
 
-    /// Reads the lines of a header up to the empty line.
+    /// Reads a header up to the empty line, and returns the value of `Content-Length`.
     ///
-    /// - Returns: The value of `Content-Length`; nil until the whole header has arrived.
+    /// The result is nil until the whole header has arrived.
     private mutating func nextHeader() throws(FrameError) -> Int? {
         var length: Int?
         var position = self.start

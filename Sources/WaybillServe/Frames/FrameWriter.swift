@@ -51,9 +51,7 @@ actor FrameWriter: LoopBound {
         }
     }
 
-    /// Writes the enqueued frames.
-    ///
-    /// - Returns: Whether the connection accepts more bytes.
+    /// Writes the enqueued frames, and returns whether the connection accepts more bytes.
     private func writeAtOnce() -> Bool {
         let bytes = self.output
         self.output = []

@@ -19,12 +19,8 @@ extension Message {
 extension JSONWriter {
     /// Appends the members of a published message.
     ///
-    /// The members are the URL, the parameters, and the attachment with the headers and the payload.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - isFirst: Whether the object has no members yet.
-    ///   - failure: A closure that returns the failure that is written when a value cannot be encoded.
+    /// `isFirst` tells whether the object has no members yet. If a value cannot be encoded, the failure that
+    /// `failure` returns is written.
     mutating func published(
         _ message: Message,
         isFirst: Bool,

@@ -9,9 +9,7 @@ package enum RPCID: Hashable, Sendable {
     case literal(ExactText)
     case null
 
-    /// Creates an ID from a JSON value.
-    ///
-    /// Returns nil if the value is not null, a string or a number.
+    /// Creates an ID from a JSON value, or returns nil if the value is not null, a string or a number.
     init?(_ text: JSONText) {
         switch text.shape {
         case .null: self = .null

@@ -79,7 +79,6 @@ private struct RPCEnvelope {
         return member != nil
     }
 
-    /// The number of parameters.
     var parameterCount: Int { self.params?.childCount ?? 0 }
 
     /// The kind and the content of the message.

@@ -7,7 +7,6 @@ internal import WaybillRouting
 /// The attachment contains the data of a message that is not a parameter, such as headers and the remaining
 /// time.
 struct RPCParameters: Sendable {
-    /// The reserved key.
     static let reservedKey = "$waybill"
 
     let attachment: RPCAttachment
@@ -20,9 +19,7 @@ struct RPCParameters: Sendable {
         case object(JSONNode)
     }
 
-    /// Creates the parameters of a message.
-    ///
-    /// The node is nil if the message has no parameters.
+    /// Creates the parameters of a message; the node is nil if the message has no parameters.
     init(_ node: JSONNode?) throws(RPCFailure) {
         guard let node, node.isObject else {
             self.content = (node?.text.elements).map { .elements($0) } ?? .none
@@ -87,9 +84,7 @@ private struct ValueList {
 
     private static let limit = 4
 
-    /// Adds a value.
-    ///
-    /// The value hides an earlier value with the same name.
+    /// Adds a value, which hides an earlier value with the same name.
     mutating func add(_ value: any Sendable, _ name: String) {
         self.count += 1
         if self.count <= Self.limit {

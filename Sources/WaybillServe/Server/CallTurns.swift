@@ -27,11 +27,6 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     private var turns: [Connection] = []
     private var next = 0
 
-    /// Creates an empty value.
-    ///
-    /// - Parameters:
-    ///   - guaranteed: The number of calls that each connection may always run.
-    ///   - shared: The number of further calls that may run, for all connections together.
     init(guaranteed: Int, shared: Int) {
         self.guaranteed = max(1, guaranteed)
         self.shared = max(0, shared)
@@ -52,9 +47,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         return false
     }
 
-    /// Ends a running call.
-    ///
-    /// - Returns: The connections that may now run the call that has waited longest.
+    /// Ends a running call, and returns the connections that may now run the call that has waited longest.
     mutating func end(_ connection: Connection) -> [Connection] {
         guard var calls = self.calls[connection], calls.running > 0 else { return [] }
         if calls.running > self.guaranteed { self.sharedRunning -= 1 }

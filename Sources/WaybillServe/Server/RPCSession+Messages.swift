@@ -34,7 +34,6 @@ extension RPCSession {
         return nil
     }
 
-    /// Handles a message.
     func handle(
         _ message: RPCMessage,
         batch: Int?,
@@ -137,18 +136,15 @@ extension RPCSession {
 
     /// Code that begins to handle a call or message.
     ///
-    /// The code passes the work to the bus. A message without a response has no number. The bus ends the first
-    /// part of its work, or the code does if the bus rejects the message.
+    /// The code passes the work to the bus. A message without a response has no number. The bus ends the
+    /// first part of the work, or the code does if the bus rejects the message.
     typealias Start = @Sendable (isolated RPCSession, ExternalWork) -> Void
 
     /// Runs a call or message now, or, on a connection, later when the connection may run another call.
     ///
-    /// - Parameters:
-    ///   - number: The number of the request; nil for a message without a response.
-    ///   - bytes: The size of a message without a response, in bytes.
-    ///   - deadline: The time at which a waiting request fails.
-    ///   - record: The record of the message, which is retained until the work of the message has ended.
-    ///   - start: Begins to handle the call or message.
+    /// `number` is nil for a message without a response, whose size in bytes is `bytes`. A waiting request
+    /// fails at the deadline. The record is retained until the work of the message has ended.
+    ///
     /// - Throws: The failure for the peer, when the waiting calls have reached a limit.
     func inTurn(
         _ number: ServedRequests.Number?,
@@ -302,9 +298,7 @@ extension RPCSession {
         self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
     }
 
-    /// Enqueues a message about a request, and counts it as unread.
-    ///
-    /// - Returns: Whether the channel has accepted the message.
+    /// Enqueues a message about a request, counts it as unread, and returns whether the channel accepts it.
     func enqueue(_ message: [UInt8]) -> Bool {
         defer { self.connection?.noteUnread(of: self) }
         return self.channel.enqueue(message)

@@ -4,9 +4,7 @@ internal import WaybillJSON
 internal import WaybillRouting
 
 extension RPCSession {
-    /// Subscribes the peer to a pattern.
-    ///
-    /// - Returns: The number of the subscription.
+    /// Subscribes the peer to a pattern, and returns the number of the subscription.
     func subscribe(to pattern: String) throws(RPCFailure) -> Int {
         guard self.limits.subscriptions > 0 else {
             throw self.failure(RoutingError(.refused, message: "this server does not support subscriptions"))
@@ -40,9 +38,7 @@ extension RPCSession {
         return number
     }
 
-    /// Ends a subscription of the peer.
-    ///
-    /// - Returns: Whether the subscription existed.
+    /// Ends a subscription of the peer, and returns whether the subscription existed.
     func unsubscribe(_ number: Int) -> Bool {
         guard let task = self.subscriptions.removeValue(forKey: number) else { return false }
         task.cancel()

@@ -27,9 +27,7 @@ extension ServedConnection {
         self.countReceivedBytes(of: session)
     }
 
-    /// Checks that the limit of the server allows a message of the frame that is being handled.
-    ///
-    /// - Throws: The failure for the peer, when the messages of all connections have reached the limit.
+    /// Checks that the limit for all connections allows a message of the frame that is being handled.
     func checkRoom(for bytes: Int, in session: isolated RPCSession) throws(RPCFailure) {
         // The frame already counts with its full size, unless the frame is small.
         if self.acceptedBytes(of: session) + bytes > Self.guaranteedBytes,
@@ -39,10 +37,9 @@ extension ServedConnection {
         }
     }
 
-    /// Checks that the limit of the server allows the part of a frame that has arrived.
+    /// Checks that the limit for all connections allows the arrived part of a frame, and records its size.
     ///
-    /// - Throws: The reason to close the connection, when the messages of all connections have reached the
-    ///   limit.
+    /// The caller closes the connection when the method throws.
     func checkPart(of bytes: Int, in session: isolated RPCSession) throws(FrameError) {
         if bytes > Self.guaranteedBytes, !self.hasRoom(for: bytes - self.frameBytes) {
             throw .noRoom(limit: session.limits.requestBytesOfAll)
@@ -54,9 +51,7 @@ extension ServedConnection {
         self.load.assumeOnLoop { $0.hasRoom(forReceived: max(0, bytes)) }
     }
 
-    /// Returns the size of the answers that the peer has not read, in bytes.
-    ///
-    /// The size includes the answers of unfinished batches.
+    /// Returns the size of the unread answers, including the answers of unfinished batches, in bytes.
     func unreadBytes(of session: isolated RPCSession) -> Int {
         self.channel.unsentBytes + session.requests.batchBytes
     }

@@ -46,7 +46,6 @@ struct WaitingCalls {
         return call
     }
 
-    /// Removes and returns all calls.
     mutating func removeAll() -> ArraySlice<Call> {
         defer { self = WaitingCalls() }
         return self.calls[self.first...]
@@ -67,12 +66,9 @@ extension ServedConnection {
     ///
     /// The messages that wait already run first.
     ///
-    /// - Parameters:
-    ///   - number: The number of the request; nil for a message without a response.
-    ///   - bytes: The size of a message without a response, in bytes.
-    ///   - deadline: The time at which a waiting request fails.
-    ///   - session: The session of the connection.
-    ///   - start: Begins to handle the call or message.
+    /// `number` is nil for a message without a response, whose size in bytes is `bytes`. A waiting request
+    /// fails at the deadline.
+    ///
     /// - Throws: The failure for the peer, when the waiting calls have reached a limit.
     func inTurn(
         _ number: ServedRequests.Number?,
@@ -169,9 +165,7 @@ extension ServedConnection {
 
     private func givePlaceBack() { self.load.assumeOnLoop { [number] in $0.end(number) } }
 
-    /// Fails a request that waits for permission to run.
-    ///
-    /// - Returns: Whether the request was waiting.
+    /// Fails a request that waits for permission to run, and returns whether the request was waiting.
     func endWaiting(
         _ number: ServedRequests.Number,
         _ code: RoutingError.Code,

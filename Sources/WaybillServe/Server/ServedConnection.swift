@@ -115,8 +115,6 @@ extension ServedConnection {
     }
 
     /// Handles the messages of a frame.
-    ///
-    /// Before each message, the method waits until the limits of the server allow another message.
     private func receiveInTurn(_ frame: RPCFrame, in session: isolated RPCSession) async throws {
         try await self.awaitTurn(session)
         let batch = session.beginBatch(frame)
@@ -130,8 +128,6 @@ extension ServedConnection {
     }
 
     /// Publishes the remaining messages of a `$/publish` notification.
-    ///
-    /// Before each message, the method waits until the limits of the server allow another message.
     private func publishRemainder(_ session: isolated RPCSession) async {
         guard var rest = self.unpublished else { return }
         while !rest.isEmpty {
@@ -198,9 +194,7 @@ extension ServedConnection {
         self.closeUnlessAuthenticated(session)
     }
 
-    /// Compares the peer's token with the expected token.
-    ///
-    /// A wrong token closes the connection.
+    /// Compares the peer's token with the expected token, and closes the connection if the token is wrong.
     func authenticate(_ token: String?, in session: isolated RPCSession) throws(RPCFailure) {
         guard let expected = self.token else { return }
         guard let token, expected.matches(token) else {
@@ -251,9 +245,7 @@ extension ServedConnection {
 
     /// Gives the connection's share of the server's limits back.
     ///
-    /// - Parameters:
-    ///   - requests: The number of requests that have not been answered.
-    ///   - session: The session, whose requests have been cancelled.
+    /// The session has cancelled its requests, of which `requests` have not been answered.
     func leave(abandoning requests: Int, in session: isolated RPCSession) {
         let messages = self.takeWaitingMessages()
         self.setFrameBytes(0, in: session)

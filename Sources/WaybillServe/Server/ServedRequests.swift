@@ -53,14 +53,10 @@ struct ServedRequests: Sendable {
     /// Whether all requests have been answered and all batches are finished.
     var isEmpty: Bool { self.requests.isEmpty && self.batches.isEmpty }
 
-    /// Admits a request.
+    /// Admits a request, and returns its number.
     ///
-    /// - Parameters:
-    ///   - id: The ID of the request.
-    ///   - bytes: The size of the request, which stays in memory while the request is handled.
-    ///   - batch: The batch of the request; nil if the request is not in a batch.
-    ///   - record: The record of the request, which is created only if the request is admitted.
-    /// - Returns: The number of the request.
+    /// The record is created only if the request is admitted.
+    ///
     /// - Throws: The failure for the peer, if another unanswered request has the same ID, or a limit is
     ///   reached.
     mutating func admit(
@@ -117,14 +113,11 @@ struct ServedRequests: Sendable {
         return self.lastNumber
     }
 
-    /// Adds an answer to a batch.
+    /// Adds an answer to a batch, and returns the text to send.
     ///
-    /// - Parameters:
-    ///   - answer: The answer; nil for a notification.
-    ///   - batch: The number of the batch; nil if the request is not in a batch.
-    ///   - record: The record of the request, which is retained until the answer is returned.
-    /// - Returns: The text to send: the answer without a batch, or the text of the batch after the last
-    ///   message of the batch has been added.
+    /// `answer` is nil for a notification, and `batch` is nil for a request without a batch. The text is the
+    /// answer without a batch, or the text of the batch after its last message has been added. The record is
+    /// retained until the answer is returned.
     mutating func add(
         _ answer: [UInt8]?,
         to batch: Int?,
@@ -156,9 +149,7 @@ struct ServedRequests: Sendable {
         return self.batchBytes + answer.count <= self.limits.batchAnswerBytes
     }
 
-    /// Removes all requests and batches, because the peer is disconnected.
-    ///
-    /// - Returns: The number of requests that have not been answered.
+    /// Removes all requests and batches of a disconnected peer, and returns the count of unanswered requests.
     mutating func abandonAll() -> Int {
         defer { self = ServedRequests(self.limits) }
         return self.requests.count

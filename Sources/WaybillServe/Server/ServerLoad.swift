@@ -38,9 +38,7 @@ actor ServerLoad: LoopBound {
         self.turns = CallTurns(guaranteed: limits.guaranteedCalls, shared: limits.sharedCalls)
     }
 
-    /// Adds a connection.
-    ///
-    /// - Returns: The number of the connection.
+    /// Adds a connection, and returns its number.
     func open(_ session: RPCSession) -> Int {
         self.lastNumber += 1
         self.sessions[self.lastNumber] = session
@@ -51,12 +49,6 @@ actor ServerLoad: LoopBound {
     ///
     /// The running calls keep their places until they end. All closed connections together have the places of
     /// one connection, so that a peer cannot get more places by connecting again.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the connection.
-    ///   - subscriptions: The number of its subscriptions.
-    ///   - messages: The messages without a response that wait for their turns.
-    ///   - session: The session of the connection.
     func close(
         _ number: Int,
         subscriptions: Int,
@@ -109,8 +101,8 @@ actor ServerLoad: LoopBound {
 extension ServerLoad {
     /// Asks for permission to run a call of a connection.
     ///
-    /// - Returns: Whether the call may run now. Otherwise the load calls ``ServedConnection/startWaiting(_:)``
-    ///   when the call may run.
+    /// - Returns: Whether the call may run now. Otherwise the load calls
+    ///   ``ServedConnection/startWaiting(_:)`` when the call may run.
     func ask(_ number: Int) -> Bool { self.turns.ask(number) }
 
     /// Makes the session of a connection begin a waiting call that has a place.
@@ -167,9 +159,7 @@ extension ServerLoad {
 
 // Memory for received messages.
 extension ServerLoad {
-    /// Adds a number of bytes that a connection keeps in memory.
-    ///
-    /// A negative number removes bytes.
+    /// Adds a number of bytes, possibly negative, that a connection keeps in memory.
     func add(received bytes: Int) { self.receivedBytes += bytes }
 
     /// Returns whether the limit of the server allows a further number of received bytes.
@@ -198,9 +188,7 @@ extension ServerLoad {
         if self.unreadOfAll > self.limits.unreadBytesOfAll { self.cutOff(at: now) }
     }
 
-    /// Closes connections until a quarter of the limit is free.
-    ///
-    /// The connections of peers that read nothing are closed first.
+    /// Closes connections until a quarter of the limit is free, beginning with peers that read nothing.
     private func cutOff(at now: ContinuousClock.Instant) {
         let connections = self.unread.map { number, bytes in
             (number: number, bytes: bytes, isStalled: self.isStalled(number, at: now))
@@ -231,9 +219,7 @@ extension ServerLoad {
 
 // Subscriptions.
 extension ServerLoad {
-    /// Adds a subscription.
-    ///
-    /// Returns false when the server's limit is reached.
+    /// Adds a subscription, or returns false when the server's limit is reached.
     func addSubscription() -> Bool {
         guard self.subscriptions < self.limits.subscriptionsOfAll else { return false }
         self.subscriptions += 1
