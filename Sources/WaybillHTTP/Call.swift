@@ -103,8 +103,7 @@ extension WaybillGateway {
 
     /// Returns the problem for a request whose method the gateway never accepts, such as PUT.
     ///
-    /// - Parameter path: The segments of the path after the path of the gateway.
-    /// - Returns: The problem, with the methods that the URL allows.
+    /// The problem contains the methods that the URL allows. `path` begins after the path of the gateway.
     func methodNotAllowed(_ path: [Substring]) -> Problem {
         let url = "\(path.first ?? "")://\(path.dropFirst().joined(separator: "/"))"
         let isWrite = self.bus.exposedOperations(of: url).isChangedByPost

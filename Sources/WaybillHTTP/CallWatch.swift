@@ -42,26 +42,18 @@ final class CallWatch: Sendable {
     /// Whether the call has begun, or its caller no longer waits for its beginning.
     private let isTaken = Atomic(false)
 
-    /// Creates a watch for one call.
-    ///
-    /// - Parameters:
-    ///   - request: The request to call, which has a deadline.
-    ///   - bus: The bus that delivers the call.
-    ///   - grace: The periods at the beginning of calls in which the calls are not watched.
+    /// Creates a watch for one call, whose request has a deadline.
     init(_ request: ExternalRequest, on bus: MessageBus, _ grace: GracePeriods) {
         self.request = request
         self.bus = bus
         self.grace = grace
     }
 
-    /// Runs the call.
+    /// Runs the call, and returns its outcome and whether the call was watched.
     ///
-    /// - Parameters:
-    ///   - loop: The loop on which the call begins. Most handlers run on that loop and do not suspend. A call
-    ///     to such a handler ends before it leaves the loop, so the call needs neither a task nor a timer.
-    ///   - http: The HTTP request, whose body reports a disconnection.
-    /// - Returns: The outcome, and whether the call was watched. After a watched call, the connection must be
-    ///   closed.
+    /// Most handlers run on `loop` and do not suspend. A call to such a handler ends before it leaves the
+    /// loop, so the call needs neither a task nor a timer. After a watched call, the connection must be
+    /// closed.
     func run(
         on loop: EventLoopTaskExecutor,
         for http: Request

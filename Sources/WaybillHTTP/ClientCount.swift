@@ -22,13 +22,10 @@ final class ClientCount: Sendable {
     private let byteLimit: Int
     private let state = Locked(State())
 
-    /// Creates a count.
+    /// Creates a count of things that errors call `name`, for example `event streams`.
     ///
-    /// - Parameters:
-    ///   - name: The name of the counted things in errors, for example `event streams`.
-    ///   - limit: The maximum count of all clients together.
-    ///   - clientLimit: The maximum count of one client; nil for no limit.
-    ///   - byteLimit: The maximum number of bytes of all clients together. One client may use half of them.
+    /// `limit` and `byteLimit` apply to all clients together, and one client may use half of the bytes. If
+    /// `clientLimit` is nil, any number of things may belong to one client.
     init(of name: String, limit: Int, perClient clientLimit: Int?, byteLimit: Int = .max) {
         self.name = name
         self.limit = limit
@@ -51,18 +48,17 @@ final class ClientCount: Sendable {
 
         /// Sets the number of bytes that the stream or call keeps in memory.
         ///
-        /// - Throws: The problem that the bytes of all clients exceed the limit.
+        /// The method throws if the bytes of all clients exceed the limit, or the bytes of the client exceed
+        /// half of the limit.
         func setBytes(_ bytes: Int) throws(Problem) {
             let before = self.bytes.exchange(bytes, ordering: .relaxed)
             try self.owner.add(bytes: bytes - before, of: self.client)
         }
     }
 
-    /// Counts a new stream or call.
+    /// Counts a new stream or call until the returned place is released.
     ///
-    /// - Parameter client: The address of the client; nil if the address is unknown.
-    /// - Returns: The place, which counts until it is released.
-    /// - Throws: The problem that a limit has been reached.
+    /// The address of the client is nil if it is unknown. The method throws if a limit has been reached.
     func take(for client: String?) throws(Problem) -> Place {
         let refusal: String? = self.state.withLock { state in
             if state.count >= self.limit { return "the server has too many \(self.name)" }

@@ -58,9 +58,7 @@ final class EventFeed: Sendable {
     /// The number of the latest message.
     var lastNumber: Int { self.state.withLock { $0.log.lastNumber } }
 
-    /// Adds a client.
-    ///
-    /// - Returns: The number of the last message before the client was added.
+    /// Adds a client, and returns the number of the last message before the client was added.
     func enter() -> Int {
         self.state.withLock { state in
             state.clients += 1
@@ -68,9 +66,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Removes a client.
-    ///
-    /// - Returns: Whether the client was the last client.
+    /// Removes a client, and returns whether the client was the last client.
     func leave() -> Bool {
         self.state.withLock { state in
             state.clients -= 1
@@ -86,11 +82,8 @@ final class EventFeed: Sendable {
 
     /// Sends messages to a client until the subscription ends or the client leaves.
     ///
-    /// - Parameters:
-    ///   - number: The number of the last message before the client was added.
-    ///   - lastID: The ID of the last event that the client has received; nil for a client that needs only
-    ///     new messages.
-    ///   - sink: The stream of events to the client.
+    /// `number` is the number of the last message before the client was added. `lastID` is the ID of the last
+    /// event that the client has received; it is nil for a client that needs only new messages.
     func send(after number: Int, or lastID: String?, to sink: EventSink) async {
         var cursor = number
         if let lastID {
@@ -171,9 +164,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Returns the event for a message.
-    ///
-    /// Values that cannot be encoded as JSON are omitted.
+    /// Returns the event for a message, without values that cannot be encoded as JSON.
     private func event(of message: Message) -> FeedEvent {
         var start = JSONWriter()
         guard let source = self.name.source?.text else {
@@ -201,13 +192,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Returns an event with a given beginning, followed by the parameters and the payload of the message.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - start: The beginning of the event's JSON object.
-    ///   - name: The name of the member that contains the parameters.
-    /// - Returns: The event.
+    /// Returns an event that begins with `start`, followed by the parameters and the payload of the message.
     private func event(
         of message: Message,
         _ start: JSONWriter,
@@ -232,13 +217,8 @@ final class EventFeed: Sendable {
 
     /// Returns an event whose last members are in a part that the event shares with events of other feeds.
     ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - start: The beginning of the event's JSON object.
-    ///   - keepsComma: Whether the event needs the comma before the first shared member.
-    ///   - kind: The kind of the shared part.
-    ///   - writeRest: Writes the shared members.
-    /// - Returns: The event.
+    /// `writeRest` writes the shared members. `keepsComma` tells whether the event needs the comma before the
+    /// first shared member.
     private func event(
         of message: Message,
         _ start: ArraySlice<UInt8>,

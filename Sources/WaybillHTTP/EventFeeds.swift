@@ -10,9 +10,7 @@ struct FeedName: Hashable, Sendable {
     let source: ExactText?
 }
 
-/// The membership of a client in a feed.
-///
-/// The client leaves the feed when this object is released.
+/// The membership of a client in a feed, which the client leaves when this object is released.
 final class FeedClient: Sendable {
     let feed: EventFeed
     /// The number of the last message before the client was added.
@@ -76,10 +74,6 @@ final class EventFeeds: Sendable {
 
     /// Adds a client to a feed, and creates the feed for its first client.
     ///
-    /// - Parameters:
-    ///   - name: The name of the feed.
-    ///   - client: The address of the client; nil if the address is unknown.
-    /// - Returns: The client's membership in the feed.
     /// - Throws: A `RoutingError` when the pattern cannot be subscribed to, or when there are too many feeds.
     func enter(_ name: FeedName, from client: String?) throws(RoutingError) -> FeedClient {
         if let present = try self.place(in: name, client) { return present }
@@ -103,11 +97,9 @@ final class EventFeeds: Sendable {
         }
     }
 
-    /// Adds a client to the existing feed with a name.
+    /// Adds a client to the feed with a name, after adding `feed` if no feed has the name.
     ///
-    /// If no feed has the name, the method adds the given feed.
-    ///
-    /// - Returns: The client, or nil when the feed does not exist and none was given.
+    /// The result is nil when the feed does not exist and none was given.
     private func place(
         in name: FeedName,
         _ client: String?,

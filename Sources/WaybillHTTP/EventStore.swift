@@ -80,9 +80,7 @@ final class EventStore: Sendable {
     private let state = Locked(State())
     private let recent = Locked<[SharedParts]>([])
 
-    /// Creates a store.
-    ///
-    /// - Parameter limit: The maximum number of bytes in the store, and of bytes that are being written.
+    /// Creates a store whose limit applies to the stored bytes, and separately to the bytes being written.
     init(limit: Int) { self.limit = limit }
 
     /// The number of bytes that the store keeps.
@@ -105,15 +103,9 @@ final class EventStore: Sendable {
         return Part(number, self)
     }
 
-    /// Returns the part of a kind for the messages of one publication.
+    /// Returns the part of a kind for the messages of one publication, which `content` identifies.
     ///
     /// The first call for a publication and a kind encodes the part. Later calls return the same part.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of the part.
-    ///   - content: The identity of the values of the publication.
-    ///   - encode: Encodes the values.
-    /// - Returns: The part.
     func part(_ kind: PartKind, of content: SharedContent, _ encode: () -> ByteBuffer) -> Part {
         let (shared, forgotten) = self.recent.withLock { recent in
             if let shared = recent.first(where: { $0.content == content }) {

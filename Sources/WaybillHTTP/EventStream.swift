@@ -60,7 +60,7 @@ package final class EventSink: Sendable {
 
     let items: AsyncStream<Item>
     private let writer: AsyncStream<Item>.Continuation
-    /// The time at which the writing task began to write the current item; nil while no item is being written.
+    /// The time at which the writing task began to write the current item; nil while it writes no item.
     private let since = Locked<ContinuousClock.Instant?>(nil)
 
     init() { (self.items, self.writer) = AsyncStream.makeStream() }
@@ -93,17 +93,13 @@ package final class EventSink: Sendable {
         }
     }
 
-    /// Ends the stream.
-    ///
-    /// Events that have been sent before are still written.
+    /// Ends the stream after the events that have been sent before.
     func finish(with event: ServerSentEvent? = nil) {
         if let event { self.writer.yield(Item(bytes: [ByteBuffer(bytes: event.bytes)], sender: Sender(nil))) }
         self.writer.finish()
     }
 
-    /// Ends the stream and drops the unwritten events.
-    ///
-    /// Their senders are resumed.
+    /// Ends the stream, drops the unwritten events, and resumes their senders.
     fileprivate func dropAll() async {
         self.writer.finish()
         for await _ in self.items {}
@@ -113,9 +109,7 @@ package final class EventSink: Sendable {
     static func acknowledge(_ item: Item) { item.sender.resume() }
 }
 
-/// The error for a client that has not read an event in time.
-///
-/// The error closes the connection.
+/// The error that closes the connection of a client that has not read an event in time.
 private struct StalledStream: Error {}
 
 /// The responses that are streams of server-sent events.

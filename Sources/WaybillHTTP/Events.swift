@@ -34,9 +34,7 @@ enum EventMode {
 }
 
 extension CloudEvent {
-    /// Creates the event that a request contains.
-    ///
-    /// Returns nil when the request does not contain an event.
+    /// Creates the event that a request contains, or returns nil when the request does not contain an event.
     init?(_ request: Request, body: ByteBuffer) throws(Problem) {
         let contentType = request.headers[.contentType]
         do throws(CloudEventError) {
@@ -57,12 +55,6 @@ extension CloudEvent {
     }
 
     /// Creates the event for a reply.
-    ///
-    /// - Parameters:
-    ///   - reply: The reply. The event's `id` contains the ID of the reply.
-    ///   - pattern: The pattern of the route that replied, which becomes the event's `type`.
-    ///   - url: The URL that was called, which becomes the event's `subject`.
-    ///   - source: The event's `source`, which identifies the server.
     init(_ reply: CallReply, of pattern: String, at url: String, from source: String) {
         self.init(
             known: [
@@ -75,7 +67,6 @@ extension CloudEvent {
 }
 
 extension Response {
-    /// Creates a response that contains an event.
     init(_ event: CloudEvent, _ mode: EventMode) {
         switch mode {
         case .structured:

@@ -26,11 +26,10 @@ final class GracePeriods: Sendable {
     /// The end of a period is detected with a delay of at most the same length.
     init(_ length: Duration = .milliseconds(5)) { self.length = length }
 
-    /// Begins a period.
+    /// Begins a period, and returns its number.
     ///
-    /// - Parameter isOver: A closure that runs after the period and performs the action. If the closure
-    ///   returns false, it runs again later, unless the period has been ended.
-    /// - Returns: The number that identifies the period.
+    /// `isOver` runs after the period and performs the action. If `isOver` returns false, it runs again
+    /// later, unless the period has been ended.
     func begin(_ isOver: @escaping @Sendable () -> Bool) -> Int {
         let period = Period(end: .now + self.length, isOver: isOver)
         let (number, starts) = self.state.withLock { state in
@@ -43,18 +42,14 @@ final class GracePeriods: Sendable {
         return number
     }
 
-    /// Ends a period without its action.
-    ///
-    /// Does nothing if the action has run.
+    /// Ends a period without its action, unless the action has run.
     func end(_ number: Int) { self.state.withLock { $0.periods[number] = nil } }
 
     private func check() async {
         repeat { try? await Task.sleep(for: self.length) } while self.endWhatIsOver()
     }
 
-    /// Runs the actions of the periods that have passed.
-    ///
-    /// - Returns: Whether other periods remain.
+    /// Runs the actions of the periods that have passed, and returns whether other periods remain.
     private func endWhatIsOver() -> Bool {
         let now = ContinuousClock.now
         let due = self.state.withLock { state in state.periods.filter { $0.value.end <= now } }

@@ -98,7 +98,6 @@ package struct Problem: Error {
     /// Whether the request may succeed when it is sent again later.
     private var isTemporary: Bool { [429, 503].contains(self.status.code) }
 
-    /// The problem as JSON.
     var json: [UInt8] {
         var members: [String: any Sendable] = [
             "type": "about:blank",

@@ -74,9 +74,7 @@ extension WaybillGateway.Configuration {
         return isLower ? name : name.lowercased()
     }
 
-    /// Returns the index after the closing bracket of an IPv6 address.
-    ///
-    /// Returns nil when the address contains characters that are not valid.
+    /// Returns the index after the closing bracket of an IPv6 address, or nil when a character is not valid.
     private static func endOfIPv6(_ bytes: Span<UInt8>) -> Int? {
         for index in 1..<bytes.count {
             switch bytes[index] {

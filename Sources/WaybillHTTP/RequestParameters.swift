@@ -15,13 +15,7 @@ struct GatewayRequest: Sendable {
     /// The event in the request, in the structured or the binary mode.
     private(set) var event: CloudEvent?
 
-    /// Creates the parts from an HTTP request.
-    ///
-    /// - Parameters:
-    ///   - request: The request, whose body has been collected.
-    ///   - context: The context, which contains the path of the gateway.
-    ///   - body: The body.
-    /// - Throws: The problem with the request.
+    /// Creates the parts from an HTTP request whose body has been collected.
     init(_ request: Request, behind context: some RequestContext, body: ByteBuffer) throws(Problem) {
         guard let url = Self.url(of: request, behind: context) else {
             throw Problem(
@@ -64,8 +58,8 @@ struct GatewayRequest: Sendable {
     /// For example, if the path of the gateway is `/bus/**`, the method splits `/bus/app/user/1?a=b` into
     /// `app` and `user/1?a=b`.
     ///
-    /// - Returns: The two parts. Nil when the text contains a fragment or an empty segment, so that the path
-    ///   of Hummingbird's parser must be used.
+    /// - Returns: The two parts, or nil when the text contains a fragment or an empty segment, so that the
+    ///   path of Hummingbird's parser must be used.
     private static func split(_ target: String, behind pattern: String) -> (Substring, Substring)? {
         let slash = UInt8(ascii: "/")
         let bytes = target.utf8.span

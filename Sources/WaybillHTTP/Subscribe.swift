@@ -5,13 +5,9 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension WaybillGateway {
-    /// Responds to a request with the messages of a pattern, as server-sent events.
+    /// Responds to a request with the messages of the pattern in its query, as server-sent events.
     ///
-    /// - Parameters:
-    ///   - request: The request. Its query contains the pattern.
-    ///   - client: The address of the client; nil if the address is unknown.
-    /// - Returns: The response with the stream of events.
-    /// - Throws: The problem with the request.
+    /// The address of the client is nil if it is unknown.
     func subscribe(_ request: Request, from client: String?) throws -> Response {
         let query = try FormItems(Array((request.uri.query ?? "").utf8))
         guard let pattern = query["pattern"], !pattern.isEmpty else {

@@ -77,8 +77,8 @@ public struct WaybillGateway: Sendable {
 
         /// The maximum number of bytes of these calls; 64 MiB by default.
         ///
-        /// A call counts the length of its body, also while the body arrives, and 128 bytes for each parameter
-        /// after the 16th. The calls of one client address may use half of the bytes.
+        /// A call counts the length of its body, also while the body arrives, and 128 bytes for each
+        /// parameter after the 16th. The calls of one client address may use half of the bytes.
         public var callBytes = 64 << 20
 
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
