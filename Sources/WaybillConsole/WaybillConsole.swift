@@ -112,8 +112,8 @@ public struct WaybillConsole: Sendable {
     /// change, and not when a page sends a request.
     ///
     /// - Parameters:
-    ///   - bus: the bus.
-    ///   - configuration: the contents and the access control of the console.
+    ///   - bus: The bus.
+    ///   - configuration: The contents and the access control of the console.
     public init(_ bus: MessageBus, configuration: Configuration = Configuration()) {
         self.core = ConsoleCore(bus, configuration)
     }
@@ -122,8 +122,8 @@ public struct WaybillConsole: Sendable {
     ///
     /// The link contains the token, so give it only to the person who started the program.
     ///
-    /// - Parameter address: the URL of the console's routes, as a browser reaches them.
-    /// - Returns: the link. After a browser has opened the link once, the browser has a session cookie.
+    /// - Parameter address: The URL of the console's routes, as a browser reaches them.
+    /// - Returns: The link. After a browser has opened the link once, the browser has a session cookie.
     public func link(at address: String) -> String {
         let slash = address.hasSuffix("/") ? "" : "/"
         return "\(address)\(slash)?token=\(Self.escaped(self.core.configuration.token))"
@@ -134,8 +134,8 @@ public struct WaybillConsole: Sendable {
 
     /// Returns the routes for a router with another type of context.
     ///
-    /// - Parameter context: the type of the context.
-    /// - Returns: the routes to add to the router.
+    /// - Parameter context: The type of the context.
+    /// - Returns: The routes to add to the router.
     public func routes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
         let routes = RouteCollection(context: context)
         let server = ConsoleServer(self.core)
@@ -162,9 +162,7 @@ public struct WaybillConsole: Sendable {
     }
 }
 
-/// The parts of a console.
-///
-/// All routes of the console share these parts.
+/// The parts of a console, which all routes of the console share.
 final class ConsoleCore: Sendable {
     let bus: MessageBus
     let configuration: WaybillConsole.Configuration

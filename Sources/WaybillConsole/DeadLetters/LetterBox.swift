@@ -54,12 +54,9 @@ final class LetterBox: Sendable {
     /// Letters above this number are only counted.
     private static let quota = 100.0
 
-    /// Creates an empty box.
+    /// Creates an empty box, whose letters may occupy approximately the given number of bytes.
     ///
-    /// - Parameters:
-    ///   - recorder: determines the values that may be shown.
-    ///   - bytes: the approximate number of bytes that letters may occupy.
-    ///   - keepsMessages: whether to keep messages, so that they can be sent again.
+    /// If `keepsMessages` is true, the box keeps messages, so that they can be sent again.
     init(_ recorder: Recorder, bytes: Int, keepsMessages: Bool) {
         self.recorder = recorder
         self.bytes = bytes
@@ -78,9 +75,7 @@ final class LetterBox: Sendable {
         }
     }
 
-    /// Counts a dead letter.
-    ///
-    /// The letter is also kept, unless its group has already reached its quota for the second.
+    /// Counts a dead letter, and keeps it unless its group has reached its quota.
     ///
     /// The method runs on the thread on which the message became a dead letter.
     func take(_ letter: DeadLetter) {

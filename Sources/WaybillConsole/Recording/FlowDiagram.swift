@@ -55,7 +55,6 @@ struct FlowDiagram {
         }
     }
 
-    /// The diagram in Mermaid syntax.
     var mermaid: String {
         var lines = ["sequenceDiagram"]
         var numbers: [String: Int] = [:]

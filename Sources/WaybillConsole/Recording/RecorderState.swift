@@ -90,14 +90,9 @@ struct RecorderState: Sendable {
 extension RecorderState {
     /// Counts a message, and decides whether it is kept.
     ///
-    /// - Parameters:
-    ///   - id: the ID of the message.
-    ///   - url: the URL of the message.
-    ///   - route: the pattern that matched; empty if no pattern matched.
-    ///   - cause: the message whose handler sent this message.
-    ///   - time: the time at which the message was sent, in seconds since the console was created.
-    ///   - hasEnded: whether the message is a dead letter that was never delivered.
-    /// - Returns: the decision, and the readers whose pattern matches the message.
+    /// The route is empty if no pattern matched. The time is in seconds since the console was created.
+    /// `hasEnded` tells whether the message is a dead letter that was never delivered. The returned readers
+    /// are the readers whose pattern matches the message.
     mutating func begin(
         _ id: CorrelationID,
         to url: String,
@@ -168,9 +163,7 @@ extension RecorderState {
     /// Returns whether a message is kept.
     func isKept(_ id: CorrelationID) -> Bool { self.places[id] != nil }
 
-    /// Adds an event to a message.
-    ///
-    /// If the message is not kept, the method does nothing.
+    /// Adds an event to a message, if the message is kept.
     mutating func note(_ kind: FlowEvent.Kind, of id: CorrelationID, at time: Double, _ text: String) {
         guard let place = self.places[id] else { return }
         if kind == .progress { self.flows[place.flow]?.messages[place.message].progress += 1 }
@@ -179,9 +172,7 @@ extension RecorderState {
         self.evict()
     }
 
-    /// Counts the outcome of a message.
-    ///
-    /// - Returns: Whether the message is kept.
+    /// Counts the outcome of a message, and returns whether the message is kept.
     mutating func end(_ id: CorrelationID, _ route: String, after duration: Duration, hasFailed: Bool) -> Bool
     {
         self.inFlight.remove(id)
@@ -207,9 +198,7 @@ extension RecorderState {
         return false
     }
 
-    /// Adds the outcome of a message.
-    ///
-    /// If the message is not kept, the method does nothing.
+    /// Adds the outcome of a message, if the message is kept.
     mutating func end(
         _ id: CorrelationID,
         at time: Double,
@@ -287,9 +276,7 @@ extension RecorderState {
 
 // Readers: the open pages that receive messages.
 extension RecorderState {
-    /// Adds a reader.
-    ///
-    /// - Returns: the number of the reader; nil if the limit is reached.
+    /// Adds a reader, and returns its number, or nil if the limit is reached.
     mutating func addReader(_ scope: RouteTable<Void>?) -> Int? {
         let reader = Reader(scope: scope)
         let index: Int

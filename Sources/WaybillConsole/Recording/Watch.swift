@@ -23,10 +23,7 @@ final class Watch: Sendable {
 
     /// Creates a watch, which does not observe the bus yet.
     ///
-    /// - Parameters:
-    ///   - bus: the bus to observe.
-    ///   - recorder: the recorder of the messages.
-    ///   - lingering: how long the observation continues after the last reader has ended.
+    /// The observation continues for the given time after the last reader has ended.
     init(_ bus: MessageBus, _ recorder: Recorder, lingering: Duration) {
         self.bus = bus
         self.recorder = recorder
@@ -39,8 +36,6 @@ final class Watch: Sendable {
     var isOn: Bool { self.state.withLock { $0.registration != nil } }
 
     /// Adds a reader.
-    ///
-    /// The first reader starts the observation of the bus.
     func begin() {
         self.recorder.catalog.update(self.bus)
         let isOn = self.state.withLock { state in
@@ -61,8 +56,6 @@ final class Watch: Sendable {
     }
 
     /// Removes a reader.
-    ///
-    /// After the last reader has ended, the observation continues for some time.
     func end() {
         let change = self.state.withLock { state in
             state.readers -= 1

@@ -36,12 +36,9 @@ struct ConsoleServer: Sendable {
         )
     }
 
-    /// Returns the response to a request.
+    /// Returns the response to a request, with the headers that protect the page.
     ///
-    /// - Parameters:
-    ///   - request: the request.
-    ///   - path: the segments of the request's path below the path of the console.
-    /// - Returns: the response, with the headers that protect the page.
+    /// `path` contains the segments below the path of the console.
     func respond(to request: Request, _ path: [Substring]) async -> Response {
         var response: Response
         do {

@@ -73,7 +73,6 @@ extension Duration {
         return Int(clamping: seconds) &* 1_000_000 &+ Int(attoseconds / 1_000_000_000_000)
     }
 
-    /// The duration in seconds.
     var seconds: Double {
         let (seconds, attoseconds) = self.components
         return Double(seconds) + Double(attoseconds) / 1e18

@@ -13,9 +13,7 @@ struct Redaction: Sendable {
 
     private let names: [String]
 
-    /// Creates a redaction.
-    ///
-    /// - Parameter names: the names. Case, `-` and `_` are ignored.
+    /// Creates a redaction for names, and ignores their case, `-` and `_`.
     init(_ names: Set<String>) { self.names = names.map { Self.plain($0) }.filter { !$0.isEmpty }.sorted() }
 
     /// Returns whether a name is or contains one of the hidden names.
@@ -41,10 +39,7 @@ struct Redaction: Sendable {
     /// Values are hidden in the path, in the query, and in the fragment, which may be a return URL with its
     /// own query. If the fragment contains encoded delimiters of a URL, the whole fragment is hidden.
     ///
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - path: the ranges of the path parameters in the URL, in bytes.
-    /// - Returns: the shown URL, and the hidden values.
+    /// `path` contains the ranges of the path parameters, in bytes.
     func url(_ url: String, path: [(name: String, range: Range<Int>)] = []) -> ShownURL {
         let bytes = Array(url.utf8)
         var ranges = path.filter {

@@ -94,11 +94,6 @@ struct ShownFailure: Sendable, Equatable {
     ///
     /// The error message of a handler may contain values of a message, so it is shown only when payloads are
     /// shown.
-    ///
-    /// - Parameters:
-    ///   - error: the error.
-    ///   - writer: determines the values that may be shown.
-    ///   - hidden: the values that must not be shown.
     init(_ error: RoutingError, _ writer: ValueWriter, hiding hidden: [String]) {
         self.code = error.code.description
         guard writer.showsPayloads else {
@@ -115,9 +110,7 @@ struct ShownFailure: Sendable, Equatable {
         (cause as? RoutingError).map { "\($0.code): \($0.message)" } ?? "\(cause)"
     }
 
-    /// Returns a sentence for an error code.
-    ///
-    /// The sentence contains no values of the message.
+    /// Returns a sentence for an error code, without values of the message.
     private static func sentence(for error: RoutingError) -> String {
         let sentence =
             switch error.code {
