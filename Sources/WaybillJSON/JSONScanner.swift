@@ -19,18 +19,14 @@ struct JSONScanner {
     private var position: Int
     private let depthLimit: Int
     private var depth = 0
-    /// Whether the text was validated before.
-    ///
-    /// For such a text, the scanner only searches for the ends of values.
+    /// Whether the text was validated before, so that the scanner only searches for the ends of values.
     private let isKnown: Bool
     private let isASCII: Bool
     /// The number of levels of objects and arrays whose children are recorded.
     private var levels: Int
     private var places: [JSONOutline.Place] = []
 
-    /// The number of elements above which the children of an array are not recorded.
-    ///
-    /// The limit does not apply if the array is the whole text.
+    /// The element count above which an array has no recorded children, unless it is the whole text.
     private static let elementLimit = 1024
 
     /// Creates a scanner for a text that was validated before.
@@ -38,9 +34,7 @@ struct JSONScanner {
         self.init(text, depthLimit: depthLimit, levels: 0, isKnown: true, isASCII: true)
     }
 
-    /// Creates a scanner for a text that has not been validated.
-    ///
-    /// - Throws: `notUTF8` if the text is not UTF-8.
+    /// Creates a scanner for a text that has not been validated, or throws `notUTF8`.
     private init(checking text: JSONText, depthLimit: Int, levels: Int = 0) throws(JSONError) {
         let isASCII = try Self.checkedUTF8(text)
         self.init(text, depthLimit: depthLimit, levels: levels, isKnown: false, isASCII: isASCII)
@@ -59,7 +53,7 @@ struct JSONScanner {
 
     /// Validates that a text is one value in UTF-8, and that its nesting does not exceed a limit.
     ///
-    /// - Returns: The value, without the white space around it.
+    /// The result is the value without the white space around it.
     static func validated(_ text: JSONText, depthLimit: Int) throws(JSONError) -> JSONText {
         var scanner = try JSONScanner(checking: text, depthLimit: depthLimit)
         return text[try scanner.skipWhole()]
@@ -82,9 +76,7 @@ struct JSONScanner {
         return (text[range], scanner.places, scanner.isASCII)
     }
 
-    /// Returns whether a text is ASCII.
-    ///
-    /// - Throws: `notUTF8` if the text is not UTF-8.
+    /// Returns whether a text is ASCII, or throws `notUTF8`.
     private static func checkedUTF8(_ text: JSONText) throws(JSONError) -> Bool {
         do {
             return try UTF8Span(validating: text.bytes.span.extracting(text.range)).isKnownASCII
@@ -306,9 +298,7 @@ struct JSONScanner {
         }
     }
 
-    /// Returns the number of occurrences of a byte.
-    ///
-    /// The method stops counting when the number exceeds the limit.
+    /// Returns the number of occurrences of a byte, and stops counting when the number exceeds the limit.
     private static func number(of byte: UInt8, in bytes: Span<UInt8>, limit: Int) -> Int {
         var (number, place) = (0, 0)
         while number <= limit {
@@ -359,9 +349,7 @@ struct JSONScanner {
         }
     }
 
-    /// Skips the digits of `\uXXXX`.
-    ///
-    /// If the unit is the first of a surrogate pair, skips the second escape as well.
+    /// Skips the digits of `\uXXXX`, and the second escape if the unit is the first of a surrogate pair.
     private mutating func skipCharacter() throws(JSONError) {
         let unit = try self.codeUnit()
         guard UTF16.isSurrogate(unit) else { return }
