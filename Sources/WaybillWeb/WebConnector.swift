@@ -100,9 +100,7 @@ public struct WebConnector: Connector {
         }
     }
 
-    /// Reads the body.
-    ///
-    /// If the caller handles progress replies, the method sends the caller the parts of the body.
+    /// Reads the body, and sends the caller its parts if the caller handles progress replies.
     private nonisolated(nonsending) func read(
         _ response: HTTPClientResponse,
         for message: Message
