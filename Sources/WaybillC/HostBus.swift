@@ -118,7 +118,7 @@ final class HostBus: @unchecked Sendable {
 
     /// Runs the callbacks that are due.
     ///
-    /// - Returns: false within a callback, because libuv cannot run a loop that is running already.
+    /// The result is false within a callback, because libuv cannot run a loop that is running already.
     func dispatch() -> Bool {
         if self.isDispatching { return false }
         self.isDispatching = true
@@ -169,13 +169,10 @@ extension HostBus {
 
     /// Runs a closure with the bus.
     ///
-    /// Fails if the calling thread is not the thread of the bus, or if the bus is closing. Work that began
-    /// while the bus closes could end after `closed`, on another thread.
+    /// The call fails if the calling thread is not the thread of the bus, or if the bus is closing and
+    /// `whileClosing` is false. Work that began while the bus closes could end after `closed`, on another
+    /// thread.
     ///
-    /// - Parameters:
-    ///   - pointer: The host's pointer to the bus.
-    ///   - whileClosing: Whether the closure may also run while the bus is closing.
-    ///   - body: The closure.
     /// - Returns: `WAYBILL_OK` or the status of the error. The error message is stored for `waybill_error`.
     static func run(
         _ pointer: OpaquePointer?,

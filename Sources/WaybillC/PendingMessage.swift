@@ -63,10 +63,7 @@ final class PendingMessage: Sendable {
 
     /// Completes a message that the C program handles, and releases the program's pointer to the message.
     ///
-    /// - Parameters:
-    ///   - pointer: The host's pointer to the message.
-    ///   - body: A closure that returns the outcome. If the closure throws, the message is not completed.
-    /// - Returns: The number of a `HostStatus`.
+    /// The result is the number of a `HostStatus`. If the closure throws, the message is not completed.
     static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONText, any Error>) -> Int32 {
         guard let message = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         do {
