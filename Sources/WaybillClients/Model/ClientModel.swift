@@ -70,9 +70,7 @@ struct ClientModel {
 
     let title: String
     let fingerprint: String
-    /// The functions by namespace.
-    ///
-    /// The namespaces are sorted by name.
+    /// The functions by namespace, in the order of the names of the namespaces.
     let namespaces: [(name: String, functions: [Function])]
     let declarations: [ClientDeclaration]
     let failures: [Failure]
@@ -170,9 +168,7 @@ extension ClientModel.Function {
         self.failures = route.failures.map { "`\($0.name).\($0.code)`: \($0.message)" }
     }
 
-    /// Returns the name of the route's module without a suffix such as `Module`.
-    ///
-    /// For a closure, returns the scheme.
+    /// Returns the name of the route's module without a suffix such as `Module`, or the scheme for a closure.
     private static func namespace(of route: BusDocument.Route) -> String {
         guard var name = route.module else { return route.templates.first?.scheme ?? "routes" }
         for word in ["Module", "Actor", "Service"] where name.hasSuffix(word) && name.count > word.count {
@@ -195,9 +191,7 @@ extension ClientModel.Function {
 }
 
 extension BusDocument.AddressTemplate {
-    /// The parts of the URL.
-    ///
-    /// The first part is the scheme.
+    /// The parts of the URL, with the scheme as the first part.
     fileprivate var pieces: [ClientModel.AddressPiece] {
         var pieces: [ClientModel.AddressPiece] = [.literal("\(self.scheme)://")]
         var names = self.parameters[...]

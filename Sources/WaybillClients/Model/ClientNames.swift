@@ -10,9 +10,7 @@ enum NameStyle {
     case capitals
 }
 
-/// The names of one scope.
-///
-/// No name occurs twice.
+/// The names of one scope, in which no name occurs twice.
 struct NameScope {
     private var taken: Set<String>
     private let reserved: Set<String>
@@ -21,10 +19,7 @@ struct NameScope {
 
     /// Creates a scope.
     ///
-    /// - Parameters:
-    ///   - style: The spelling of the names.
-    ///   - reserved: The names that the language or the client itself already uses.
-    ///   - suffix: The text that is appended to a reserved name, to make the name different.
+    /// The language or the client itself already uses the reserved names, so the suffix is appended to them.
     init(_ style: NameStyle, reserved: Set<String> = [], suffix: String = "_") {
         self.style = style
         self.reserved = reserved
@@ -45,9 +40,7 @@ struct NameScope {
         return free
     }
 
-    /// Returns identifiers for names.
-    ///
-    /// The keys of the result are the names.
+    /// Returns identifiers for names, with the names as keys.
     mutating func claim(_ names: some Sequence<String>) -> [String: String] {
         var claimed: [String: String] = [:]
         for name in names where claimed[name] == nil { claimed[name] = self.claim(name) }

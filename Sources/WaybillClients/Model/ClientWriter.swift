@@ -13,12 +13,8 @@ extension ClientWriter {
 
     /// Returns the lines of a comment, without empty lines at the beginning and the end.
     ///
-    /// - Parameters:
-    ///   - text: The documentation of a declaration.
-    ///   - more: Lines that follow the text, after an empty line.
-    ///   - escape: A closure that returns a line of the text in which characters that would end a comment are
-    ///     replaced.
-    /// - Returns: The lines.
+    /// `more` follows the text, after an empty line. `escape` returns a line of the text in which characters
+    /// that would end a comment are replaced.
     static func documentation(
         _ text: String,
         more: [String],

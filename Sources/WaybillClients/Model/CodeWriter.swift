@@ -25,12 +25,8 @@ struct CodeWriter {
 
     /// Writes a list on one line if the list fits, and otherwise with a line for each item.
     ///
-    /// - Parameters:
-    ///   - items: The items, without commas.
-    ///   - opening: The text before the items.
-    ///   - closing: The text after the items.
-    ///   - padding: The text between the items and the delimiters of a list on one line.
-    ///   - hasLastComma: Whether a comma follows the last item of a list with a line for each item.
+    /// The items have no commas. The padding is between the items and the delimiters of a list on one line.
+    /// `hasLastComma` tells whether a comma follows the last item of a list with a line for each item.
     mutating func list(
         _ items: [String],
         opening: String,

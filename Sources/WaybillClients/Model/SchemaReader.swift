@@ -36,10 +36,7 @@ struct SchemaReader {
 
     /// Returns the type of a schema.
     ///
-    /// - Parameters:
-    ///   - tree: The schema.
-    ///   - name: The name of the type, if the client must declare a type and the schema has no name.
-    /// - Returns: The type.
+    /// If the client must declare a type and the schema has no name, the type has the given name.
     mutating func type(of tree: JSONTree, named name: String) -> ClientType {
         let (rest, isNullable) = Self.withoutNull(tree)
         if rest["type"] == "null" { return .nothing }

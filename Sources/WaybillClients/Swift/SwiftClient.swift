@@ -145,9 +145,7 @@ extension SwiftClient {
 }
 
 extension String {
-    /// The text as an identifier.
-    ///
-    /// A keyword of Swift is in backticks.
+    /// The text as an identifier, in backticks if it is a keyword of Swift.
     var quoted: String { SwiftClient.keywords.contains(self) ? "`\(self)`" : self }
 
     /// The text as a string literal of Swift.

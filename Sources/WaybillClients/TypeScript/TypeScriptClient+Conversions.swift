@@ -2,11 +2,8 @@
 extension TypeScriptClient {
     /// Returns the name of a type.
     ///
-    /// - Parameters:
-    ///   - type: The type.
-    ///   - isReply: Whether the name is for a reply, where no value is `void`.
-    ///   - isInput: Whether the name is for an argument, where whole numbers of 64 bits may also be `number`.
-    /// - Returns: The name.
+    /// In a reply, the type without a value is `void`. In an argument (`isInput`), whole numbers of 64 bits
+    /// may also be `number`.
     func name(of type: ClientType, isReply: Bool = false, isInput: Bool = false) -> String {
         switch type {
         case .json: "JSONValue"
