@@ -50,7 +50,7 @@ private struct PathValues: Sendable {
         self.names.formUnion(values.fixed.keys)
         for (name, source) in values.renamed {
             self.names.insert(name)
-            self.path[name] = self.path[source]
+            if let value = parameters.path[source] { self.path[name] = value }
         }
     }
 

@@ -175,6 +175,24 @@ struct ExposedSpellingTests {
     }
 
     @Test
+    func `a peer's values reach the placeholders of a configured target like values of the process`()
+        async throws
+    {
+        var conventions = RoutingConventions.waybill
+        conventions.precedence = .queryBeforePath
+        let bus = MessageBus(configuration: .init(conventions: conventions))
+        try bus.register("app://product/:a/:b") { message in
+            "\(message.parameters["a"] ?? "-")\(message.parameters["b"] ?? "-")"
+        }
+        try bus.register("app://maybe/:sku") { message in message.parameters["id"] ?? "-" }
+        try bus.load(["app://p/:a/:b": "app://product/:b/:a", "app://m/:id(/:sku)": "app://maybe/:sku"])
+        try bus.expose("app://**")
+        #expect(try await bus.route("app://p/1/2") == "21")
+        #expect(await self.outcome(bus, "app://p/1/2") == "21")
+        #expect(await self.outcome(bus, "app://m/1?id=2") == "1")
+    }
+
+    @Test
     func `each subscriber of a peer's publication reads the path by its own pattern`() async throws {
         var conventions = RoutingConventions.waybill
         conventions.precedence = .queryBeforePath
