@@ -129,11 +129,16 @@ struct CharacterSet: Sendable, Hashable {
         return self.search(value)
     }
 
-    /// Returns the set with the lower-case letter of each upper-case letter of ASCII.
+    /// Returns the set for texts whose letters of ASCII were folded to lower case.
+    ///
+    /// A lower-case letter is in the set if one case of the letter was a member, or if neither case was
+    /// excluded.
     func folded() -> Self {
         var folded = self
         // Bits 1 to 26 are the letters from `A` to `Z`, and the same bits of the upper half are `a` to `z`.
-        folded.high |= (self.high & 0x07ff_fffe) << 32
+        let upper: UInt64 = 0x07ff_fffe
+        let letters = (self.high & upper) << 32
+        if self.isNegated { folded.high &= letters | ~(upper << 32) } else { folded.high |= letters }
         return folded
     }
 

@@ -104,6 +104,18 @@ import WaybillRouting
         #expect(try self.table("/a").explain("").error?.code == .invalidURL)
     }
 
+    @Test(arguments: ["[^a-z]+", "[^A-Z]+"])
+    func `an expression that excludes a letter excludes both cases if case is ignored`(
+        expression: String
+    ) throws {
+        var conventions = RoutingConventions.waybill
+        conventions.segmentsIgnoreCase = true
+        var table = RouteTable<Int>(conventions: conventions)
+        try table.insert("/v-:code(\(expression))", 1)
+        #expect(!table.canRoute("/v-abc") && !table.canRoute("/v-ABC"))
+        #expect(table.canRoute("/v-12"))
+    }
+
     @Test(arguments: ["/user/V-LILI", "/user/v-lili", "/user/v-Lili"])
     func `the explanation of a match ignores case as the table does`(url: String) throws {
         var conventions = RoutingConventions.waybill
