@@ -4,34 +4,35 @@ internal import WaybillEventLoop
 ///
 /// The bus releases the values when it ends.
 package final class Attachments: Sendable {
-    private let values = Locked<[ObjectIdentifier: any Sendable]>([:])
+    /// The values by type; nil after the bus has ended.
+    private let values = Locked<[ObjectIdentifier: any Sendable]?>([:])
 
     /// Returns the value of a type, or nil when none is set.
     package func value<Value: Sendable>(of type: Value.Type) -> Value? {
-        self.values.withLock { $0[ObjectIdentifier(type)] } as? Value
+        self.values.withLock { $0?[ObjectIdentifier(type)] } as? Value
     }
 
     /// Returns the value of a type.
     ///
-    /// If the type has no value, this method sets the given value first.
+    /// If the type has no value, this method sets the given value first, unless the bus has ended.
     package func value<Value: Sendable>(of type: Value.Type, orSet value: @autoclosure () -> Value) -> Value {
         self.values.withLock { values in
-            if let present = values[ObjectIdentifier(type)] as? Value { return present }
+            if let present = values?[ObjectIdentifier(type)] as? Value { return present }
             let value = value()
-            values[ObjectIdentifier(type)] = value
+            values?[ObjectIdentifier(type)] = value
             return value
         }
     }
 
-    /// Sets a value, which replaces the previous value of the same type.
+    /// Sets a value, which replaces the previous value of the same type, unless the bus has ended.
     package func set<Value: Sendable>(_ value: Value) {
         // Release the old value outside of the lock, because a deinitializer may use the bus.
-        let old = self.values.withLock { $0.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
+        let old = self.values.withLock { $0?.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
         _ = consume old
     }
 
     func removeAll() {
-        let old = self.values.withLock { Swift.exchange(&$0, with: [:]) }
+        let old = self.values.withLock { Swift.exchange(&$0, with: nil) }
         _ = consume old
     }
 }

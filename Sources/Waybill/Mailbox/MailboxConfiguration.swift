@@ -161,7 +161,7 @@ extension BusCore {
         self.mailboxes.withLock { $0.releaseModule(owner) }
     }
 
-    /// Stops holding modules whose handlers are registered or whose installation has failed.
+    /// Stops holding modules whose installation has failed.
     func releaseModules(_ modules: [some LoopBound]) {
         self.mailboxes.withLock { mailboxes in
             for module in modules { mailboxes.releaseModule(ObjectIdentifier(module)) }

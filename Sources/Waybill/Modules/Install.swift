@@ -72,8 +72,9 @@ extension MessageBus {
         fileID: String,
         line: Int
     ) throws(RoutingError) -> Installation<Module> {
-        // The register of mailboxes holds the modules until their handlers hold them.
-        defer { if mailbox != nil { self.core.releaseModules(modules) } }
+        // The register of mailboxes holds the modules until a handler is registered.
+        var isInstalled = false
+        defer { if !isInstalled, mailbox != nil { self.core.releaseModules(modules) } }
         if let mailbox {
             for module in modules { try self.configureMailbox(of: module, mailbox) }
         }
@@ -101,6 +102,7 @@ extension MessageBus {
             }
             self.core.reconfigure()
             self.core.attachments.value(of: InstalledModules.self, orSet: InstalledModules()).add(modules)
+            isInstalled = true
             return Installation(modules: modules, registrations: registrations, services: provided)
         } catch {
             let own = error.code == .conflict ? Module.routes : []

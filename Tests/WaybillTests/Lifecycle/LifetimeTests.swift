@@ -53,6 +53,26 @@ struct LifetimeTests {
         #expect(await eventually { weakBus == nil })
     }
 
+    @Test func `a module without routes keeps the mailbox of its installation`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let mailbox = MailboxConfiguration(isSerial: true)
+        let module = try await bus.install(mailbox: mailbox) { SilentModule() }.module
+        try bus.register("app://silent", on: module) { module, _ in await module.overlap() }
+        async let first: Int = bus.route("app://silent")
+        async let second: Int = bus.route("app://silent")
+        #expect(try await [first, second] == [1, 1])
+    }
+
+    @Test func `attachments of a bus that was shut down are released`() async {
+        let bus = MessageBus(configuration: .quiet)
+        bus.attachments.set(1)
+        #expect(bus.attachments.value(of: Int.self) == 1)
+        await bus.shutDown()
+        bus.attachments.set(2)
+        #expect(bus.attachments.value(of: String.self, orSet: "a") == "a")
+        #expect(bus.attachments.value(of: Int.self) == nil && bus.attachments.value(of: String.self) == nil)
+    }
+
     @Test func `a module whose installation fails is released`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try bus.register("app://taken") { _ in }
@@ -155,5 +175,25 @@ private actor TakenModule: Module {
 
     static var routes: [ModuleRoute<TakenModule>] {
         [ModuleRoute("app://taken", action: "take") { _, _ in }]
+    }
+}
+
+/// A module without routes.
+private actor SilentModule: Module {
+    static let url = "app://silent"
+    nonisolated let context = ModuleContext.current
+    static let routes: [ModuleRoute<SilentModule>] = []
+    private var running = 0
+
+    /// Returns the maximum number of calls that ran at the same time during this call.
+    func overlap() async -> Int {
+        self.running += 1
+        defer { self.running -= 1 }
+        var most = self.running
+        for _ in 0..<20 {
+            await Task.yield()
+            most = max(most, self.running)
+        }
+        return most
     }
 }
