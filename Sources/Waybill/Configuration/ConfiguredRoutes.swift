@@ -86,6 +86,14 @@ struct Configured: Sendable {
         /// The routes from code that this route replaces until it is removed, with conventions that allow the
         /// replacement.
         var hidden: [HiddenRoute]
+
+        /// Whether the route replaces the module's own route of the same action.
+        var hidesItsAction: Bool {
+            let own = self.target.routeDescription
+            return self.hidden.map(\.target.routeDescription).contains { route in
+                route != nil && route?.module == own?.module && route?.action == own?.action
+            }
+        }
     }
 
     let name: String

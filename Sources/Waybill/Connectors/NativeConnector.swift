@@ -119,9 +119,10 @@ final class ModuleActions: Sendable {
     }
 
     private func loadActions() -> Actions {
-        // A configured route runs the action of a module for another URL, but is not an action.
+        // A configured route runs the action of a module for another URL, but is not an action, unless the
+        // route hides the route of its own action.
         let routes = self.core.configured.withLock { register in
-            let bound = Set(register.boundRoutes.map(\.value.id))
+            let bound = Set(register.boundRoutes.map(\.value).filter { !$0.hidesItsAction }.map(\.id))
             return self.core.registry.withTable { table in
                 table.entries.compactMap { route, target in
                     bound.contains(route.id) ? nil : target.routeDescription.map { (route.id, $0) }

@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillCompatibility
 import WaybillEventLoop
 import WaybillRouting
 import WaybillTestSupport
@@ -39,6 +40,14 @@ struct ModuleActionsTests {
         #expect(!self.bus.canRoute("native://guest/detail"))
         #expect(!self.bus.canRoute("native://guest"))
         #expect(self.bus.canRoute("native://guest/count"))
+    }
+
+    @Test func `an action is called by its name even if a configured route hides its route`() async throws {
+        let bus = MessageBus(configuration: .quiet(by: .yfRouter))
+        try bus.connect("native", to: NativeConnector(modulesOf: bus))
+        try await bus.install { GuestModule() }
+        try bus.load(["app://guests/:uid": "Guest.detail"])
+        #expect(try await bus.route("native://guest/detail?uid=1", as: String.self) == "guest 1")
     }
 
     @Test func `the native connector does not retain a module that was removed`() async throws {
