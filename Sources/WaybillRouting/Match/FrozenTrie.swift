@@ -249,8 +249,11 @@ extension FrozenTrie {
         scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         state = .init()
-        let end = self.follow(&state, from: root, bytes: bytes, scan: &scan).end
-        return end.index == scan.count ? RouteTrie.none : self.trie.nodes[Int(end.node)].leaf
+        let (end, fallback, _) = self.follow(&state, from: root, bytes: bytes, scan: &scan)
+        let leaf = end.index == scan.count ? RouteTrie.none : self.trie.nodes[Int(end.node)].leaf
+        guard leaf == RouteTrie.none, let fallback else { return leaf }
+        state.truncateCaptures(to: fallback.captures)
+        return fallback.leaf
     }
 
     /// Follows the edges that a search without backtracking tries first, until no edge accepts the next
@@ -260,16 +263,23 @@ extension FrozenTrie {
         from root: UInt32,
         bytes: Span<UInt8>,
         scan: inout some AddressScan & ~Copyable
-    ) -> (end: TriePosition, placeholders: [(node: UInt32, value: URLRange)]) {
+    ) -> (
+        end: TriePosition, fallback: (leaf: UInt32, captures: Int)?,
+        placeholders: [(node: UInt32, value: URLRange)]
+    ) {
         let isPlain = !scan.layout.hasEscapes && !self.trie.rules.foldsCase
         var end = TriePosition(node: root, index: 0)
+        // The last leaf before an edge that is neither literal nor a placeholder. A search that fails after
+        // this edge returns to the leaf.
+        var fallback: (leaf: UInt32, captures: Int)?
         var placeholders: [(node: UInt32, value: URLRange)] = []
         while end.index < scan.count {
             let child = self.literalChild(of: end.node, scan.segment(end.index), bytes, isPlain: isPlain)
             var next = TriePosition(node: child, index: end.index + 1)
             if child == RouteTrie.none {
+                let (node, captures) = (self.trie.nodes[Int(end.node)], state.captureCount)
                 next = self.nextBranch(
-                    ChoicePoint(end, state.captureCount),
+                    ChoicePoint(end, captures),
                     state: &state,
                     end: scan.count,
                     bytes: bytes,
@@ -277,13 +287,15 @@ extension FrozenTrie {
                     isPlain: isPlain
                 )
                 if next.node == RouteTrie.none { break }
-                if next.node == self.trie.nodes[Int(end.node)].placeholder {
+                if next.node == node.placeholder {
                     placeholders.append((next.node, scan.range(end.index)))
+                } else if node.leaf != RouteTrie.none {
+                    fallback = (node.leaf, captures)
                 }
             }
             end = next
         }
-        return (end, placeholders)
+        return (end, fallback, placeholders)
     }
 
     /// Returns the values of the placeholders that a search without backtracking passes before it fails.

@@ -28,6 +28,16 @@ import WaybillRouting
         #expect(match.parameters.path == values)
     }
 
+    @Test(arguments: ["/user/5/show", "/user/5", "/user/x"])
+    func `a URL that leaves the way to a longer route falls back to the route before it`(
+        url: String
+    ) throws {
+        let table = try self.table("/user", "/user/<int:id>/edit")
+        let match = try #require(try table.match(url))
+        #expect(table[match] == "/user")
+        #expect(match.parameters.path.isEmpty)
+    }
+
     @Test func `a URL above all routes has no fallback`() throws {
         let table = try self.table("/a/:x/<int:y>/c")
         #expect(!table.canRoute("/a/b/5"))
