@@ -12,7 +12,7 @@ struct AsyncAPIWriter {
     init(_ document: BusDocument) { self.document = document }
 
     var tree: JSONTree {
-        var names = UniqueNames()
+        var names = UniqueNames(reservesReplies: true)
         var channels: [String: JSONTree] = [:]
         var operations: [String: JSONTree] = [:]
         for route in self.document.routes {

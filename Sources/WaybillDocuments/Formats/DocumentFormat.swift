@@ -96,7 +96,11 @@ extension BusDocument.Route {
 
 /// Creates names of operations and channels: the address with dots, and a number if the name exists.
 struct UniqueNames {
+    /// Whether the channel of a name also has a channel for replies, as in AsyncAPI.
+    private let reservesReplies: Bool
     private var taken: Set<String> = []
+
+    init(reservesReplies: Bool = false) { self.reservesReplies = reservesReplies }
 
     mutating func name(for template: BusDocument.AddressTemplate) -> String {
         let parts = ([template.scheme] + template.segments).map { segment in
@@ -113,13 +117,16 @@ struct UniqueNames {
         }.filter { !$0.isEmpty }.joined(separator: ".")
         var unique = name
         var number = 1
-        // AsyncAPI has a second channel for the replies.
-        while !self.taken.isDisjoint(with: [unique, "\(unique).reply"]) {
+        while !self.taken.isDisjoint(with: self.names(with: unique)) {
             number += 1
             unique = "\(name)_\(number)"
         }
-        self.taken.formUnion([unique, "\(unique).reply"])
+        self.taken.formUnion(self.names(with: unique))
         return unique
+    }
+
+    private func names(with name: String) -> [String] {
+        self.reservesReplies ? [name, "\(name).reply"] : [name]
     }
 }
 

@@ -62,8 +62,11 @@ struct FormatTests {
     @Test func `AsyncAPI has a channel for a route whose URL ends with reply`() async throws {
         let bus = MessageBus()
         for url in ["app://a", "app://a/reply"] { try bus.register(url) { _ in 1 } }
+        try bus.expose("app://**")
         let tree = try JSONTree(json: bus.document().text(as: .asyncAPI))
+        let openAPI = bus.document().text(as: .openAPI())
         await bus.shutDown()
+        #expect(openAPI.contains("app.a.reply") && !openAPI.contains("reply_2"))
         let channels = try #require(tree["channels"]?.members)
         #expect(channels.values.filter { $0["address"] == .null }.count == 2)
         #expect(channels["app.a.reply"]?["messages"]?["Value"] != nil)
