@@ -129,7 +129,8 @@ extension MessageBus {
                 ),
                 hops: message.hops,
                 expiry: message.expiry
-            )
+            ),
+            isExternal: true
         )
     }
 
