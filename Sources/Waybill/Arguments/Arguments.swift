@@ -206,7 +206,9 @@ extension ArgumentReader {
 
     /// Returns a passed value as the raw value of an enumeration.
     private static func rawValue(_ passed: Any, _ type: any Any.Type) -> Any? {
-        func exact<Value>(_ type: Value.Type) -> Any? { Parameters.exactNumber(passed, as: type) }
+        func exact<Value>(_ type: Value.Type) -> Any? {
+            Parameters.exactNumber(passed, as: type) ?? EncodedValues.value(in: passed, as: type)
+        }
         return exact(type) ?? passed
     }
 }
@@ -286,9 +288,9 @@ extension Array: CompoundArgument {
             // If the array cannot be decoded as a whole, read the array element by element, like values of a
             // URL.
             if let values = EncodedValues.value(in: encoded, as: Self.self) { return values }
-            guard encoded.plain is any ArrayArgument, let values = try? reader.fit(encoded.plain, Self.self)
-            else { throw reader.mismatch(Self.self, passed) }
-            return values
+            let plain = encoded.plain
+            if plain is any ArrayArgument, let values = try? reader.fit(plain, Self.self) { return values }
+            guard plain is any Numeric else { throw reader.mismatch(Self.self, passed) }
         }
         guard let array = passed as? any ArrayArgument else {
             // Read a single value as an array with one element, like a single query item.

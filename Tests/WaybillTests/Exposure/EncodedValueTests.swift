@@ -10,6 +10,7 @@ struct EncodedValueTests {
     private struct User: Codable, Sendable, Equatable { var name: String }
     private enum Color: String, Codable, Sendable { case red, green }
     private enum Shade: Int, Sendable { case light = 1 }
+    private enum Rate: Double, Sendable { case half = 0.5 }
     private struct Opaque: Sendable {}
 
     private let bus = MessageBus(configuration: .quiet)
@@ -127,6 +128,8 @@ struct EncodedValueTests {
             #expect(try message.argument("shades") == [Shade.light])
             #expect(try message.argument("age") == 7 && message.argument("age") == 7.0)
             #expect(try message.argument("half") == 0.5 && message.argument("yes") == true)
+            #expect(try message.argument("half") == [0.5] && message.argument("half") == [Float]?.some([0.5]))
+            #expect(try message.argument("half") == Rate.half && message.argument("half") == [Rate.half])
             #expect(try message.argument("nothing") == Int?.none && message.argument("missing") == Int?.none)
             #expect(try message.argument("large") == UInt64.max)
             #expect(try message.parameters.require("large") == UInt64.max)
