@@ -29,7 +29,12 @@ extension JSONText: EncodedValue {
         }
     }
 
-    package var kind: String { self.notedType ?? "JSON \(self.shape.rawValue)" }
+    package var kind: String {
+        if let type = self.notedType { return type }
+        let kind = "JSON \(self.shape.rawValue)"
+        return self.shape == .number
+            ? "\(kind) \(String(decoding: self.slice, as: UTF8.self).onShortLine)" : kind
+    }
 
     /// The value of a number: an `Int` if it fits, and otherwise a `Double`, which may be infinite.
     private var number: any Sendable {
@@ -91,7 +96,7 @@ extension JSONText {
     package var parameters: [String: any Sendable]? {
         guard self.shape == .object else { return nil }
         var parameters: [String: any Sendable] = [:]
-        self.forEachMember { parameters[self[$0.name].string ?? ""] = self[$0.value].parameter }
+        self.forEachMember { parameters[self[$0.name].string ?? ""] = self[$0.value].keptParameter }
         return parameters
     }
 }

@@ -1,4 +1,5 @@
 #if HTTP
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// A description of a value without its content: the type of the value, and counts.
@@ -106,6 +107,10 @@ enum ValueSize {
         guard size < limit, nodes > 0 else { return }
         if let text = value as? String {
             size += text.utf8.count
+            return
+        }
+        if let encoded = value as? JSONText {
+            size += encoded.slice.count
             return
         }
         let type = Swift.type(of: value)

@@ -85,6 +85,11 @@ struct ShapeTests {
         )
         #expect(ValueSize.estimate(["a": Array(repeating: 1, count: 10_000)], upTo: 1 << 30) >= 10_000)
         #expect(ValueSize.estimate(Array(repeating: 1, count: 1 << 20), upTo: 1000) == 1000)
+        // A number of a large text counts only its digits.
+        let text = JSONText(Array("[1.5,\"\(String(repeating: "x", count: 5000))\"]".utf8))
+        #expect(ValueSize.estimate(text, upTo: 1 << 20) >= 5000)
+        let number = text.elements?.first
+        #expect(number.map { ValueSize.estimate($0, upTo: 1 << 20) < 100 } == true)
     }
 }
 #endif
