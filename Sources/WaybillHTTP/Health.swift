@@ -58,6 +58,12 @@ final class SharedReadiness: Sendable {
     private let report = Locked<Task<Readiness, Never>?>(nil)
 
     func report(of bus: MessageBus, within limit: Duration) async -> Readiness {
+        let shared = await self.sharedReport(of: bus, within: limit)
+        // The bus may have been shut down after the report began.
+        return bus.isOpen ? shared : await bus.readiness(within: limit)
+    }
+
+    private func sharedReport(of bus: MessageBus, within limit: Duration) async -> Readiness {
         await self.report.withLock { report in
             let shared =
                 report
