@@ -63,6 +63,7 @@ extension RPCClient {
             if let delay = self.backoff.delay(at: self.eventLoop.time.instant) {
                 try await self.eventLoop.clock.sleep(for: delay)
             }
+            try self.checkOpen()
             var options = StreamOptions()
             options.connectTimeout = self.configuration.connectTimeout
             let connection = try await StreamConnection.connect(
@@ -70,10 +71,11 @@ extension RPCClient {
                 on: self.eventLoop,
                 options: options
             )
-            // The client has possibly been closed after the attempt began.
-            if self.isClosed {
+            do {
+                try self.checkOpen()
+            } catch {
                 connection.close()
-                throw self.unreachable("", reason: "the connector was disconnected", cause: nil)
+                throw error
             }
             let channel = FrameChannel(connection, limit: self.configuration.frameSize, framing: .lines)
             self.channel = channel
@@ -91,6 +93,13 @@ extension RPCClient {
         self.waiting = nil
         self.lastAttempt = outcome
         for (_, waiter) in waiting.sorted(by: { $0.key < $1.key }) { waiter.resume(returning: outcome) }
+    }
+
+    /// Throws an error if the client has been closed, possibly after the current attempt began.
+    private func checkOpen() throws {
+        if self.isClosed {
+            throw self.unreachable("", reason: "the connector was disconnected", cause: nil)
+        }
     }
 
     private static func error(of error: any Error, at address: StreamAddress) -> RoutingError {
