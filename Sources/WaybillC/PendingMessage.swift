@@ -23,9 +23,9 @@ final class PendingMessage: Sendable {
     init(_ message: Message) throws(RoutingError) {
         self.url = CText(message.address.text)
         var parameters: [String: any Sendable] = message.parameters.all
-        for (name, value) in message.parameters.call { parameters[name] = value }
+        for (name, value) in message.parameters.passedValues { parameters[name] = value }
         self.parameters = CText(try JSONWriter.encoded(parameters))
-        self.payload = try message.payload.map { payload throws(RoutingError) in
+        self.payload = try message.rawPayload.map { payload throws(RoutingError) in
             CText(try JSONWriter.encoded(payload))
         }
     }

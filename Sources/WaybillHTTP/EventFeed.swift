@@ -184,7 +184,7 @@ final class EventFeed: Sendable {
             }
         }
         start.attributes(of: CloudEvent(attributesOf: message, of: self.name.pattern.text, from: source))
-        guard let payload = message.payload else {
+        guard let payload = message.rawPayload else {
             return self.event(of: message, start, parametersNamed: "data")
         }
         return self.event(of: message, start.bytes[...], keepsComma: true, .data) {
@@ -211,7 +211,7 @@ final class EventFeed: Sendable {
         return self.event(of: message, open, keepsComma: !own.isEmpty, .values) {
             for (name, value) in values.sorted(by: { $0.key < $1.key }) { $0.member(name, value) }
             $0.raw("}")
-            if let payload = message.payload { $0.member("payload", payload) }
+            if let payload = message.rawPayload { $0.member("payload", payload) }
         }
     }
 

@@ -86,7 +86,7 @@ extension CloudEvent {
 
     /// Returns the data for a message that did not arrive as an event: its payload, or else its parameters.
     private static func data(of message: Message) -> [UInt8]? {
-        if let payload = message.payload { return try? JSONWriter.encoded(payload) }
+        if let payload = message.rawPayload { return try? JSONWriter.encoded(payload) }
         let parameters = message.parameters
         var values: [String: any Sendable] = parameters.query
         for (name, text) in parameters.path { values[name] = text }

@@ -87,7 +87,7 @@ public struct GatewayConnector: Connector {
         }
         self.authorize(&request)
         do throws(RoutingError) {
-            if let payload = message.payload {
+            if let payload = message.rawPayload {
                 // A gateway reads the members of a JSON object as parameters, except in an event.
                 var event = CloudEvent(attributesOf: message, of: url, from: "/waybill")
                 event.data = try JSONWriter.encoded(payload)

@@ -144,6 +144,11 @@ extension Message {
     /// For a message to a return URL, this is the value of the reply.
     public var payload: (any Sendable)? { self.extras?.payload.map { EncodedValues.plain($0) } }
 
+    /// The value that the message carries, without conversion.
+    ///
+    /// A value that was received as bytes is an `EncodedValue`, which can be sent again without loss.
+    package var rawPayload: (any Sendable)? { self.extras?.payload }
+
     /// The origin of the message: this process, or a peer that can reach exposed URLs.
     public var origin: MessageOrigin { self.extras?.external?.origin ?? .local }
 

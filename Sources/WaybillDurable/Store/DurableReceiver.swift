@@ -68,7 +68,7 @@ public struct DurableReceiver: Middleware {
                 details: MessageDetails(
                     parameters: message.parameters.passedValues,
                     headers: headers,
-                    payload: message.payload
+                    payload: message.rawPayload
                 ),
                 by: self.store.engine.settings.value.policies,
                 key: "\(Self.header) \(number)",

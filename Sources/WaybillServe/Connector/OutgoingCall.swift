@@ -52,7 +52,7 @@ package struct OutgoingCall: Sendable {
         attachment.hops = message.hops + 1
         attachment.correlationID = message.correlationID
         if forwardsReturn, message.returnURL != nil { attachment.returnID = message.id }
-        if let payload = message.payload {
+        if let payload = message.rawPayload {
             attachment.payload = try Self.naming("the payload", url: message.parameters.url) {
                 () throws(RoutingError) in try JSONText(encoding: payload)
             }

@@ -34,7 +34,7 @@ extension JSONWriter {
             try content.value(message.parameters.values)
             var attachment = RPCAttachment()
             attachment.headers = message.headers
-            attachment.payload = try message.payload.map { value throws(RoutingError) in
+            attachment.payload = try message.rawPayload.map { value throws(RoutingError) in
                 try JSONText(encoding: value)
             }
             content.attachment(attachment, isFirst: false)
@@ -51,7 +51,7 @@ extension Parameters {
     fileprivate var values: [String: any Sendable] {
         var values: [String: any Sendable] = self.query
         for (name, value) in self.path { values[name] = value }
-        values.merge(self.call) { _, call in call }
+        values.merge(self.passedValues) { _, passed in passed }
         return values
     }
 }
