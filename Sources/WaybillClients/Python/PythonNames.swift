@@ -17,7 +17,7 @@ extension PythonClient {
         "Mapping", "None", "Object", "Options", "Protocol", "Self", "ProgressCall", "Publication", "S",
         "Sequence", "SplitResult", "Step", "T", "True", "False", "TypeAlias", "TypeVar", "UUID", "Unknown",
         "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError", "TypeError",
-        "BaseException", "RecursionError", "RuntimeError",
+        "ArithmeticError", "BaseException", "RecursionError", "RuntimeError",
     ])
 
     /// The members of a client.

@@ -268,7 +268,8 @@ def _integer(value: JSON) -> int:
 
 def _number(value: JSON) -> float:
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        return float(value)
+        if -(1 << 1024) < value < 1 << 1024:
+            return float(value)
     raise _mismatch("a number", value)
 
 
@@ -366,7 +367,10 @@ def _dumps(value: JSON) -> str:
 
 
 def _loads(text: bytes) -> JSON:
-    return cast("JSON", _json_decoder(b"-0" in text).decode(text.decode()))
+    try:
+        return cast("JSON", _json_decoder(b"-0" in text).decode(text.decode()))
+    except ArithmeticError:
+        raise ValueError("the JSON has a number that `Decimal` cannot represent") from None
 
 
 @cache
@@ -472,7 +476,7 @@ def _too_long() -> ConnectionError:
 
 
 def _milliseconds(timeout: float) -> int:
-    """Returns a timeout, which may be infinite, for the server."""
+    """Returns a timeout in seconds, which may be infinite, in milliseconds."""
     return round(min(max(0, timeout), 1e9) * 1000)
 
 

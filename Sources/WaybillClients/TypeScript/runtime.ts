@@ -510,10 +510,10 @@ class Lines {
 /** The longest time of a timer in milliseconds, because a longer timer expires at once. */
 const longest = 2 ** 31 - 1000;
 
-/** Returns the timeout of a call in whole milliseconds. */
+/** Returns the timeout of a call in whole milliseconds, at most 24 days. */
 function timeoutOf(options: Options, configuration: Configuration): number | undefined {
   const timeout = options.timeout ?? configuration.timeout;
-  return timeout && Math.min(Math.max(0, Math.round(timeout)), longest);
+  return timeout === undefined ? timeout : Math.min(Math.max(0, Math.round(timeout) || 0), longest);
 }
 
 /** Registers what the deadline or the cancellation of a call does. */
