@@ -41,6 +41,8 @@ struct FeedTests {
         }
         sender.cancel()
         sink.finish()
+        // The sender of an event that is not read would wait forever, so the remaining events are dropped.
+        for await _ in sink.items {}
         await sender.value
         return events
     }
