@@ -18,7 +18,7 @@ struct FairnessTests {
     /// least one on time.
     private func shortestDelay(on loop: EventLoop) async -> Duration {
         var shortest = Duration.seconds(60)
-        for _ in 0..<10 {
+        for _ in 0..<30 {
             let delay = await withCheckedContinuation { continuation in
                 loop.execute {
                     let began = ContinuousClock.now
