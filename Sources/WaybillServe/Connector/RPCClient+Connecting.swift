@@ -15,7 +15,7 @@ extension RPCClient {
             if !channel.connection.isClosed { return channel }
             self.lose(channel, "the connection has ended")
         }
-        if self.isClosed { throw self.unreachable(url, reason: "the connector was disconnected", cause: nil) }
+        try self.checkOpen(for: url)
         if self.waiting == nil {
             self.waiting = [:]
             // Use a detached task. The connection must not inherit the priority or the task-local values of
@@ -96,10 +96,13 @@ extension RPCClient {
     }
 
     /// Throws an error if the client has been closed, possibly after the current attempt began.
-    private func checkOpen() throws {
-        if self.isClosed {
-            throw self.unreachable("", reason: "the connector was disconnected", cause: nil)
-        }
+    private func checkOpen(for url: String = "") throws {
+        if self.isClosed { throw self.disconnection(of: url) }
+    }
+
+    /// Returns the error of a request to a client that has been closed.
+    func disconnection(of url: String = "") -> RoutingError {
+        self.unreachable(url, reason: "the connector was disconnected", cause: nil)
     }
 
     private static func error(of error: any Error, at address: StreamAddress) -> RoutingError {

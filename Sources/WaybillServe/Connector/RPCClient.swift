@@ -46,7 +46,7 @@ package actor RPCClient: RPCCaller {
                 client.isClosed = true
                 client.channel?.connection.close()
                 // An attempt to connect notices the end only after its pause.
-                let error = client.unreachable("", reason: "the connector was disconnected", cause: nil)
+                let error = client.disconnection()
                 for (_, waiter) in client.waiting ?? [:] { waiter.resume(returning: .failure(error)) }
                 if client.waiting != nil { client.waiting = [:] }
             }
