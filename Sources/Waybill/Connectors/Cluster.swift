@@ -123,7 +123,7 @@ extension MessageBus {
                 url: message.parameters.url,
                 passed: message.parameters.passed,
                 extras: MessageExtras(
-                    payload: message.extras?.payload,
+                    payload: message.rawPayload,
                     headers: message.headers,
                     external: sender
                 ),

@@ -142,7 +142,7 @@ extension Message {
     /// The value that the message carries.
     ///
     /// For a message to a return URL, this is the value of the reply.
-    public var payload: (any Sendable)? { self.extras?.payload.map { EncodedValues.plain($0) } }
+    public var payload: (any Sendable)? { self.rawPayload.map { EncodedValues.plain($0) } }
 
     /// The value that the message carries, without conversion.
     ///
@@ -157,7 +157,7 @@ extension Message {
     /// - Throws: `missingParameter` if the message carries no value, or `typeMismatch` if the value has
     ///   another type.
     public func payload<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
-        guard let payload = self.extras?.payload else {
+        guard let payload = self.rawPayload else {
             throw RoutingError(
                 .missingParameter,
                 url: self.parameters.url,

@@ -77,7 +77,7 @@ package struct OperatorRequest: Sendable {
             url: message.parameters.url,
             passed: message.parameters.passed,
             extras: MessageExtras(
-                payload: message.extras?.payload,
+                payload: message.rawPayload,
                 headers: message.headers.merging(headers) { _, new in new },
                 correlationID: message.correlationID,
                 external: message.extras?.external,
