@@ -352,7 +352,7 @@ extension Simulator {
         if !self.loops[entry.loop].isRunning { self.close(entry.loop) }
     }
 
-    /// Advances the time to the next timer or to the deadline of a condition; fails if there is no timer.
+    /// Advances the time to the next timer or to the deadline of a condition; fails without a timer.
     private func passTime() {
         let before = self.now
         let end = Deadline(after: self.limits.time, from: Self.epoch)

@@ -53,8 +53,8 @@ enum {
 typedef struct waybill_bus waybill_bus;
 typedef struct waybill_message waybill_message;
 
-// JSON text. A length of 0 means no value: null in a reply, and no parameters in a message. The pointer may then be
-// null. A null pointer with another length is WAYBILL_INVALID_ARGUMENT.
+// JSON text. A length of 0 means no value: null in a reply, and no parameters in a message. The pointer may
+// then be null. A null pointer with another length is WAYBILL_INVALID_ARGUMENT.
 typedef struct {
     const char *json;
     size_t length;

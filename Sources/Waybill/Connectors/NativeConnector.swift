@@ -119,8 +119,8 @@ final class ModuleActions: Sendable {
     }
 
     private func loadActions() -> Actions {
-        // A configured route runs the action of a module for another URL, but is not an action, unless the
-        // route hides the route of its own action.
+        // A configured route runs an action of a module for another URL, so the route is not an action. The
+        // exception is a configured route that hides the module's route of the same action.
         let routes = self.core.configured.withLock { register in
             let bound = Set(register.boundRoutes.map(\.value).filter { !$0.hidesItsAction }.map(\.id))
             return self.core.registry.withTable { table in

@@ -5,8 +5,8 @@ internal import WaybillEventLoop
 ///
 /// The work has parts: the wait for the outcome, each task of the message's handler, and the message to a
 /// return URL that the peer gave. A handler that ignores its cancellation continues after the message has its
-/// outcome. A server or node that limits the work of its peers therefore counts a message until all parts have
-/// ended.
+/// outcome. A server or node that limits the work of its peers therefore counts a message until all parts
+/// have ended.
 package final class ExternalWork: Sendable {
     private let parts = Atomic<Int>(1)
     /// The closure for the end; nil after the call.
@@ -26,8 +26,8 @@ package final class ExternalWork: Sendable {
 
     /// Adds a part.
     ///
-    /// Call this method while another part has not ended, for example in the task of that part. A part that is
-    /// added later is not counted, for example a value that a handler returns after its end.
+    /// Call this method while another part has not ended, for example in the task of that part. A part that
+    /// is added later is not counted, for example a value that a handler returns after its end.
     package func addPart() { self.parts.add(1, ordering: .relaxed) }
 
     /// Ends a part.

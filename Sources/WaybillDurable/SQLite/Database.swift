@@ -81,7 +81,9 @@ final class Database {
         )
     }
 
-    /// Compiles the statement after a position, if there is one, and returns the number of bytes read.
+    /// Compiles the next statement of a text, and returns the number of bytes read.
+    ///
+    /// The statement is nil if no statement is left.
     private func prepare(
         _ sql: String,
         from start: Int

@@ -24,7 +24,7 @@ final class Statement {
         try self.forEachRow(values) { () throws(DurableError) in }
     }
 
-    /// Runs the statement, and returns the value of a closure for its first row; nil if there are no rows.
+    /// Runs the statement, and returns the value of `column` for the first row, or nil without a row.
     func first<Value>(_ values: SQLValue..., of column: (Statement) -> Value) throws(DurableError) -> Value? {
         defer { self.reset() }
         try self.bind(values)

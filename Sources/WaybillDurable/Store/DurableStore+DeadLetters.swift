@@ -126,7 +126,7 @@ extension StoreTables {
         try self.database.execute("DELETE FROM waybill_dead WHERE id = ?", id.sqlValue)
     }
 
-    /// Moves a dead letter to the messages, and returns whether it waits for one with the same order key.
+    /// Moves a dead letter to the messages, and returns whether another message of its order key precedes it.
     fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
         let order =
             try self.database.prepare("SELECT order_key FROM waybill_dead WHERE id = ?")

@@ -1,7 +1,7 @@
 /// The patterns whose text is a URL, such as `app://user/detail`.
 ///
-/// A URL that is one of these patterns, with or without a query, is found by its bytes, without a search of
-/// its segments. The table is used only if the conventions prefer a literal segment to every other segment,
+/// The bytes of a URL, without its query, are compared with these patterns, so no search of the segments is
+/// needed. The table is used only if the conventions prefer a literal segment to every other segment,
 /// because a search would then find the same leaf. A leaf is the end of a pattern in the trie. The search
 /// still finds a URL with the same segments in another spelling.
 struct LiteralPaths: Sendable {

@@ -31,8 +31,8 @@ struct SlotTable<Slot: TableSlot>: Sendable {
         for slot in old where !slot.isFree { self.store(slot) }
     }
 
-    /// Removes the entry, if any, for which a condition is true, and moves up the later entries of the same
-    /// sequence of slots.
+    /// Removes the entry for which a condition is true, and moves up the later entries of its sequence of
+    /// slots.
     mutating func remove(_ hash: UInt64, where isWanted: (Slot) -> Bool) {
         var hole = self.start(hash)
         while !isWanted(self.slots[hole]) {
