@@ -15,10 +15,19 @@ atexit {
     uv_library_shutdown()
     usleep(50_000)
 }
-let loop = EventLoop()
-var readers: [Task<Void, any Error>] = []
-for _ in 0..<500 {
-    let signals = try await loop.signals(.hangUp)
-    readers.append(Task { for try await _ in signals {} })
+func releaseHandlers(of loop: EventLoop) async throws {
+    var readers: [Task<Void, any Error>] = []
+    for _ in 0..<500 {
+        let signals = try await loop.signals(.hangUp)
+        readers.append(Task { for try await _ in signals {} })
+    }
+    for reader in readers { reader.cancel() }
 }
-for reader in readers { reader.cancel() }
+
+let loop = EventLoop()
+if CommandLine.arguments.contains("--dropping-loop") {
+    // This loop also closes while the process exits, because nothing retains it.
+    try await releaseHandlers(of: EventLoop())
+} else {
+    try await releaseHandlers(of: loop)
+}

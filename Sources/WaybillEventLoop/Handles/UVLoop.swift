@@ -59,10 +59,13 @@ final class UVLoop {
 
     /// Frees a loop that Waybill owns; does nothing to a borrowed loop.
     ///
-    /// Before the call, every handle must be closed and its close callback must have run.
+    /// Before the call, every handle must be closed and its close callback must have run, except the handles of
+    /// signals when the process has begun to exit.
     func close() {
         guard self.isOwned else { return }
         let status = unsafe uv_loop_close(self.pointer)
+        // The memory of a loop with an open handle is not freed, because the process ends anyway.
+        if status == UV_EBUSY.rawValue, ProcessExit.isUnderway { return }
         precondition(status == 0, "internal error: a libuv loop was closed while a handle was open")
         unsafe UnsafeMutableRawPointer(self.pointer).deallocate()
     }

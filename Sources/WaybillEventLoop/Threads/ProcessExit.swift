@@ -19,6 +19,8 @@ enum ProcessExit {
         return Locked(false)
     }()
 
+    static var isUnderway: Bool { self.hasBegun.withLock { $0 } }
+
     /// Runs a closure that uses libuv's shared resources, and keeps the resources alive while the closure
     /// runs.
     ///
