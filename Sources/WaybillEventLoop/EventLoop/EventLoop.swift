@@ -98,11 +98,14 @@ public final class EventLoop: Sendable {
     /// Runs the loop on the calling thread until it has shut down.
     ///
     /// Use this method for a loop from ``onCallingThread(name:configuration:)``. The method returns at once
-    /// if the loop has shut down already, and traps if another thread runs the loop.
+    /// if the loop has shut down already or another thread is shutting it down. Otherwise, the method traps
+    /// if another thread runs the loop.
     public func run() {
         switch self.core.lifecycle.attach() {
         case .attached: self.core.runToTheEnd()
-        case .running: preconditionFailure("the event loop \"\(self.name)\" is already running")
+        case .running:
+            // The thread that requests the shutdown of a loop that was never run closes the loop's handles.
+            precondition(self.isShutDown, "the event loop \"\(self.name)\" is already running")
         case .closed: break
         }
     }

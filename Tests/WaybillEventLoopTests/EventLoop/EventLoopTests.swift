@@ -77,6 +77,22 @@ struct EventLoopTests {
     }
 
     @Test
+    func `a loop that another thread is shutting down already does not run`() async {
+        let loop = EventLoop.onCallingThread()
+        let isClosing = Gate()
+        let hasReturned = Locked(false)
+        loop.execute {
+            isClosing.open()
+            while !hasReturned.withLock({ $0 }) {}
+        }
+        let closing = Task.detached { await loop.shutDown() }
+        await isClosing.wait()
+        loop.run()
+        hasReturned.withLock { $0 = true }
+        await closing.value
+    }
+
+    @Test
     func `a loop that never ran can be shut down, and dropped`() async {
         let loop = EventLoop.onCallingThread()
         let ran = Locked(false)
