@@ -58,7 +58,9 @@ package final class HostThread {
 
     package func run() { unsafe uv_run(self.loop, UV_RUN_DEFAULT) }
 
-    package func runOnce() { unsafe uv_run(self.loop, UV_RUN_ONCE) }
+    /// Runs one iteration of the loop, and returns whether the loop has more to do.
+    @discardableResult
+    package func runOnce() -> Bool { unsafe uv_run(self.loop, UV_RUN_ONCE) != 0 }
 
     /// Closes the loop.
     ///

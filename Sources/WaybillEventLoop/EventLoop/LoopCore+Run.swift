@@ -67,7 +67,7 @@ extension LoopCore {
     /// Arms the timer and the idle handle before libuv decides whether to continue.
     ///
     /// A host's loop continues to run only while it has active handles.
-    private func keepHostRunning() {
+    func keepHostRunning() {
         self.armTimer()
         if unsafe !self.state.pointee.ready.isEmpty { self.keepFromBlocking() }
     }

@@ -67,6 +67,27 @@ struct AdoptionTests {
     }
 
     @Test
+    func `a host that runs single iterations runs every timer of an adopted loop, and what the timers enqueue`()
+        async throws
+    {
+        let seen = try await HostThread.run { host in
+            let loop = try host.adopt(name: "timed")
+            let seen = Journal<String>()
+            loop.schedule(at: .now + .milliseconds(5)) {
+                seen.add("first")
+                loop.execute { seen.add("enqueued") }
+            }
+            loop.schedule(at: .now + .milliseconds(10)) { seen.add("second") }
+            while host.runOnce() {}
+            loop.beginShutDown()
+            host.run()
+            #expect(host.close() == 0)
+            return seen.entries
+        }
+        #expect(seen.sorted() == ["enqueued", "first", "second"])
+    }
+
+    @Test
     func `a dropped adopted loop is removed by the host's next run`() async throws {
         let status = try await HostThread.run { host in
             var loop: EventLoop? = try host.adopt(name: "dropped")
