@@ -13,10 +13,13 @@ struct PostShutdownQueue: ~Copyable {
 
     private let state = Locked(State())
 
-    /// Appends work, and returns whether the caller must start a thread that runs the work.
-    func append(_ list: WorkList) -> Bool {
+    /// Appends the work that a closure returns, and returns whether the caller must start a thread that runs the
+    /// work.
+    ///
+    /// The closure runs under the lock.
+    func append(_ list: () -> WorkList) -> Bool {
         self.state.withLock { state in
-            state.work.append(list)
+            state.work.append(list())
             guard !state.hasThread, !state.work.isEmpty else { return false }
             state.hasThread = true
             return true
@@ -49,13 +52,15 @@ extension LoopCore {
     func submitAfterShutdown(_ item: WorkItem) {
         var list = WorkList()
         list.append(item)
-        self.submitAfterShutdown(list)
+        self.submitAfterShutdown { list }
     }
 
-    /// Runs items after the loop has shut down.
-    func submitAfterShutdown(_ list: WorkList) {
+    /// Runs the items that a closure returns, after the loop has shut down.
+    ///
+    /// The closure runs under the lock of the queue.
+    func submitAfterShutdown(_ list: () -> WorkList) {
         // The process of a simulated loop has ended, so the work of the loop must not run.
-        if self.host == .simulated { return list.discard() }
+        if self.host == .simulated { return list().discard() }
         guard self.postShutdownQueue.append(list) else { return }
         LoopThread.start(name: "\(self.name) post-shutdown") { self.runPostShutdownQueue() }
     }

@@ -31,9 +31,12 @@ extension LoopCore {
         // From here on the loop has no thread, so other threads push all work to the inbox.
         self.thread.store(ThreadID.none, ordering: .relaxed)
         CurrentLoop.leave(restoring: outer)
-        rest.append(self.inbox.close())
         Watchdog.shared.remove(self)
-        self.submitAfterShutdown(rest)
+        // A thread that finds the inbox closed appends its work to the same queue, after this work.
+        self.submitAfterShutdown {
+            rest.append(self.inbox.close())
+            return rest
+        }
         self.lifecycle.close()
     }
 
