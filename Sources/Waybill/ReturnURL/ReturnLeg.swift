@@ -91,10 +91,12 @@ final class ReturnPath: Sendable {
         /// The peer that gave the URL; nil for a URL of this process.
         var external: ExternalCaller?
         var outcome = ReturnLeg.Outcome.underway
-        /// The core that can send the value; nil after the value has been sent or declined.
+        /// The core that sends the value.
         ///
-        /// The property becomes nil so that a reply that a caller keeps does not retain the bus.
-        var sender: BusCore?
+        /// The reference is weak, because a reply or a dead letter that a program keeps must not retain the bus.
+        weak var sender: BusCore?
+        /// Whether a value can still be sent or declined.
+        var isOpen = true
         var waiting = Numbered<Waiter>()
         var isHeld = false
     }
@@ -119,7 +121,7 @@ final class ReturnPath: Sendable {
     var url: String { self.state.withLock { $0.url } }
 
     /// The return URL; nil when the value has been sent or declined.
-    var pendingURL: String? { self.state.withLock { $0.sender == nil ? nil : $0.url } }
+    var pendingURL: String? { self.state.withLock { $0.isOpen ? $0.url : nil } }
 
     var outcome: ReturnLeg.Outcome { self.state.withLock { $0.outcome } }
 
@@ -132,8 +134,12 @@ final class ReturnPath: Sendable {
     /// sent or declined before.
     @discardableResult
     func send(_ value: any Sendable, headers: [String: String]) -> Bool {
-        let (sender, url, external) = self.state.withLock { ($0.sender.take(), $0.url, $0.external) }
-        guard let sender else { return false }
+        guard self.take() else { return false }
+        let (sender, url, external) = self.state.withLock { ($0.sender, $0.url, $0.external) }
+        guard let sender else {
+            self.end(.failed(.shutDown(url: url)))
+            return true
+        }
         if let source {
             source.sendReturn(value, to: url, headers: headers)
             self.end(.forwarded)
@@ -163,11 +169,14 @@ final class ReturnPath: Sendable {
         return true
     }
 
+    /// Decides that the value is sent or declined, or returns false when that has been decided before.
+    private func take() -> Bool { self.state.withLock { Swift.exchange(&$0.isOpen, with: false) } }
+
     func replace(with url: String) -> Bool {
         guard let sender = self.state.withLock({ $0.sender }) else { return false }
         let url = sender.complete(url, scheme: self.scheme)
         return self.state.withLock { state in
-            guard state.sender != nil else { return false }
+            guard state.isOpen else { return false }
             state.url = url
             // This process chose the new URL and not the peer, so the URL need not be exposed.
             state.external = nil
@@ -181,8 +190,7 @@ final class ReturnPath: Sendable {
 
     /// Ends the delivery without a value.
     private func close(as outcome: ReturnLeg.Outcome) -> Bool {
-        let sender = self.state.withLock { $0.sender.take() }
-        guard sender != nil else { return false }
+        guard self.take() else { return false }
         self.end(outcome)
         return true
     }

@@ -161,6 +161,24 @@ struct DeadLetterTests {
         #expect(await eventually { loop == nil })
     }
 
+    @Test func `a dead letter with a return URL does not retain the bus's loop`() async throws {
+        var bus: MessageBus? = MessageBus(configuration: .quiet)
+        weak let loop = bus?.eventLoop
+        let letters = try #require(bus?.deadLetters)
+        try bus?.register("app://fails") { _ -> Int in throw CancellationError() }
+        bus?.send("app://fails#app://home")
+        var kept: [DeadLetter] = []
+        for await letter in letters {
+            kept.append(letter)
+            break
+        }
+        let message = try #require(kept.first?.message)
+        #expect(message.returnURL == "app://home")
+        bus = nil
+        #expect(await eventually { loop == nil })
+        #expect(message.sendReturn(7) && !message.sendReturn(7))
+    }
+
     @Test func `a reader of dead letters that has stopped is forgotten`() async throws {
         for _ in 0..<3 {
             var letters: DeadLetters? = self.bus.deadLetters
