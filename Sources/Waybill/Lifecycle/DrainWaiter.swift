@@ -55,7 +55,7 @@ extension BusCore {
         let inFlight = self.unended
         return switch condition {
         case .none: inFlight <= 0
-        case .butExempt: inFlight <= self.exempt.withLock { $0.exchanges.count }
+        case .butExempt: inFlight <= self.exemptExchanges.count
         }
     }
 

@@ -100,7 +100,7 @@ extension BusCore {
         await self.waitForEnds(until: deadline)
         let left = self.unended
         let isInTime = !deadline.hasPassed(by: self.time) && !Task.isCancelled
-        let exempt = isInTime ? self.exempt.withLock { $0.exchanges } : []
+        let exempt = isInTime ? self.exemptExchanges : []
         self.retireAll(exempting: exempt)
         self.fail(exempt, at: deadline)
         return DrainSummary(finished: max(0, inFlight - left), abandoned: max(0, left - exempt.count))
@@ -127,7 +127,13 @@ extension BusCore {
 
     /// Returns whether the handler of a message may finish although the handler is no longer registered.
     func isExempt(_ exchange: Exchange) -> Bool {
-        self.exempt.withLock { $0.exchanges.contains { $0 === exchange } }
+        self.exemptExchanges.contains { $0 === exchange }
+    }
+
+    /// The exchanges for which the shutdown does not wait, and that have not ended.
+    var exemptExchanges: [Exchange] {
+        // An exchange may be released here, and its `deinit` may take the lock. Filter outside the lock.
+        self.exempt.withLock { $0.exchanges }.filter { !$0.isOver }
     }
 
     /// Sets a timer that fails the exchanges that have not ended at the deadline.
@@ -151,8 +157,8 @@ struct DrainExemptions {
 
     private var entries: [Entry] = []
 
-    /// The exempt exchanges that have not ended.
-    var exchanges: [Exchange] { self.entries.compactMap(\.exchange).filter { !$0.isOver } }
+    /// The exempt exchanges that exist, including those that have ended.
+    var exchanges: [Exchange] { self.entries.compactMap(\.exchange) }
 
     mutating func append(_ exchanges: [Exchange]) {
         self.entries.append(contentsOf: exchanges.map(Entry.init))

@@ -244,7 +244,7 @@ extension BusCore {
             subscriber.retire(with: RoutingError.shutDown, exempting: exempt)
         }
         // Exchanges that an earlier call exempted are no longer attached to a handler.
-        for late in self.exempt.withLock({ $0.exchanges }) where !exempt.contains(where: { $0 === late }) {
+        for late in self.exemptExchanges where !exempt.contains(where: { $0 === late }) {
             late.finish(.failed(.shutDown(url: late.url)))
         }
         let uncaught = self.uncaught.withLock { $0.take() }
