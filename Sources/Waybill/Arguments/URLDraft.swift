@@ -71,7 +71,13 @@ struct URLDraft: Sendable {
     mutating func addNumber(_ name: String, _ number: Int) {
         guard self.isURL else { return self.addText(name, number.description) }
         self.beginItem(name)
-        self.bytes.append(decimal: number)
+        if number < 0 { self.bytes.append(UInt8(ascii: "-")) }
+        self.appendDigits(of: number.magnitude)
+    }
+
+    private mutating func appendDigits(of number: UInt) {
+        if number >= 10 { self.appendDigits(of: number / 10) }
+        self.bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 
     @usableFromInline
@@ -146,18 +152,5 @@ struct URLDraft: Sendable {
             message:
                 "expected one value, because `\(name)` is in the path of \(self.pattern), but found \(count)"
         )
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(decimal number: Int) {
-        if number < 0 { self.append(UInt8(ascii: "-")) }
-        let start = self.count
-        var rest = number.magnitude
-        repeat {
-            self.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest != 0
-        self[start...].reverse()
     }
 }
