@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
@@ -90,8 +91,8 @@ actor Mailbox: LoopBound {
             self.drainLater()
             return true
         case .rejected: return false
-        case .dropped(let oldest, let isDue):
-            oldest.fail { .dropped(url: $0, limit: self.limit) }
+        case .dropped(var dropped, let isDue):
+            while let entry = dropped.popFirst() { entry.fail { .dropped(url: $0, limit: self.limit) } }
             if isDue { self.drainLater() }
             return true
         }

@@ -89,8 +89,9 @@ struct MailboxQueue: ~Copyable, Sendable {
         case rejected
         /// The message was enqueued, and the oldest message was removed to make room.
         ///
-        /// The mailbox must fail the removed message, and must drain the queue if `isDue` is true.
-        case dropped(Entry, isDue: Bool)
+        /// The mailbox must fail the removed message, and must drain the queue if `isDue` is true. The message
+        /// is in a deque, because each effect would otherwise be as large as a message.
+        case dropped(UniqueDeque<Entry>, isDue: Bool)
     }
 
     init(limit: Int, whenFull: MailboxConfiguration.Overflow, isSerial: Bool) {
@@ -219,7 +220,9 @@ struct MailboxQueue: ~Copyable, Sendable {
     private mutating func drop(at index: Int) -> Effect {
         let entry = self.entries.remove(at: index)
         self.uncount(entry)
-        return .dropped(entry, isDue: false)
+        var dropped = UniqueDeque<Entry>()
+        dropped.append(entry)
+        return .dropped(dropped, isDue: false)
     }
 
     private mutating func uncount(_ entry: borrowing Entry) {
@@ -233,7 +236,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         if self.isDraining || self.inProgress != nil || self.entries.isEmpty { return effect }
         self.isDraining = true
         switch consume effect {
-        case .dropped(let entry, _): return .dropped(entry, isDue: true)
+        case .dropped(let dropped, _): return .dropped(dropped, isDue: true)
         default: return .drain
         }
     }

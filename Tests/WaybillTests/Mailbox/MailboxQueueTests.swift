@@ -422,7 +422,8 @@ extension MailboxQueue.Effect {
         case .none: "none"
         case .drain: "drain"
         case .rejected: "rejected"
-        case .dropped(let entry, let isDue): "dropped \(entry.settle())" + (isDue ? ", drain" : "")
+        case .dropped(var dropped, let isDue):
+            "dropped \(dropped.popFirst()?.settle() ?? 0)" + (isDue ? ", drain" : "")
         }
     }
 }
