@@ -89,8 +89,8 @@ struct MailboxQueue: ~Copyable, Sendable {
         case rejected
         /// The message was enqueued, and the oldest message was removed to make room.
         ///
-        /// The mailbox must fail the removed message, and must drain the queue if `isDue` is true. The message
-        /// is in a deque, because each effect would otherwise be as large as a message.
+        /// The mailbox must fail the removed message, and must drain the queue if `isDue` is true. The
+        /// message is in a deque, because each effect would otherwise be as large as a message.
         case dropped(UniqueDeque<Entry>, isDue: Bool)
     }
 

@@ -17,7 +17,7 @@ final class MiddlewareChain: Sendable {
     /// Returns the message to send, after all middlewares of the chain have prepared the message.
     func prepare(_ message: Message) -> Message {
         self.links.reduce(message) { message, link in
-            link.intercepts(message) ? link.code.middleware.prepare(message) : message
+            link.intercepts(message) ? link.middleware.prepare(message) : message
         }
     }
 }
@@ -41,13 +41,15 @@ extension MessageBus {
 ///
 /// The type is a class, because each message would copy the fields of a structure.
 final class MiddlewareLink: Sendable {
-    let code: MiddlewareCode
+    let handle: MiddlewareCode.Handle
+    let middleware: any Middleware
 
     /// A table with the pattern of the intercepted URLs; nil when the middleware intercepts every message.
     private let scope: RouteTable<Void>?
 
     init(_ code: MiddlewareCode, scope: RouteTable<Void>?) {
-        self.code = code
+        self.handle = code.handle
+        self.middleware = code.middleware
         self.scope = scope
     }
 

@@ -50,7 +50,7 @@ public struct Next: ~Copyable, Sendable {
             return try await interception.callHandler(message)
         }
         do {
-            return try await links[index].code.handle(
+            return try await links[index].handle(
                 message,
                 MiddlewareContext(interception),
                 Next(interception, at: index + 1)

@@ -93,7 +93,8 @@ final class ReturnPath: Sendable {
         var outcome = ReturnLeg.Outcome.underway
         /// The core that sends the value.
         ///
-        /// The reference is weak, because a reply or a dead letter that a program keeps must not retain the bus.
+        /// The reference is weak, because a reply or a dead letter that a program keeps must not retain the
+        /// bus.
         weak var sender: BusCore?
         /// Whether a value can still be sent or declined.
         var isOpen = true

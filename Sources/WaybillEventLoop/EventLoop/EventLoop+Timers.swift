@@ -140,7 +140,8 @@ extension LoopCore {
         }
         self.timersChanged()
         self.counters.isBusy.store(false, ordering: .relaxed)
-        // libuv may call this method after its last poll of an iteration, and then decide whether to continue.
+        // libuv may call this method after its last poll of an iteration, and then decide whether to
+        // continue.
         if self.host == .adopted { self.keepHostRunning() }
         unsafe self.state.pointee.isInCallback = false
     }

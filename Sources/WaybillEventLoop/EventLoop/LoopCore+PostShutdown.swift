@@ -13,8 +13,8 @@ struct PostShutdownQueue: ~Copyable {
 
     private let state = Locked(State())
 
-    /// Appends the work that a closure returns, and returns whether the caller must start a thread that runs the
-    /// work.
+    /// Appends the work that a closure returns, and returns whether the caller must start a thread that runs
+    /// the work.
     ///
     /// The closure runs under the lock.
     func append(_ list: () -> WorkList) -> Bool {

@@ -59,8 +59,8 @@ final class UVLoop {
 
     /// Frees a loop that Waybill owns; does nothing to a borrowed loop.
     ///
-    /// Before the call, every handle must be closed and its close callback must have run, except the handles of
-    /// signals when the process has begun to exit.
+    /// Before the call, every handle must be closed and its close callback must have run, except the handles
+    /// of signals when the process has begun to exit.
     func close() {
         guard self.isOwned else { return }
         let status = unsafe uv_loop_close(self.pointer)

@@ -67,7 +67,7 @@ struct AdoptionTests {
     }
 
     @Test
-    func `a host that runs single iterations runs every timer of an adopted loop, and what the timers enqueue`()
+    func `single iterations of a host run the timers of an adopted loop, and what these enqueue`()
         async throws
     {
         let seen = try await HostThread.run { host in
