@@ -112,21 +112,16 @@ extension BusCore {
         on shard: BorrowedShard?,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
+        let message = request.message(id: ticket.id, parameters: parameters, on: self)
+
         // Place: decide whether the handler is called now or the message waits.
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
         guard case .inPlace = place, isImmediate, !handler.isGone else {
-            return self.deliverInTask(
-                request,
-                ticket: ticket,
-                parameters: parameters,
-                at: handler,
-                place: place
-            )
+            return self.deliverInTask(message, ticket: ticket, at: handler, place: place)
         }
 
         // Invoke: call the handler.
-        let message = request.message(id: ticket.id, parameters: parameters, on: self)
         let outcome = handler.invoke(message, call)
 
         // Settle: count the outcome, and send the reply's value to the return URL.
@@ -139,67 +134,33 @@ extension BusCore {
     /// task.
     @inline(never)
     private func deliverInTask(
-        _ request: Request,
+        _ message: Message,
         ticket: consuming MessageTicket,
-        parameters: consuming Parameters,
         at handler: Handler,
         place: Mailbox.Place
     ) -> Delivery {
-        if case .queue(let takesSlot) = place, handler.isImmediate, !request.expiry.exists {
+        if case .queue(let takesSlot) = place, handler.isImmediate, !message.hasDeadline {
             // The message has no deadline, and the handler cannot suspend. The handler can therefore run in
             // the caller's task. Until the handler begins, the bus can still resume the caller with a
             // failure.
-            let message = request.message(id: ticket.id, parameters: parameters, on: self)
             return .callersTask(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
-        let (exchange, message) = self.exchange(
-            request,
-            ticket: ticket,
-            parameters: parameters,
-            at: handler,
-            to: .caller
-        )
+        let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .caller, core: self)
         exchange.startOrEnqueueTask(
-            of: message,
+            of: message.answered(by: exchange),
             at: handler,
             place: place,
-            watchedOn: self.watcher(of: request.expiry)
+            watchedOn: self.watcher(of: message)
         )
         return .ownTask(exchange)
     }
 
-    func exchange(
-        _ request: Request,
-        ticket: consuming MessageTicket,
-        parameters: consuming Parameters,
-        at handler: Handler?,
-        to recipient: Recipient
-    ) -> (Exchange, Message) {
-        let path =
-            recipient.isPublication
-            ? nil : self.returnPath(of: parameters, ticket.id, hops: request.hops, of: request.extras)
-        let exchange = Exchange(
-            of: ticket.id,
-            ticket: ticket,
-            for: request,
-            at: handler,
-            to: recipient,
-            returnPath: path,
-            caller: request.hops > 0 ? DeliveryContext.waiting : nil,
-            core: self
-        )
-        let message = request.message(
-            parameters: parameters,
-            exchange: exchange,
-            hasListener: !recipient.isPublication
-        )
-        return (exchange, message)
-    }
-
-    /// Returns the loop whose timer watches a deadline: the loop of the calling thread.
+    /// Returns the loop whose timer watches the deadline of a message: the loop of the calling thread.
     ///
     /// The timer is not on the handler's loop, because the handler may block that loop.
-    func watcher(of expiry: Deadline) -> EventLoop? { expiry.exists ? self.currentShard?.eventLoop : nil }
+    func watcher(of message: Message) -> EventLoop? {
+        message.hasDeadline ? self.currentShard?.eventLoop : nil
+    }
 
     /// Delivers a message through middlewares.
     ///
@@ -220,53 +181,35 @@ extension BusCore {
             return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
         let request = chain.isObserved ? request.noting(.request, on: self) : request
-        let isImmediate = target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
-        guard isImmediate, !request.expiry.exists else {
-            return .ownTask(
-                self.intercept(
-                    request,
-                    ticket: ticket,
-                    target: target,
-                    parameters: parameters,
-                    by: chain,
-                    to: .caller
-                )
-            )
-        }
         var message = request.message(id: ticket.id, parameters: parameters, on: self)
         message.keepHeaders()
-        return .intercepted(
-            Interception(message, ticket: ticket, by: chain, to: target, on: self, hasOwnTask: false)
-        )
+        let isImmediate = target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
+        guard isImmediate, !message.hasDeadline else {
+            return .ownTask(self.intercept(message, ticket: ticket, target: target, by: chain, to: .caller))
+        }
+        return .intercepted(Interception(message, ticket: ticket, by: chain, to: target, on: self))
     }
 
     /// Delivers a message through middlewares in a new task.
     func intercept(
-        _ request: Request,
+        _ message: Message,
         ticket: consuming MessageTicket,
         target: Target,
-        parameters: consuming Parameters,
         by chain: MiddlewareChain,
         to recipient: Recipient
     ) -> Exchange {
-        var (exchange, message) = self.exchange(
-            request,
-            ticket: ticket,
-            parameters: parameters,
-            at: target.handler,
-            to: recipient
-        )
-        message.keepHeaders()
+        let exchange = Exchange(for: message, ticket: ticket, at: target.handler, to: recipient, core: self)
+        let message = recipient.isPublication ? message : message.answered(by: exchange)
         let interception = Interception(
             message,
             by: chain,
             to: target,
             on: self,
-            deadline: request.expiry
+            deadline: message.expiry
         )
         exchange.startTask(
-            for: TaskWork(message: message, code: .middlewares(interception), endsTurn: false),
-            watchedOn: self.watcher(of: request.expiry)
+            for: TaskWork(.middlewares(interception), of: message),
+            watchedOn: self.watcher(of: message)
         )
         return exchange
     }

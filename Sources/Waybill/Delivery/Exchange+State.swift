@@ -7,7 +7,7 @@ extension Exchange {
     /// The state machine decides on actions, and ``Exchange`` performs the actions.
     struct State: ~Copyable {
         /// Whether the outcome is decided.
-        private(set) var isOver = false
+        var isOver: Bool { self.message == nil }
         /// Whether the outcome has been read.
         private(set) var isRead = false
         /// Whether the exchange settles a message, unlike the exchange of a single delivery attempt.
@@ -19,10 +19,10 @@ extension Exchange {
         /// A task that outlives the handler's registration retains the exchange, and must not retain the
         /// handler.
         private var handler: Handler?
-        /// The request of the caller; nil after the outcome is decided.
+        /// The message; nil after the outcome is decided.
         ///
         /// Each task that the handler starts retains the exchange, and must not retain the caller's values.
-        private var request: Request?
+        private var message: Message?
         /// The outcome, from the time when it is counted until a reader takes it.
         ///
         /// An exchange that lives longer does not retain the value of the reply.
@@ -51,7 +51,7 @@ extension Exchange {
             fileprivate var shown = 0
 
             /// The progress replies that the caller has not answered.
-            var unanswered: [Progress] { self.unread + (self.seen.map { [$0] } ?? []) }
+            var unanswered: [Progress] { self.seen.map { self.unread + [$0] } ?? self.unread }
 
             fileprivate mutating func show(_ progress: Progress) -> Event {
                 self.seen = progress
@@ -62,8 +62,8 @@ extension Exchange {
 
         /// The parts of an exchange that are released when the outcome is decided.
         struct Ending {
+            let message: Message
             let handler: Handler?
-            let request: Request?
             let suspension: Suspension?
         }
 
@@ -73,11 +73,11 @@ extension Exchange {
             case refuse
         }
 
-        init(ticket: consuming MessageTicket?, handler: Handler?, request: Request? = nil) {
+        init(of message: Message, ticket: consuming MessageTicket?, handler: Handler?) {
             self.isCounted = ticket != nil
             self.ticket = ticket
             self.handler = handler
-            self.request = request
+            self.message = message
         }
 
         /// Decides that the exchange is over and returns the parts to release, or returns nil when the
@@ -86,14 +86,12 @@ extension Exchange {
         /// `ticket` receives the obligation to settle the message, if the exchange settles a message. Call
         /// ``close(with:)`` after the outcome has been counted.
         mutating func finish(taking ticket: inout MessageTicket?) -> Ending? {
-            if self.isOver { return nil }
-            self.isOver = true
+            guard let message = self.message.take() else { return nil }
             ticket = self.ticket.take()
-            defer { self.suspension = Suspension() }
             return Ending(
+                message: message,
                 handler: self.handler.take(),
-                request: self.request.take(),
-                suspension: self.isSuspended ? self.suspension : nil
+                suspension: self.isSuspended ? Swift.exchange(&self.suspension, with: Suspension()) : nil
             )
         }
 

@@ -26,10 +26,16 @@ struct TaskWork: Sendable {
         case middlewares(Interception)
     }
 
-    let message: Message
     let code: Code
+    let message: Message
     /// Whether the task ends the message's turn in the mailbox.
     let endsTurn: Bool
+
+    init(_ code: Code, of message: Message, endsTurn: Bool = false) {
+        self.code = code
+        self.message = message
+        self.endsTurn = endsTurn
+    }
 
     /// The handler; nil when the intercepted message has no handler.
     var handler: Handler? {
@@ -101,7 +107,7 @@ extension Exchange {
         place: Mailbox.Place,
         watchedOn watcher: EventLoop?
     ) {
-        let work = TaskWork(message: message, code: .handler(handler), endsTurn: true)
+        let work = TaskWork(.handler(handler), of: message, endsTurn: true)
         guard case .queue(let takesSlot) = place else {
             return self.startTask(for: work, watchedOn: watcher)
         }
@@ -202,7 +208,7 @@ extension Exchange {
         // that a middleware has abandoned.
         let attempts = work.endsTurn ? work.interception?.unfinishedAttempts : nil
         if work.endsTurn, attempts == nil { work.handler?.mailbox.endTurn() }
-        self.finish(outcome, of: work.message, by: work.handler)
+        self.finish(outcome, by: work.handler)
         guard let attempts else { return }
         await attempts.waitForEnd()
         work.handler?.mailbox.endTurn()

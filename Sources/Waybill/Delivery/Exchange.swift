@@ -23,35 +23,28 @@ final class Exchange: Sendable {
     let core: BusCore
     /// The context of the handler that waits for the reply, or nil when no handler does.
     let caller: DeliveryContext?
-    /// The message, if no caller awaits it.
-    ///
-    /// Dead-letter observers and the message to the return URL need the whole message.
-    private let sent: Message?
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
 
     /// Creates an exchange; `ticket` is nil when other code settles the message.
     init(
-        of id: CorrelationID,
+        for message: Message,
         ticket: consuming MessageTicket?,
-        for request: Request,
         at handler: Handler?,
         to recipient: Recipient,
-        returnPath: ReturnPath? = nil,
-        caller: DeliveryContext? = nil,
-        sent: Message? = nil,
         core: BusCore
     ) {
-        self.id = id
-        self.url = request.url
-        self.hops = request.hops
-        self.expiry = request.expiry
+        self.id = message.id
+        self.url = message.parameters.url
+        self.hops = message.hops
+        self.expiry = message.expiry
         self.recipient = recipient
-        self.returnPath = returnPath
+        self.returnPath = message.returnPath
         self.core = core
-        self.caller = caller
-        self.sent = sent
-        self.state = Locked(State(ticket: ticket, handler: handler, request: request))
+        // A message without hops was not sent by a handler, so no handler waits for it. A message of a
+        // middleware's attempt has no ticket.
+        self.caller = message.hops > 0 || ticket == nil ? DeliveryContext.waiting : nil
+        self.state = Locked(State(of: message, ticket: ticket, handler: handler))
     }
 
     /// The number of the task that runs the handler, from ``CurrentTask``; 0 before the handler begins.
@@ -63,14 +56,10 @@ final class Exchange: Sendable {
         return .exchange(self)
     }
 
-    /// Ends the exchange with an outcome that the handler did not produce, unless the exchange is already
-    /// over.
-    func finish(_ outcome: consuming Outcome) { self.finish(outcome, of: self.sent, by: nil) }
-
     /// Ends the exchange and resumes the caller, unless the exchange is already over.
     ///
     /// `handler` is nil when no handler produced the outcome.
-    func finish(_ outcome: consuming Outcome, of message: Message?, by handler: Handler?) {
+    func finish(_ outcome: consuming Outcome, by handler: Handler? = nil) {
         var ticket: MessageTicket?
         guard let ending = self.state.withLock({ $0.finish(taking: &ticket) }) else {
             if let handler, outcome.isReply { self.core.countLateReply(at: handler) }
@@ -82,34 +71,19 @@ final class Exchange: Sendable {
         if let ticket = ticket.take() {
             // Count the outcome before the caller resumes, so that the statistics that the caller reads
             // include the outcome.
-            if let message {
-                self.settle(ticket, as: outcome, of: message, ending, on: shard)
-            } else {
-                let request = ending.request ?? Request(url: self.url)
-                self.settle(ticket, as: outcome, of: request, ending, on: shard)
-            }
+            self.core.settle(
+                ticket,
+                as: outcome,
+                of: ending.message,
+                for: self.recipient,
+                at: ending.handler,
+                isInFlight: suspension?.isAttached == true,
+                on: shard
+            )
         }
         if let suspension { self.release(suspension, from: ending.handler, isReply: outcome.isReply) }
         let reader = self.state.withLock { $0.close(with: outcome) }
         reader?.resume(returning: .finished(outcome))
-    }
-
-    private func settle(
-        _ ticket: consuming MessageTicket,
-        as outcome: Outcome,
-        of content: some SettledContent,
-        _ ending: State.Ending,
-        on shard: BorrowedShard?
-    ) {
-        self.core.settle(
-            ticket,
-            as: outcome,
-            of: content,
-            for: self.recipient,
-            at: ending.handler,
-            isInFlight: ending.suspension?.isAttached == true,
-            on: shard
-        )
     }
 
     /// Releases the resources of an exchange that is over.

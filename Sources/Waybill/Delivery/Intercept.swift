@@ -64,11 +64,11 @@ final class Interception: Sendable {
         on core: BusCore,
         deadline: Deadline = .never,
         hasWaited: Bool = false,
-        hasOwnTask: Bool = true,
         attempts: Attempts? = nil,
         earlier: [HandlerTask] = []
     ) {
         self.message = message
+        self.hasOwnTask = ticket == nil
         self.ticket = Locked(ticket)
         self.chain = chain
         self.first = first
@@ -76,7 +76,6 @@ final class Interception: Sendable {
         self.core = core
         self.deadline = deadline
         self.hasWaited = hasWaited
-        self.hasOwnTask = hasOwnTask
         self.attempts = attempts
         self.earlier = earlier
     }
@@ -119,15 +118,7 @@ extension Interception {
         let deadline = message.expiry
         guard !deadline.hasPassed(by: self.core.time) else { throw .deadlineExceeded(url: url) }
         // The code that awaits the first middleware settles the message, so this exchange has no ticket.
-        let exchange = Exchange(
-            of: message.id,
-            ticket: nil,
-            for: Request(of: message),
-            at: nil,
-            to: .caller,
-            caller: DeliveryContext.waiting,
-            core: self.core
-        )
+        let exchange = Exchange(for: message, ticket: nil, at: nil, to: .caller, core: self.core)
         exchange.expire(at: deadline, on: self.core.currentShard?.eventLoop)
         let rest = Interception(
             message,
@@ -140,9 +131,7 @@ extension Interception {
             attempts: self.attempts,
             earlier: self.attempts?.all ?? []
         )
-        let task = exchange.startAttempt(
-            TaskWork(message: message, code: .middlewares(rest), endsTurn: false)
-        )
+        let task = exchange.startAttempt(TaskWork(.middlewares(rest), of: message))
         self.attempts?.append(task)
         return try await exchange.listen(noListener).value()
     }

@@ -25,11 +25,6 @@ struct Request: Sendable {
         self.expiry = expiry
     }
 
-    /// Creates a request with the URL, the hop count and the deadline of a message.
-    init(of message: Message) {
-        self.init(url: message.parameters.url, hops: message.hops, expiry: message.expiry)
-    }
-
     init(
         url: String,
         parameters: [String: any Sendable],
@@ -83,7 +78,7 @@ struct Request: Sendable {
         )
     }
 
-    /// Returns the message for a handler that replies once.
+    /// Returns the message for a handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters, on core: BusCore) -> Message {
         if let passed { parameters.pass(passed) }
@@ -97,25 +92,6 @@ struct Request: Sendable {
             hops: self.hops,
             expiry: self.expiry,
             extras: extras
-        )
-    }
-
-    /// Returns the message for a handler that may reply more than once.
-    @inline(__always)
-    func message(
-        parameters: consuming Parameters,
-        exchange: Exchange,
-        hasListener: Bool
-    ) -> Message {
-        if let passed { parameters.pass(passed) }
-        let path = exchange.returnPath
-        return Message(
-            id: exchange.id,
-            parameters: parameters,
-            hops: self.hops,
-            expiry: self.expiry,
-            extras: path.map { (self.extras ?? .empty).replacing(returnPath: $0) } ?? self.extras,
-            exchange: hasListener ? exchange : nil
         )
     }
 }

@@ -51,17 +51,15 @@ extension Mailbox {
         guard let code = interception.map(TaskWork.Code.middlewares) ?? handler.map(TaskWork.Code.handler)
         else { preconditionFailure("internal error: a message has neither a handler nor middlewares") }
         let exchange = Exchange(
-            of: message.id,
+            for: message,
             ticket: envelope.ticket,
-            for: Request(of: message),
             at: handler,
             to: .nobody,
-            sent: message,
             core: core
         )
         // The timer is late when the handler blocks this loop, but no caller waits for the deadline.
         exchange.startTask(
-            for: TaskWork(message: message, code: code, endsTurn: true),
+            for: TaskWork(code, of: message, endsTurn: true),
             watchedOn: self.eventLoop
         )
     }

@@ -106,6 +106,18 @@ extension Message {
         )
     }
 
+    /// Returns the message for a handler that may send progress replies to the caller.
+    func answered(by exchange: Exchange) -> Message {
+        Message(
+            id: self.id,
+            parameters: self.parameters,
+            hops: self.hops,
+            expiry: self.expiry,
+            extras: self.extras,
+            exchange: exchange
+        )
+    }
+
     /// The number of routed messages that led to this message; 0 for a message that no handler sent.
     package var hops: Int { self.notes.hops }
 

@@ -89,15 +89,15 @@ extension BusCore {
         let matched = publication.matched
         // All subscribers of a pattern receive the same message. Only the ID is different.
         var pattern = matched.pattern(of: publication.next)
-        var (request, message) = self.message(of: publication, to: pattern)
+        var message = self.message(of: publication, to: pattern)
         while publication.next < matched.subscribers.count {
             if matched.pattern(of: publication.next) != pattern {
                 pattern = matched.pattern(of: publication.next)
-                (request, message) = self.message(of: publication, to: pattern)
+                message = self.message(of: publication, to: pattern)
             }
             let subscriber = matched.subscribers[publication.next]
             publication.next += 1
-            self.deliver(&message, of: request, to: subscriber, in: &publication, on: shard)
+            self.deliver(&message, to: subscriber, in: &publication, on: shard)
             // The budget of the loop has counted one delivery, so count one for each further subscriber here.
             if let shard, publication.next < matched.subscribers.count, !shard.consumeDeliveryBudgetIfOnLoop()
             {
@@ -107,19 +107,17 @@ extension BusCore {
         return true
     }
 
-    /// Returns the request and the message for a pattern's subscribers, each of which receives a copy with a
-    /// new ID.
-    private func message(of publication: Publication, to pattern: Int) -> (Request, Message) {
+    /// Returns the message for a pattern's subscribers, each of which receives a copy with a new ID.
+    private func message(of publication: Publication, to pattern: Int) -> Message {
         let parameters = publication.matched.parameters[pattern]
         let request =
             publication.isExternal
             ? self.keepingPath(publication.request, of: parameters) : publication.request
-        return (request, request.message(id: CorrelationID(rawValue: 0), parameters: parameters))
+        return request.message(id: CorrelationID(rawValue: 0), parameters: parameters)
     }
 
     private func deliver(
         _ message: inout Message,
-        of request: Request,
         to subscriber: Subscriber,
         in publication: inout Publication,
         on shard: BorrowedShard?
@@ -133,10 +131,9 @@ extension BusCore {
             if let chain = publication.chain {
                 publication.exchanges.append(
                     self.intercept(
-                        request,
+                        message,
                         ticket: ticket,
                         target: .handler(handler),
-                        parameters: message.parameters,
                         by: chain,
                         to: .publisher
                     )
@@ -149,18 +146,18 @@ extension BusCore {
                 self.settle(ticket, as: outcome, of: message, for: .publisher, at: handler, on: shard)
                 if outcome.isReply { publication.acceptedCount += 1 }
             } else {
-                let (exchange, message) = self.exchange(
-                    request,
+                let exchange = Exchange(
+                    for: message,
                     ticket: ticket,
-                    parameters: message.parameters,
                     at: handler,
-                    to: .publisher
+                    to: .publisher,
+                    core: self
                 )
                 exchange.startOrEnqueueTask(
                     of: message,
                     at: handler,
                     place: place,
-                    watchedOn: self.watcher(of: message.expiry)
+                    watchedOn: self.watcher(of: message)
                 )
                 publication.exchanges.append(exchange)
             }

@@ -27,15 +27,11 @@ struct StateParts {
 
     /// Creates an exchange that is over when it is finished, and is not counted.
     func exchange(_ id: Int) -> Exchange {
-        let message = self.message(id)
-        return Exchange(
-            of: message.id,
-            ticket: nil,
-            for: Request(of: message),
-            at: nil,
-            to: .caller,
-            core: self.core
-        )
+        Exchange(for: self.message(id), ticket: nil, at: nil, to: .caller, core: self.core)
+    }
+
+    func state(at handler: Handler? = nil) -> Exchange.State {
+        Exchange.State(of: self.message(1), ticket: nil, handler: handler)
     }
 
     /// Creates a message that no caller awaits, and that must be settled.

@@ -10,7 +10,7 @@ struct ExchangeStateTests {
     @Test
     func `random operations on an exchange give the results of plain lists`() throws {
         for seed in 0..<UInt64(Scale.of(100)) {
-            var run = ExchangeRun(handler: try StateParts().handler(), seed: seed)
+            var run = ExchangeRun(try StateParts(), seed: seed)
             for step in 0..<100 {
                 let (operation, actual, expected) = run.step()
                 try #require(actual == expected, "seed \(seed), step \(step), \(operation)")
@@ -20,8 +20,9 @@ struct ExchangeStateTests {
 
     @Test
     func `a message's exchange ends once, and releases its waiting parts`() throws {
-        let handler = try StateParts().handler()
-        var state = Exchange.State(ticket: nil, handler: handler)
+        let parts = try StateParts()
+        let handler = parts.handler()
+        var state = parts.state(at: handler)
         let task = HandlerTask {}
         let isOver = [state.attach(nil), state.bind(task: task)]
         guard let ending = state.end() else {
@@ -39,12 +40,10 @@ struct ExchangeStateTests {
     @Test
     func `a message ends once when its exchange has finished and is then cancelled`() throws {
         let parts = try StateParts()
-        let request = Request(url: "app://state")
         let ticket = parts.core.open(on: nil)
         let exchange = Exchange(
-            of: ticket.id,
+            for: parts.message(Int(ticket.id.rawValue)),
             ticket: ticket,
-            for: request,
             at: nil,
             to: .caller,
             core: parts.core
@@ -66,7 +65,7 @@ struct ExchangeStateTests {
 
     @Test
     func `an outcome can be read once, after it has been counted`() throws {
-        var state = Exchange.State(ticket: nil, handler: nil)
+        var state = try StateParts().state()
         _ = state.end()
         let early = state.takeOutcome()
         let reader = state.close(with: .replied(7))
@@ -78,7 +77,7 @@ struct ExchangeStateTests {
 
     @Test
     func `a reader that waited before the end receives the outcome`() throws {
-        var state = Exchange.State(ticket: nil, handler: nil)
+        var state = try StateParts().state()
         let waiting = Exchange.Reader(on: nil)
         let event = state.takeEvent(orAdd: waiting)
         _ = state.end()
@@ -88,11 +87,11 @@ struct ExchangeStateTests {
 
     @Test
     func `the end of an exchange returns the handlers whose replies are not answered`() throws {
-        var state = Exchange.State(ticket: nil, handler: nil)
+        var state = try StateParts().state()
         for number in 1...3 { _ = state.offer(.numbered(number)) }
         _ = state.takeEvent(orAdd: Exchange.Reader(on: nil))
         let waiting = state.end()?.suspension
-        #expect(waiting?.unanswered.map(\.number) == [2, 3, 1])
+        #expect(waiting?.unanswered.map(\.label) == [2, 3, 1])
         let answered = state.answer()
         let isRefused = if case .refuse = state.offer(.numbered(4)) { true } else { false }
         #expect(answered == nil && isRefused)
@@ -115,7 +114,8 @@ extension Exchange.Progress {
         Self(value: number, context: nil, expectsAnswer: true, answer: Exchange.Answer(on: nil))
     }
 
-    var number: Int? { self.value as? Int }
+    /// The number that ``numbered(_:)`` has stored.
+    var label: Int? { self.value as? Int }
 }
 
 /// An ``Exchange/State``, and plain lists that perform the same operations.
@@ -134,8 +134,8 @@ private struct ExchangeRun: ~Copyable {
     private var shown = 0
     private var isAttached = false
 
-    init(handler: Handler, seed: UInt64) {
-        self.state = Exchange.State(ticket: nil, handler: handler)
+    init(_ parts: StateParts, seed: UInt64) {
+        self.state = parts.state(at: parts.handler())
         self.random = SeededGenerator(seed: seed)
     }
 
@@ -157,7 +157,7 @@ private struct ExchangeRun: ~Copyable {
         defer { self.isOver = true }
         let isOver = ending == nil
         let waiting = ending?.suspension
-        let numbers = waiting?.unanswered.compactMap(\.number) ?? []
+        let numbers = waiting?.unanswered.compactMap(\.label) ?? []
         let actual = "\(isOver) \(waiting?.isAttached ?? false) \(numbers)"
         guard !self.isOver else { return ("finish", actual, "true false []") }
         let unanswered = self.unread + [self.seen].compactMap(\.self)
@@ -192,7 +192,7 @@ private struct ExchangeRun: ~Copyable {
 
     private func text(_ event: Exchange.Event?) -> String {
         switch event {
-        case .progress(let progress): "reply \(progress.number ?? 0)"
+        case .progress(let progress): "reply \(progress.label ?? 0)"
         case .finished: "the end"
         case nil: "nothing"
         }
@@ -220,10 +220,10 @@ private struct ExchangeRun: ~Copyable {
 
     private mutating func answer() -> (String, String, String) {
         if self.random.isOne(in: 2) {
-            return ("answer", "\(self.state.answer()?.number ?? -1)", "\(self.seen.take() ?? -1)")
+            return ("answer", "\(self.state.answer()?.label ?? -1)", "\(self.seen.take() ?? -1)")
         }
         let number = self.shown - self.random.number(below: 2)
-        let actual = self.state.answer(to: number)?.number ?? -1
+        let actual = self.state.answer(to: number)?.label ?? -1
         let expected = number == self.shown ? self.seen.take() : nil
         return ("answer to \(number)", "\(actual)", "\(expected ?? -1)")
     }
