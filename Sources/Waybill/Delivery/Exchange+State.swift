@@ -54,8 +54,10 @@ extension Exchange {
             var unanswered: [Progress] { self.seen.map { self.unread + [$0] } ?? self.unread }
 
             fileprivate mutating func show(_ progress: Progress) -> Event {
-                self.seen = progress
                 self.shown += 1
+                var progress = progress
+                progress.number = self.shown
+                self.seen = progress
                 return .progress(progress)
             }
         }

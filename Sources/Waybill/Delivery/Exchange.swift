@@ -154,6 +154,9 @@ extension Exchange {
         /// Whether the handler uses the answer, and therefore also receives the listener's error.
         let expectsAnswer: Bool
         let answer: Answer
+        /// The position among the progress replies that the caller has received, from 1; 0 before the caller
+        /// has received this reply.
+        var number = 0
     }
 
     /// An event for the caller of an exchange.

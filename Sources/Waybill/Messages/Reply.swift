@@ -78,7 +78,7 @@ extension Reply: CustomStringConvertible {
 /// The destination of the answer to one progress reply.
 struct AnswerSlot: Sendable {
     let exchange: Exchange
-    /// The position of the reply among the progress replies, from 1.
+    /// The number of the reply; see ``Exchange/Progress/number``.
     let number: Int
 
     /// Resumes the handler if it still waits for the answer to this reply.

@@ -31,8 +31,6 @@ public struct Replies: AsyncSequence, Sendable {
         private var stream: ReplyStream?
         private var isAnswerDue = false
         private var isAtEnd = false
-        /// The number of progress replies so far.
-        private var progress = 0
 
         init(core: BusCore, request: Request) {
             self.core = core
@@ -82,11 +80,10 @@ public struct Replies: AsyncSequence, Sendable {
             switch await stream.nextEvent() {
             case .progress(let progress):
                 self.isAnswerDue = true
-                self.progress += 1
                 return self.reply(
                     stream,
                     progress.value,
-                    answer: AnswerSlot(exchange: stream.exchange, number: self.progress)
+                    answer: AnswerSlot(exchange: stream.exchange, number: progress.number)
                 )
             case .finished(let outcome):
                 self.isAtEnd = true

@@ -98,6 +98,27 @@ struct DialogTests {
         #expect(answers.entries == ["10", "typeMismatch", "typeMismatch"])
     }
 
+    @Test func `a reply can be answered after the handler has asked whether anybody listens`() async throws {
+        try self.bus.register("app://ask") { message -> [Int] in
+            var answers: [Int] = []
+            for number in 1...2 {
+                guard await message.hasListener() else { return answers }
+                answers.append(try await message.reply(with: number, expecting: Int.self))
+            }
+            return answers
+        }
+        var answers: [Int]?
+        for try await reply in self.caller.replies(to: "app://ask") {
+            if reply.isLast {
+                answers = try reply.value(as: [Int].self)
+            } else {
+                let isAnswered = reply.answer(with: try reply.value(as: Int.self) * 10)
+                #expect(isAnswered)
+            }
+        }
+        #expect(answers == [10, 20])
+    }
+
     @Test(arguments: RouteTests.Place.allCases)
     func `a slow reader of replies suspends the handler`(place: RouteTests.Place) async throws {
         let sent = Journal<Int>()
