@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WaybillEventLoop
 
 /// The context in which code runs: the message that the code handles.
@@ -48,8 +49,15 @@ struct DeliveryContext: Sendable {
         in context: DeliveryContext,
         _ body: () throws -> Result
     ) rethrows -> Result {
-        try self.$task.withValue(context.inherited) { try body() }
+        defer { context.end() }
+        return try self.$task.withValue(context.inherited) { try body() }
     }
+
+    /// Records that the code in the context has ended.
+    ///
+    /// A task that the code has started may still have the context, and a later task may get the number of
+    /// the task that has ended.
+    func end() { self.source.endRunning() }
 
     /// The context of the calling code.
     ///
@@ -101,8 +109,9 @@ struct DeliveryContext: Sendable {
         isolation: isolated (any Actor)?,
         _ body: () async throws -> Result
     ) async rethrows -> Result {
-        guard let context else { return try await body() }
-        return try await Self.$task.withValue(context.adopted().inherited) {
+        guard let context = context?.adopted() else { return try await body() }
+        defer { context.end() }
+        return try await Self.$task.withValue(context.inherited) {
             // The closure is isolated to the caller because it captures the parameter.
             _ = isolation
             return try await body()
@@ -132,8 +141,12 @@ private protocol ContextSource: AnyObject, Sendable {
     var counted: Exchange? { get }
     /// The context of the handler that waits for the message, or nil when no handler does.
     var caller: DeliveryContext? { get }
-    /// The number of the task that runs the code, from ``CurrentTask``.
+    /// The number of the task that runs the code, from ``CurrentTask``; a number of no task when no code
+    /// runs.
     var task: UInt { get }
+
+    /// Records that the code has ended.
+    func endRunning()
 }
 
 extension Exchange: ContextSource {
@@ -148,7 +161,7 @@ final class ContextRecord: ContextSource {
     fileprivate let message: CorrelationID?
     fileprivate let counted: Exchange?
     let caller: DeliveryContext?
-    let task = CurrentTask.id
+    private let runner = Atomic<UInt>(CurrentTask.id)
 
     init(
         hops: Int,
@@ -163,6 +176,10 @@ final class ContextRecord: ContextSource {
         self.counted = exchange
         self.caller = outer
     }
+
+    fileprivate var task: UInt { self.runner.load(ordering: .relaxed) }
+
+    fileprivate func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
 
     /// Creates the context of a message whose handler runs in the task of its caller.
     convenience init(_ message: Message, inside outer: DeliveryContext?) {

@@ -200,6 +200,7 @@ extension Exchange {
             _ = isolation
             return await work.outcome()
         }
+        self.endRunning()
         await self.finish(outcome, of: work)
     }
 

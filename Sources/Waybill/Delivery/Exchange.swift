@@ -47,7 +47,8 @@ final class Exchange: Sendable {
         self.state = Locked(State(of: message, ticket: ticket, handler: handler))
     }
 
-    /// The number of the task that runs the handler, from ``CurrentTask``; 0 before the handler begins.
+    /// The number of the task that runs the handler, from ``CurrentTask``; 0 before the handler begins, and a
+    /// number of no task after the handler has ended.
     var task: UInt { self.runner.load(ordering: .relaxed) }
 
     /// Records that the calling task is about to run the handler, and returns the handler's context.
@@ -55,6 +56,8 @@ final class Exchange: Sendable {
         self.runner.store(CurrentTask.id, ordering: .relaxed)
         return .exchange(self)
     }
+
+    func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
 
     /// Ends the exchange and resumes the caller, unless the exchange is already over.
     ///
@@ -82,6 +85,9 @@ final class Exchange: Sendable {
             )
         }
         if let suspension { self.release(suspension, from: ending.handler, isReply: outcome.isReply) }
+        // Nobody reads the outcome of a message that no caller awaits. A task that the handler has started
+        // may retain the exchange, and must not retain the value of the reply.
+        guard self.recipient.isAwaited else { return }
         let reader = self.state.withLock { $0.close(with: outcome) }
         reader?.resume(returning: .finished(outcome))
     }

@@ -2,6 +2,9 @@ internal import CLibUV
 
 /// The task that the calling thread runs: its identity, and whether it is a child task.
 package enum CurrentTask {
+    /// A number that no task has.
+    package static let none = UInt.max
+
     #if WAYBILL_PUBLIC_API_ONLY
 
     /// A number that identifies the task among all tasks that exist; zero outside tasks.
