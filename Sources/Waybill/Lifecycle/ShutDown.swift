@@ -11,6 +11,10 @@ extension MessageBus {
     /// The event loop keeps running for its other users. A second call during the first can only shorten the
     /// wait: the earlier deadline applies to both.
     ///
+    /// There is one exception: if a message has no deadline and its handler cannot suspend, middlewares
+    /// handle the message in its caller's task. The caller then resumes when the middlewares have returned,
+    /// even if that is after the deadline.
+    ///
     /// A handler may call this method. The method then neither waits for nor counts two kinds of messages:
     /// the message of this handler, and the messages of handlers that wait for this handler. These handlers
     /// may reply until the deadline, but they cannot route messages after this method has returned.
