@@ -66,6 +66,11 @@ actor Mailbox: LoopBound {
     @inline(__always)
     nonisolated var isOccupied: Bool { self.occupancy.load(ordering: .relaxed) > 0 }
 
+    nonisolated func hasConfiguration(of other: Mailbox) -> Bool {
+        self.eventLoop === other.eventLoop && self.limit == other.limit && self.whenFull == other.whenFull
+            && self.isSerial == other.isSerial
+    }
+
     /// The number of messages that wait or are in progress.
     nonisolated var waiting: Int { self.occupancy.load(ordering: .relaxed) }
 

@@ -146,13 +146,21 @@ extension BusCore {
     /// Counts one more handler that uses a mailbox, until the handler calls ``leave(_:)``.
     func rejoin(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { $0.rejoin(owner) }
+        self.mailboxes.withLock { $0.rejoin(mailbox, of: owner) }
     }
 
-    /// Counts one handler less that uses a mailbox.
+    /// Counts one registered handler of a mailbox less.
+    ///
+    /// The loops may still hold the handler, and its last messages may still be in progress.
+    func retire(from mailbox: Mailbox) {
+        guard let owner = mailbox.owner else { return }
+        self.mailboxes.withLock { $0.retire(from: mailbox, of: owner) }
+    }
+
+    /// Counts one handler of a mailbox less, which must be retired.
     func leave(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { $0.leave(owner) }
+        self.mailboxes.withLock { $0.leave(mailbox, of: owner) }
     }
 
     /// Records that a handler of a mailbox's module is registered and holds the module.
@@ -195,40 +203,74 @@ struct MailboxRegister {
 
     private struct Entry {
         let mailbox: Mailbox
+        /// The number of handlers that exist.
         var users = 0
+        /// The number of handlers that have not been retired.
+        var registered = 0
         /// The module, from its configuration until its first handler is registered and holds it.
         ///
         /// While an entry holds the module, no other object can get the module's identifier.
         var module: (any LoopBound)?
     }
 
-    /// Adds the mailbox of a module, or returns false if the module already has handlers.
+    /// Adds the mailbox of a module, or returns false if the module already has registered handlers.
     mutating func join(_ mailbox: Mailbox, of module: any LoopBound) -> Bool {
         let owner = ObjectIdentifier(module)
-        if let entry = self.entries[owner], entry.users > 0 { return false }
-        self.entries[owner] = Entry(mailbox: mailbox, module: module)
+        if let entry = self.entries[owner], entry.registered > 0 { return false }
+        self.entries[owner] = self.entry(with: mailbox, of: owner)
+        self.entries[owner]?.module = module
         return true
+    }
+
+    /// Returns the entry of a module that has no registered handlers.
+    ///
+    /// If retired handlers have a mailbox with the same configuration, the module keeps that mailbox. A
+    /// serial module then handles the last message of these handlers before the next message.
+    private func entry(with mailbox: Mailbox, of owner: ObjectIdentifier) -> Entry {
+        if let entry = self.entries[owner], entry.mailbox.hasConfiguration(of: mailbox) { return entry }
+        return Entry(mailbox: mailbox)
     }
 
     /// Returns the mailbox of a module, created for the first handler, and counts one more handler.
     mutating func join(_ module: any LoopBound, make: () -> Mailbox) -> Mailbox {
         let owner = ObjectIdentifier(module)
-        var entry = self.entries[owner] ?? Entry(mailbox: make())
+        let existing = self.entries[owner].flatMap { $0.registered > 0 || $0.module != nil ? $0 : nil }
+        var entry = existing ?? self.entry(with: make(), of: owner)
         entry.users += 1
+        entry.registered += 1
         self.entries[owner] = entry
         return entry.mailbox
     }
 
     /// Counts one more handler, which shares the code of another handler of its module.
-    mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
+    mutating func rejoin(_ mailbox: Mailbox, of owner: ObjectIdentifier) {
+        self.update(mailbox, of: owner) { entry in
+            entry.users += 1
+            entry.registered += 1
+        }
+    }
+
+    /// Counts one registered handler of a module less.
+    mutating func retire(from mailbox: Mailbox, of owner: ObjectIdentifier) {
+        self.update(mailbox, of: owner) { $0.registered -= 1 }
+    }
 
     /// Counts one handler of a module less.
     ///
     /// The configuration of a module stays when the registration of its first handler fails. The caller must
     /// still hold the module.
-    mutating func leave(_ owner: ObjectIdentifier) {
-        guard var entry = self.entries[owner] else { return }
-        entry.users -= 1
+    mutating func leave(_ mailbox: Mailbox, of owner: ObjectIdentifier) {
+        self.update(mailbox, of: owner) { $0.users -= 1 }
+    }
+
+    /// Changes the entry of a module, unless the module has another mailbox now.
+    private mutating func update(
+        _ mailbox: Mailbox,
+        of owner: ObjectIdentifier,
+        _ change: (inout Entry) -> Void
+    ) {
+        guard var entry = self.entries[owner], entry.mailbox === mailbox else { return }
+        change(&entry)
         self.entries[owner] = entry.users > 0 || entry.module != nil ? entry : nil
     }
 

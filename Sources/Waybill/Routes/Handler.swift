@@ -86,7 +86,10 @@ final class Handler: Sendable {
         self.core.rejoin(self.mailbox)
     }
 
-    deinit { self.core.leave(self.mailbox) }
+    deinit {
+        if !self.isGone { self.core.retire(from: self.mailbox) }
+        self.core.leave(self.mailbox)
+    }
 
     var isImmediate: Bool { self.immediate != nil }
 
@@ -115,12 +118,14 @@ final class Handler: Sendable {
         with reason: @escaping @Sendable (String) -> RoutingError,
         exempting exempt: [Exchange] = []
     ) {
-        let waiting = self.state.withLock { state in
-            if state.reason == nil { state.reason = reason }
+        let (isFirst, waiting) = self.state.withLock { state in
+            let isFirst = state.reason == nil
+            if isFirst { state.reason = reason }
             let ending = state.waiting.values.filter { one in !exempt.contains { $0 === one } }
             for exchange in ending { state.waiting[exchange.id] = nil }
-            return ending
+            return (isFirst, ending)
         }
+        if isFirst { self.core.retire(from: self.mailbox) }
         self.isRetired.store(true, ordering: .releasing)
         // Remove the messages from the queue first, in a single pass. Otherwise each exchange below would
         // search the queue for its own message.

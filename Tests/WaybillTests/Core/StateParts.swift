@@ -49,8 +49,8 @@ struct StateParts {
         QueuedTask(self.message(id), for: handler, exchange: exchange, takesSlot: takesSlot)
     }
 
-    func mailbox() -> Mailbox {
-        Mailbox(eventLoop: self.bus.eventLoop, configuration: MailboxConfiguration(), limit: 8)
+    func mailbox(limit: Int = 8) -> Mailbox {
+        Mailbox(eventLoop: self.bus.eventLoop, configuration: MailboxConfiguration(), limit: limit)
     }
 
     func buffer() -> SubscriptionBuffer {

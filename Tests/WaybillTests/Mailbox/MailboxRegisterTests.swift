@@ -8,44 +8,40 @@ import WaybillTestSupport
 @Suite
 struct MailboxRegisterTests {
     @Test
-    func `random handlers of a few modules share the mailboxes that a plain count gives them`() throws {
+    func `random handlers of a few modules share the mailboxes that a plain list gives them`() throws {
         let parts = try StateParts()
         for seed in 0..<UInt64(Scale.of(40)) {
             var generator = SeededGenerator(seed: seed)
             let modules = (0..<3).map { _ in Owner() }
             var register = MailboxRegister()
-            // The mailbox of each module, the number of its handlers, and whether the register holds the
-            // module.
-            var model: [Int: (mailbox: Mailbox, handlers: Int, isHeld: Bool)] = [:]
-            for step in 0..<100 {
+            var models = modules.map { _ in ModuleModel() }
+            for step in 0..<200 {
                 let number = generator.number(below: modules.count)
-                let module = modules[number]
-                let entry = model[number]
-                switch generator.number(below: 5) {
+                let (module, owner) = (modules[number], ObjectIdentifier(modules[number]))
+                let new = parts.mailbox(limit: 1 + generator.number(below: 2))
+                let handler = models[number].handlers.randomElement(using: &generator)
+                switch generator.number(below: 6) {
                 case 0:
-                    let mailbox = parts.mailbox()
-                    let isAdded = register.join(mailbox, of: module)
-                    try #require(isAdded == (entry?.handlers ?? 0 == 0), "seed \(seed), step \(step)")
-                    if isAdded { model[number] = (mailbox, 0, true) }
+                    let isAdded = register.join(new, of: module)
+                    try #require(isAdded == models[number].configure(new), "seed \(seed), step \(step)")
                 case 1:
-                    let new = parts.mailbox()
                     let mailbox = register.join(module) { new }
-                    try #require(mailbox === (entry?.mailbox ?? new), "seed \(seed), step \(step)")
-                    model[number] = (mailbox, (entry?.handlers ?? 0) + 1, entry?.isHeld ?? false)
+                    try #require(mailbox === models[number].join(new), "seed \(seed), step \(step)")
                 case 2:
-                    // A further handler of a module that has one already joins its mailbox.
-                    guard let entry, entry.handlers > 0 else { continue }
-                    register.rejoin(ObjectIdentifier(module))
-                    model[number]?.handlers += 1
+                    guard let handler, !handler.isRetired else { continue }
+                    register.rejoin(handler.mailbox, of: owner)
+                    models[number].handlers.append(ModelHandler(mailbox: handler.mailbox))
                 case 3:
-                    guard let entry else { continue }
-                    register.releaseModule(ObjectIdentifier(module))
-                    model[number] = entry.handlers > 0 ? (entry.mailbox, entry.handlers, false) : nil
+                    register.releaseModule(owner)
+                    models[number].isHeld = false
+                case 4:
+                    guard let handler, !handler.isRetired else { continue }
+                    register.retire(from: handler.mailbox, of: owner)
+                    handler.isRetired = true
                 default:
-                    guard let entry, entry.handlers > 0 else { continue }
-                    register.leave(ObjectIdentifier(module))
-                    model[number]?.handlers -= 1
-                    if entry.handlers == 1, !entry.isHeld { model[number] = nil }
+                    guard let handler, handler.isRetired else { continue }
+                    register.leave(handler.mailbox, of: owner)
+                    models[number].handlers.removeAll { $0 === handler }
                 }
             }
         }
@@ -75,11 +71,49 @@ struct MailboxRegisterTests {
         let parts = try StateParts()
         var register = MailboxRegister()
         let module = Owner()
-        register.rejoin(ObjectIdentifier(module))
-        register.leave(ObjectIdentifier(module))
+        register.rejoin(parts.mailbox(), of: ObjectIdentifier(module))
+        register.leave(parts.mailbox(), of: ObjectIdentifier(module))
         let mailbox = parts.mailbox()
         let joined = register.join(module) { mailbox }
         #expect(joined === mailbox)
+    }
+}
+
+private final class ModelHandler {
+    let mailbox: Mailbox
+    var isRetired = false
+
+    init(mailbox: Mailbox) { self.mailbox = mailbox }
+}
+
+/// The handlers of one module, and the mailbox that its next handler gets.
+private struct ModuleModel {
+    var handlers: [ModelHandler] = []
+    /// Whether the register holds the module, which has a configured mailbox.
+    var isHeld = false
+    private var latest: Mailbox?
+
+    private var current: Mailbox? {
+        self.isHeld || self.handlers.contains { $0.mailbox === self.latest } ? self.latest : nil
+    }
+
+    private var isRegistered: Bool { self.handlers.contains { !$0.isRetired } }
+
+    mutating func configure(_ mailbox: Mailbox) -> Bool {
+        if self.isRegistered { return false }
+        self.latest = self.choice(mailbox)
+        self.isHeld = true
+        return true
+    }
+
+    mutating func join(_ mailbox: Mailbox) -> Mailbox? {
+        if !self.isRegistered, !self.isHeld { self.latest = self.choice(mailbox) }
+        self.handlers += self.latest.map { [ModelHandler(mailbox: $0)] } ?? []
+        return self.latest
+    }
+
+    private func choice(_ new: Mailbox) -> Mailbox {
+        self.current.flatMap { $0.limit == new.limit ? $0 : nil } ?? new
     }
 }
 

@@ -462,6 +462,31 @@ struct SerialTests {
         #expect(await failure { try await bus.route("app://outer") }?.rootCause.code == .deadlock)
     }
 
+    @Test func `a serial module can be registered again while its last message is in progress`() async throws
+    {
+        let bus = MessageBus(configuration: .quiet)
+        let module = Probe(eventLoop: bus.eventLoop)
+        let (started, end) = (Gate(), Gate())
+        let heard = Journal<String>()
+        try bus.configureMailbox(of: module, MailboxConfiguration(isSerial: true))
+        let first = try bus.register("app://work", on: module) { _, _ async in
+            started.open()
+            await end.wait()
+            heard.add("first")
+        }
+        async let unfinished = failure { try await bus.route("app://work") }
+        await started.wait()
+        first.cancel()
+        #expect(await unfinished?.code == .noHandler)
+        try bus.configureMailbox(of: module, MailboxConfiguration(isSerial: true))
+        try bus.register("app://work", on: module) { _, _ in heard.add("second") }
+        async let reply: Void = bus.route("app://work")
+        #expect(await eventually { bus.statistics.inFlight == 1 })
+        end.open()
+        try await reply
+        #expect(heard.entries == ["first", "second"])
+    }
+
     @Test func `a closed bus releases a module whose mailbox is configured`() async throws {
         let bus = MessageBus(configuration: .quiet)
         weak var released: Probe?
