@@ -29,5 +29,22 @@ package struct WaybillCommand: AsyncParsableCommand {
     #endif
 
     package init() {}
+
+    /// Runs the command with the arguments of the process, and ends the process if the command fails.
+    package static func main() async {
+        do {
+            var command = try await self.asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as FileError {
+            Output.complain(error.description)
+            self.exit(withError: ExitCode(error.status.rawValue))
+        } catch {
+            self.exit(withError: error)
+        }
+    }
 }
 #endif

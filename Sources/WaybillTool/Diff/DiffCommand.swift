@@ -37,12 +37,12 @@ struct DiffCommand: AsyncParsableCommand {
 
 extension BusDocument {
     /// Reads a document from a file.
-    init(path: String) throws {
+    init(path: String) throws(FileError) {
         let text = try Output.text(ofFile: path)
         do {
             try self.init(json: text)
         } catch {
-            throw ValidationError(Output.printable("\(path): \(error)"))
+            throw FileError(path, .invalid, "\(error)")
         }
     }
 }

@@ -11,11 +11,11 @@ internal import Glibc
 /// Standard output, standard error, and the files in the arguments.
 enum Output {
     /// Returns the text of a file.
-    static func text(ofFile path: String) throws -> String {
+    static func text(ofFile path: String) throws(FileError) -> String {
         do {
             return try String(contentsOf: URL(filePath: path), encoding: .utf8)
         } catch {
-            throw ValidationError(self.printable("\(path): \(error.localizedDescription)"))
+            throw FileError(path, .unreadable, error.localizedDescription)
         }
     }
 

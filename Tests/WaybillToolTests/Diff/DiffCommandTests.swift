@@ -35,9 +35,10 @@ struct DiffCommandTests {
         try await self.withFiles { old, _ in
             try "[]".write(toFile: "\(old).list", atomically: true, encoding: .utf8)
             for file in ["\(old).list", "\(old).absent"] {
-                await #expect(throws: ValidationError.self) {
+                let error = await #expect(throws: FileError.self) {
                     try await DiffCommand.parse([old, file]).run()
                 }
+                #expect(error?.description.hasPrefix("\(file): ") == true)
             }
         }
     }
@@ -55,7 +56,9 @@ struct DiffCommandTests {
                     },
                 ]
                 for error in errors {
-                    let text = "\(try #require(error))"
+                    let error = try #require(error as? FileError)
+                    #expect(error.status.rawValue == 66)
+                    let text = error.description
                     #expect(text.contains("\(path): ") && !text.contains("NSCocoaErrorDomain"), "\(text)")
                 }
             }

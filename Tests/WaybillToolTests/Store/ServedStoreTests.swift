@@ -126,7 +126,8 @@ struct ServedStoreTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data().write(to: URL(filePath: path))
         let command = try StoreCommand.parse([path, "list"])
-        #expect(await self.exitCode { try await command.run() } == ExitCode(65))
+        let error = await #expect(throws: FileError.self) { try await command.run() }
+        #expect(error?.status == .invalid)
         #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
         #expect(!FileManager.default.fileExists(atPath: path + "-lock"))
     }

@@ -69,8 +69,8 @@ import WaybillDurable
     @Test func `the store command does not create a missing file`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID()).db").path
         let command = try StoreCommand.parse([path, "stats"])
-        let error = await #expect(throws: ExitCode.self) { try await command.run() }
-        #expect(error == ExitCode(66))
+        let error = await #expect(throws: FileError.self) { try await command.run() }
+        #expect(error?.status == .unreadable)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 }
