@@ -39,7 +39,7 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         if let cases = self.cases {
-            return try Output.write(lines: self.lines(of: Data(Output.text(ofFile: cases).utf8)))
+            return try Output.write(lines: self.lines(ofFile: cases))
         }
         // The parser takes every argument after `--route` as a pattern, so the last pattern may be the URL.
         let url = self.url ?? self.route.last ?? ""
@@ -48,9 +48,15 @@ struct ExplainCommand: ParsableCommand {
         try Output.write(lines: json.split(separator: "\n"))
     }
 
-    /// Returns one line of JSON for each case.
-    func lines(of data: Data) throws -> [String] {
-        let cases = try JSONDecoder().decode([ExplainCase].self, from: data)
+    /// Returns one line of JSON for each case in a file.
+    func lines(ofFile file: String) throws -> [String] {
+        let data = Data(try Output.text(ofFile: file).utf8)
+        let cases: [ExplainCase]
+        do {
+            cases = try JSONDecoder().decode([ExplainCase].self, from: data)
+        } catch {
+            throw FileError(file, .invalid, "the file is not a list of cases: \(error)")
+        }
         return try cases.map { try $0.answer(self.options).json(pretty: false) }
     }
 }

@@ -27,14 +27,33 @@ import Testing
             [{"id": "a", "routes": ["/a/:x", "/a/b"], "url": "/a/b", "conventions": "waybill", "expect": {}},
              {"id": "b", "routes": ["YF://u/:id"], "url": "yf://u/1?k", "conventions": "yf-router", "options": {}}]
             """
-        let command = try ExplainCommand.parse(["--cases", "unread"])
-        let lines = try command.lines(of: Data(cases.utf8))
-        #expect(
-            lines == [
-                #"{"error":null,"id":"a","matched":"/a/b","parameters":{}}"#,
-                #"{"error":null,"id":"b","matched":"YF://u/:id","parameters":{"id":"1"}}"#,
-            ]
-        )
+        try self.withFile(cases) { file in
+            let lines = try ExplainCommand.parse(["--cases", file]).lines(ofFile: file)
+            #expect(
+                lines == [
+                    #"{"error":null,"id":"a","matched":"/a/b","parameters":{}}"#,
+                    #"{"error":null,"id":"b","matched":"YF://u/:id","parameters":{"id":"1"}}"#,
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: ["[", "{}", #"[{"routes": ["/a"]}]"#])
+    func `the explain command's error names the file without cases`(text: String) throws {
+        try self.withFile(text) { file in
+            let error = #expect(throws: FileError.self) {
+                try ExplainCommand.parse(["--cases", file]).run()
+            }
+            #expect(error?.description.hasPrefix("\(file): ") == true)
+            #expect(error?.status == .invalid)
+        }
+    }
+
+    private func withFile(_ text: String, _ body: (String) throws -> Void) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())").path
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try body(file)
     }
 }
 #endif
