@@ -17,6 +17,9 @@ struct BenchCommand: AsyncParsableCommand {
             """
     )
 
+    /// The maximum number of calls in flight, each of which needs memory for its task.
+    private static let maximumInFlight = 65_536
+
     @Argument(help: "The URL to call. Quote a URL that contains ? or &.")
     var url: String
 
@@ -28,7 +31,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "The number of calls.")
     var requests = 10_000
 
-    @Option(help: "The number of calls in flight at the same time.")
+    @Option(help: "The number of calls in flight at the same time, from 1 to \(Self.maximumInFlight).")
     var inFlight = 1
 
     @Flag(help: "Prints one line of JSON, with times in microseconds.")
@@ -36,8 +39,10 @@ struct BenchCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try self.connection.address
-        guard self.requests > 0, (1...65_536).contains(self.inFlight) else {
-            throw ValidationError("--requests must be at least 1, and --in-flight from 1 to 65536.")
+        guard self.requests > 0, (1...Self.maximumInFlight).contains(self.inFlight) else {
+            throw ValidationError(
+                "--requests must be at least 1, and --in-flight from 1 to \(Self.maximumInFlight)."
+            )
         }
     }
 

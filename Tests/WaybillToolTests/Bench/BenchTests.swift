@@ -38,6 +38,10 @@ import WaybillServe
         }
     }
 
+    @Test func `the help of the bench command names its limits`() {
+        #expect(BenchCommand.helpMessage(columns: 1000).contains("from 1 to 65536"))
+    }
+
     @Test func `the bench command counts failures, and keeps the first one`() async throws {
         try await withServedBus { bus, connection in
             let client = try connection.client()
