@@ -131,7 +131,8 @@ struct PropertyListReader {
 
         init(_ data: Data) {
             guard let text = String(data: data, encoding: .utf8), text.hasPrefix("<?xml") else { return }
-            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+            for (index, line) in lines.enumerated() {
                 for part in line.components(separatedBy: "<key>").dropFirst() {
                     let key = part.components(separatedBy: "</key>")[0]
                     let name = key.replacing("&lt;", with: "<").replacing("&gt;", with: ">")

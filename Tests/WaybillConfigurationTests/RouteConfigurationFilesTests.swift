@@ -170,6 +170,16 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
+    func `the lines of a property list are counted in a file with the line breaks of Windows`() throws {
+        let text = [
+            "<?xml version=\"1.0\"?>", "<plist><dict>", "<key>a</key><string>a</string>", "</dict></plist>",
+        ]
+        let url = try self.write("order.plist", text.joined(separator: "\r\n"))
+        let lines = self.lines(of: try RouteConfiguration(contentsOf: url))
+        #expect(lines == ["a -> a (order.plist:3: `a`)"])
+    }
+
+    @Test
     func `a folder is read as one file for each scheme`() async throws {
         _ = try self.write("b.yaml", "- { two: two }")
         _ = try self.write("a.json", #"[{ "one": "one" }]"#)

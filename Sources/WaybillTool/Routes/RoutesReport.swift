@@ -11,9 +11,8 @@ struct RoutesReport {
         var table = options.table
         var conflicts: [String] = []
         var refused: [String] = []
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-            .enumerated()
-        {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineBreak)
+        for (index, line) in lines.enumerated() {
             let pattern = String(
                 line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
             )

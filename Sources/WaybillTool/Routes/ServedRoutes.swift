@@ -27,7 +27,7 @@ struct ServedRoutes: Decodable {
             [
                 route.pattern,
                 route.parameters.map { "\($0.name): \($0.type)" }.joined(separator: ", "),
-                String(route.documentation?.prefix { !$0.isNewline } ?? ""),
+                String(route.documentation?.prefix { !$0.isLineBreak } ?? ""),
             ].map(Output.printable)
         }
         return AlignedRows.lines(rows)

@@ -19,5 +19,12 @@ import Testing
         let report = RoutesReport("# users\r\n/user\r\n/item\r\n", file: "r", try TableOptions.parse([]))
         #expect(report.lines == ["/user  r:2", "/item  r:3"])
     }
+
+    @Test(arguments: ["\u{2028}", "\u{B}", "\u{85}", "\r"])
+    func `the routes report counts only the lines that editors count`(character: String) throws {
+        let text = "# users \(character) and guests\n/user\n"
+        let report = RoutesReport(text, file: "r", try TableOptions.parse([]))
+        #expect(report.lines == ["/user  r:2"])
+    }
 }
 #endif
