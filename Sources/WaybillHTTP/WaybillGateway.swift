@@ -88,10 +88,13 @@ public struct WaybillGateway: Sendable {
         /// than a few milliseconds.
         public var isHTTP2 = false
 
-        /// The names of the request headers that are copied to messages, in lower case.
+        /// The names of the request headers that are copied to messages.
         ///
-        /// By default, these are the headers of trace contexts.
-        public var headers: Set<String> = ["traceparent", "tracestate", "baggage"]
+        /// By default, these are the headers of trace contexts. Names are stored in lower case, because the
+        /// names of headers do not depend on case.
+        public var headers: Set<String> = ["traceparent", "tracestate", "baggage"] {
+            didSet { self.headers = Set(self.headers.map { $0.lowercased() }) }
+        }
 
         /// The interval after which an idle stream sends a comment; 15 seconds by default.
         ///

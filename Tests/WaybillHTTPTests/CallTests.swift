@@ -142,6 +142,18 @@ struct CallTests {
     }
 
     @Test
+    func `a header of the configuration is copied to messages, whatever the case of its name`() async throws {
+        try self.bus.register("app://tenant") { message in message.headers["x-tenant"] ?? "none" }
+        try self.bus.expose("app://tenant")
+        try await GatewayServer.run(self.bus, .with(\.headers, ["X-Tenant"])) { server in
+            for name in ["X-Tenant", "x-tenant", "X-TENANT"] {
+                let answer = try await server.send(.POST, "app/tenant", headers: [name: "shop"])
+                #expect(answer.text == "\"shop\"")
+            }
+        }
+    }
+
+    @Test
     func `each failure of a call has its HTTP status, and does not reveal internals`() async throws {
         let bus = self.bus
         try bus.register("app://fails/refused") { _ in throw RoutingError.refused("no") }
