@@ -15,8 +15,9 @@ extension WaybillGateway {
     ///
     /// `live` responds with 200 whenever the server can respond. `ready` responds with 200 if the bus is
     /// open, its loops respond, and all checks of `addReadinessCheck(_:_:)` succeed. Otherwise, `ready`
-    /// responds with 503 and the names of the failed checks, and the gateway logs the reasons. Both routes
-    /// accept GET requests for any host name, because an orchestrator uses the IP address of a machine.
+    /// responds with 503 and the names of the failed checks. The gateway logs when a check begins to fail,
+    /// with the reason, and when the check succeeds again. Both routes accept GET requests for any host name,
+    /// because an orchestrator uses the IP address of a machine.
     public var healthRoutes: RouteCollection<BasicRequestContext> {
         self.healthRoutes(for: BasicRequestContext.self)
     }
@@ -31,12 +32,7 @@ extension WaybillGateway {
         routes.get("ready") { _, _ in
             let limit = self.configuration.readinessTime
             let readiness = await self.readiness.report(of: self.bus, within: limit)
-            for problem in readiness.problems {
-                self.configuration.logger.notice(
-                    "not ready",
-                    metadata: ["name": "\(problem.name)", "reason": "\(problem.reason.onShortLine)"]
-                )
-            }
+            self.readiness.logChanges(readiness, to: self.configuration.logger)
             return Self.health("ready", readiness.problems.map(\.name))
         }
         return routes
@@ -56,11 +52,31 @@ extension WaybillGateway {
 /// Each report runs all checks, so without sharing, clients could run any number of checks at the same time.
 final class SharedReadiness: Sendable {
     private let report = Locked<Task<Readiness, Never>?>(nil)
+    /// The names of the checks whose failure was logged, and which have not succeeded since.
+    private let failing = Locked<Set<String>>([])
 
     func report(of bus: MessageBus, within limit: Duration) async -> Readiness {
         let shared = await self.sharedReport(of: bus, within: limit)
         // The bus may have been shut down after the report began.
         return bus.isOpen ? shared : await bus.readiness(within: limit)
+    }
+
+    /// Logs the checks that fail for the first time, and the checks that succeed again.
+    func logChanges(_ readiness: Readiness, to logger: Logger) {
+        let failing = Set(readiness.problems.map(\.name))
+        let previous = self.failing.withLock { previous in
+            defer { previous = failing }
+            return previous
+        }
+        for problem in readiness.problems where !previous.contains(problem.name) {
+            let metadata: Logger.Metadata = [
+                "name": "\(problem.name)", "reason": "\(problem.reason.onShortLine)",
+            ]
+            logger.notice("not ready", metadata: metadata)
+        }
+        for name in previous.subtracting(failing).sorted() {
+            logger.notice("ready again", metadata: ["name": "\(name)"])
+        }
     }
 
     private func sharedReport(of bus: MessageBus, within limit: Duration) async -> Readiness {

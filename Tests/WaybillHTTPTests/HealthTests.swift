@@ -1,5 +1,6 @@
 #if HTTP
 import Hummingbird
+import Logging
 import NIOHTTP1
 import Testing
 import Waybill
@@ -33,6 +34,27 @@ struct HealthTests {
             #expect(try await server.send(.GET, "health/ready").status == 503)
             #expect(try await server.send(.GET, "health/live").status == 200)
         }
+    }
+
+    @Test func `a readiness check is logged when it begins to fail and when it succeeds again`() async throws
+    {
+        let isConnected = Locked(false)
+        self.bus.addReadinessCheck("database") { isConnected.withLock { $0 } ? nil : "no connection" }
+        let logged = Journal<String>()
+        let logger = Logger(label: "test") { _ in JournalLogHandler(journal: logged) }
+        let gateway = WaybillGateway(self.bus, configuration: .with(\.logger, logger))
+        let prepare: (Router<BasicRequestContext>) -> Void = { router in
+            router.addRoutes(gateway.healthRoutes, atPath: "/bus/health")
+        }
+        try await GatewayServer.run(self.bus, prepare: prepare) { server in
+            for isWorking in [false, false, true, true, false] {
+                isConnected.withLock { $0 = isWorking }
+                let answer = try await server.send(.GET, "health/ready")
+                #expect(answer.status == (isWorking ? 200 : 503))
+            }
+        }
+        let failure = "not ready name=database reason=no connection"
+        #expect(logged.entries == [failure, "ready again name=database", failure])
     }
 
     @Test func `concurrent requests for readiness run each check once`() async throws {

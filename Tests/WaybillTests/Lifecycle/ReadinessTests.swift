@@ -33,6 +33,18 @@ struct ReadinessTests {
         #expect(await self.bus.readiness().isReady)
     }
 
+    @Test func `a check that ignores its cancellation does not delay the report on readiness`() async {
+        let gate = Gate()
+        self.bus.addReadinessCheck("stubborn") {
+            await gate.wait()
+            return nil
+        }
+        let problems = await self.bus.readiness(within: .milliseconds(20)).problems
+        #expect(problems.map(\.name) == ["stubborn"])
+        gate.open()
+        #expect(await self.bus.readiness(within: .seconds(30)).isReady)
+    }
+
     @Test func `a blocked loop is a readiness problem`() async throws {
         let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
         let bus = MessageBus(eventLoops: loops, configuration: .quiet)
