@@ -35,22 +35,28 @@ extension BusDocument {
         var changes: [DocumentChange] = []
         var (gone, added) = (old.routes, self.routes)
         // Two routes may differ only in the types of their values, so routes with equal types are compared
-        // first. If a part of the path becomes optional, the longest or the shortest URL stays.
+        // first.
         let keys: [(Route) -> String] = [
             { "\($0.identities) \($0.templates.flatMap(\.parameters).map(\.schema.json))" },
-            { "\($0.identities)" }, { $0.identities.first ?? "" }, { $0.identities.last ?? "" },
+            { "\($0.identities)" },
         ]
         for key in keys {
             var candidates = Dictionary(grouping: added.reversed(), by: key)
             gone.removeAll { route in
-                guard let new = candidates[key(route)]?.last,
-                    Set(route.identities).isSubset(of: new.identities)
-                else { return false }
-                candidates[key(route)]?.removeLast()
+                guard let new = candidates[key(route)]?.popLast() else { return false }
                 changes += RouteComparison(route, new, old: old, new: self).changes
                 return true
             }
             added = candidates.values.joined().sorted { $0.pattern < $1.pattern }
+        }
+        // If parts of the path become optional, the new route has the old URLs and others.
+        var identities = added.map { Set($0.identities) }
+        gone.removeAll { route in
+            let kept = route.identities
+            guard let index = identities.firstIndex(where: { $0.isSuperset(of: kept) }) else { return false }
+            identities.remove(at: index)
+            changes += RouteComparison(route, added.remove(at: index), old: old, new: self).changes
+            return true
         }
         changes += gone.map {
             DocumentChange(isBreaking: true, pattern: $0.pattern, message: "the route is gone")

@@ -330,11 +330,18 @@ struct DocumentChangeTests {
         #expect(removed == ["breaking: app://user/:name: the route is gone"])
     }
 
-    @Test(arguments: ["app://item/:id", "app://item"])
-    func `a part of the path that is optional now is a compatible change`(old: String) async throws {
+    @Test(arguments: [
+        ("app://item/:id", "app://item(/:id)"), ("app://item", "app://item(/:id)"),
+        ("app://a/b", "app://a(/b)(/c)"), ("app://a/c", "app://a(/b)(/c)"),
+        ("app://a(/:b)", "app://a(/:b)(/c)"),
+    ])
+    func `a part of the path that is optional now is a compatible change`(
+        old: String,
+        new: String
+    ) async throws {
         let (before, after) = (MessageBus(), MessageBus())
         try before.register(old) { _ in 1 }
-        try after.register("app://item(/:id)") { _ in 1 }
+        try after.register(new) { _ in 1 }
         let (first, second) = (before.document(), after.document())
         await before.shutDown()
         await after.shutDown()
