@@ -71,6 +71,34 @@ extension BusDocument {
 extension BusDocument.Route {
     /// The route's URLs without the names of their parameters, by which documents are compared.
     fileprivate var identities: [String] { self.templates.map(\.identity) }
+
+    /// Returns the values in the route's addresses, each with the value at the same place in a newer route.
+    fileprivate func values(with new: Self) -> [(old: BusDocument.Placeholder, new: BusDocument.Placeholder)]
+    {
+        self.templates.flatMap { template in
+            let other = new.templates.first { $0.identity == template.identity }
+            return zip(template.parameters, other?.parameters ?? []).map { (old: $0, new: $1) }
+        }
+    }
+
+    /// Whether every address of the route has the parameter's value, so that callers cannot pass it as JSON.
+    fileprivate func isInAllAddresses(_ parameter: BusDocument.Parameter) -> Bool {
+        self.templates.allSatisfy { template in
+            template.parameters.contains { $0.name == parameter.name && $0.isCaptured }
+        }
+    }
+}
+
+extension BusDocument.Parameter {
+    /// Whether the parameter accepts any text that is not empty.
+    fileprivate var isAnyText: Bool {
+        self.schema == .string || self.schema == SchemaRegistry.pattern(type: "string", expression: nil)
+    }
+}
+
+extension BusDocument.Placeholder {
+    /// Returns whether the placeholder accepts any text, and an older version had a type or an expression.
+    fileprivate func isAnyText(after old: Self) -> Bool { self.type == "string" && old.type != "string" }
 }
 
 extension BusDocument.AddressTemplate {
@@ -102,8 +130,8 @@ private struct RouteComparison {
         self.pattern = old.pattern
         let requests = SchemaComparison(old: oldDocument.schemas, new: document.schemas, isRequest: true)
         let replies = SchemaComparison(old: oldDocument.schemas, new: document.schemas, isRequest: false)
-        self.compare(old.parameters, new: new.parameters, schemas: requests)
-        self.compare(old, new: new, schemas: requests)
+        self.compareParameters(old, new: new, schemas: requests)
+        self.compareAddresses(old, new: new, schemas: requests)
         for difference in replies.differences(old.reply, new.reply, at: "the reply") {
             self.note(difference.isBreaking, difference.message)
         }
@@ -144,13 +172,14 @@ private struct RouteComparison {
         self.changes.append(DocumentChange(isBreaking: isBreaking, pattern: self.pattern, message: message))
     }
 
-    private mutating func compare(
-        _ old: [BusDocument.Parameter],
-        new: [BusDocument.Parameter],
+    private mutating func compareParameters(
+        _ old: BusDocument.Route,
+        new: BusDocument.Route,
         schemas: SchemaComparison
     ) {
-        for parameter in new {
-            guard let before = old.first(where: { $0.name == parameter.name }) else {
+        let values = old.values(with: new)
+        for parameter in new.parameters {
+            guard let before = old.parameters.first(where: { $0.name == parameter.name }) else {
                 let word = parameter.isRequired ? "a new parameter `\(parameter.name)` that is required" : ""
                 self.note(parameter.isRequired, word.isEmpty ? "a new parameter `\(parameter.name)`" : word)
                 continue
@@ -161,6 +190,12 @@ private struct RouteComparison {
             if let value = before.defaultValue, let now = parameter.defaultValue, value != now {
                 self.note(false, "\(place) is \(now) if it is missing, and was \(value)")
             }
+            // The value is always text in the address, and the message about the address covers the change.
+            if parameter.isAnyText, new.isInAllAddresses(parameter), old.isInAllAddresses(parameter),
+                values.contains(where: { $0.new.name == parameter.name && $0.new.isAnyText(after: $0.old) })
+            {
+                continue
+            }
             // The message above about the required parameter also covers nil, so the comparison ignores null.
             let isNarrowed = parameter.isRequired && !before.isRequired
             let schema = isNarrowed ? before.schema.withoutNull : before.schema
@@ -168,23 +203,27 @@ private struct RouteComparison {
                 self.note(difference.isBreaking, difference.message)
             }
         }
-        for parameter in old where !new.contains(where: { $0.name == parameter.name }) {
+        for parameter in old.parameters where !new.parameters.contains(where: { $0.name == parameter.name }) {
             self.note(true, "the parameter `\(parameter.name)` is gone")
         }
     }
 
     /// Compares the values that the addresses of two versions of a route accept.
-    private mutating func compare(
+    private mutating func compareAddresses(
         _ old: BusDocument.Route,
         new: BusDocument.Route,
         schemas: SchemaComparison
     ) {
-        let identities = old.identities
-        let templates = new.templates.filter { identities.contains($0.identity) }
-        if templates.count < new.templates.count { self.note(false, "the pattern matches more URLs now") }
-        for (before, now) in zip(old.templates.flatMap(\.parameters), templates.flatMap(\.parameters)) {
+        if !Set(new.identities).isSubset(of: old.identities) {
+            self.note(false, "the pattern matches more URLs now")
+        }
+        for (before, now) in old.values(with: new) {
             if before.name != now.name, before.isCaptured {
                 self.note(true, "`\(before.name)` in the address is called `\(now.name)` now")
+            }
+            if now.isAnyText(after: before) {
+                self.note(false, "`\(before.name)` in the address may be any text now")
+                continue
             }
             for difference in schemas.differences(
                 before.schema,

@@ -330,6 +330,32 @@ struct DocumentChangeTests {
         #expect(removed == ["breaking: app://user/:name: the route is gone"])
     }
 
+    @Test(arguments: ["<int:id>", "<uuid:id>", "<bool:id>", ":id([a-z]+)"])
+    func `a typed value of the path that may be any text now is a compatible change`(old: String) async throws
+    {
+        let (before, after) = (MessageBus(), MessageBus())
+        try before.register("app://item/\(old)") { _ in 1 }
+        try after.register("app://item/:id") { _ in 1 }
+        let (first, second) = (before.document(), after.document())
+        await before.shutDown()
+        await after.shutDown()
+        let widened = second.changes(since: first).map(\.description)
+        #expect(widened == ["compatible: app://item/\(old): `id` in the address may be any text now"])
+        #expect(!first.changes(since: second).filter(\.isBreaking).isEmpty)
+    }
+
+    @Test func `a value that is not always in the path stays typed for callers who pass it as JSON`()
+        async throws
+    {
+        let (before, after) = (MessageBus(), MessageBus())
+        try before.register("app://item(/<int:id>)") { _ in 1 }
+        try after.register("app://item(/:id)") { _ in 1 }
+        let (first, second) = (before.document(), after.document())
+        await before.shutDown()
+        await after.shutDown()
+        #expect(!second.changes(since: first).filter(\.isBreaking).isEmpty)
+    }
+
     @Test(arguments: [
         ("app://item/:id", "app://item(/:id)"), ("app://item", "app://item(/:id)"),
         ("app://a/b", "app://a(/b)(/c)"), ("app://a/c", "app://a(/b)(/c)"),
