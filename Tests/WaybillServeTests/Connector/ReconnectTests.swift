@@ -138,6 +138,27 @@ struct ReconnectTests {
         }
     }
 
+    @Test
+    func `a request fails at once when its client is closed during the pause between two attempts`()
+        async throws
+    {
+        try await withFolder { folder in
+            var configuration = RPCConnector.Configuration.quiet
+            configuration.firstPause = .seconds(3600)
+            configuration.longestPause = .seconds(3600)
+            let client = RPCClient(.unix(folder + "/nothing"), configuration)
+            await #expect(throws: RPCRequestError.self) { try await client.request("$/ping") }
+            let waiting = Task { try await client.request("$/ping") }
+            #expect(await eventually { await client.waiting?.count == 1 })
+            client.close()
+            let error = await #expect(throws: RPCRequestError.self) { try await waiting.value }
+            #expect(error?.code == .unreachable)
+            #expect(error?.message.contains("disconnected") == true)
+            let later = await #expect(throws: RPCRequestError.self) { try await client.request("$/ping") }
+            #expect(later?.code == .unreachable)
+        }
+    }
+
     @Test(arguments: [nil, "secret"])
     func `a connector pings a silent server, and then closes the connection`(token: String?) async throws {
         let loop = EventLoop(name: "silent")
