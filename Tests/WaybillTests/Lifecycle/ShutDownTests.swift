@@ -134,6 +134,25 @@ struct ShutDownTests {
         #expect(try await value == 1)
     }
 
+    @Test func `a second shutdown with an earlier deadline ends the first one`() async throws {
+        let started = Gate()
+        let gate = Gate()
+        try self.bus.register("app://slow") { _ in
+            started.open()
+            await gate.wait()
+        }
+        async let error = failure { try await self.bus.route("app://slow") }
+        await started.wait()
+        async let first = self.bus.shutDown(drainingUntil: .now + .seconds(3600))
+        #expect(await self.bus.closes())
+        let second = await self.bus.shutDown()
+        #expect(second.counts == [0, 1])
+        #expect(await error?.code == .shutDown)
+        _ = await first
+        #expect(self.bus.statistics.inFlight == 0)
+        gate.open()
+    }
+
     @Test func `no registration remains that is made while the bus shuts down`() async throws {
         for _ in 0..<Scale.of(100) {
             let bus = MessageBus(eventLoop: self.bus.eventLoop, configuration: .quiet)
