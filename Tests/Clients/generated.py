@@ -208,6 +208,12 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
+async def send_much(client: ProbeClient) -> None:
+    """Sends more bytes than a connection buffers."""
+    for _ in range(64):
+        await client.app.messages(text="x" * (1 << 20), options=Options(timeout=0.5))
+
+
 async def hostile(ports: dict[str, str]) -> None:
     """Calls servers that break the protocol."""
     for name in ["blank", "array", "http", "endless"]:
@@ -235,6 +241,11 @@ async def hostile(ports: dict[str, str]) -> None:
         await until(lambda: [len(feed.messages) for feed in connection.early.values()] == [1024])
         reading.cancel()
         await until(lambda: not connection.early and not connection.feeds)
+    stalled = f"tcp:127.0.0.1:{ports['stalled']}"
+    async with ProbeClient(stalled) as client, ProbeClient(stalled) as other:
+        assert await failure(send_much(client), 60) == "deadlineExceeded"
+        await other.app.messages(text="a second connection")
+        await asyncio.wait_for(client.app.messages(text="the server reads again"), 20)
     for name in ["page", "accepted", "line", "event", "headers"]:
         async with ProbeClient(f"http://127.0.0.1:{ports[name]}") as client:
             if name not in ["line", "event"]:  # A subscription that has begun connects again.

@@ -201,6 +201,11 @@ async function end(iterator: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of iterator);
 }
 
+/** Sends more bytes than a connection buffers. */
+async function sendMuch(client: ProbeClient): Promise<void> {
+  for (let count = 0; count < 64; count++) await client.app.messages({ text: "x".repeat(1 << 20) }, { timeout: 500 });
+}
+
 /** Calls servers that break the protocol. */
 async function hostile(ports: Record<string, string>): Promise<void> {
   const long = parseJSON(`["${'\\"x'.repeat(4_000_000)}", 12345678901234567890]`) as unknown[];
@@ -240,6 +245,11 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   await within(2000, end(late.subscribe("app://news/*", reader.signal)));
   await pause(3000);
   late.close();
+  const stalled = [0, 1].map(() => new ProbeClient(`tcp:127.0.0.1:${ports.stalled}`));
+  await expect("deadlineExceeded", 60000, sendMuch(stalled[0] as ProbeClient));
+  await stalled[1]?.app.messages({ text: "a second connection" });
+  await within(20000, stalled[0]?.app.messages({ text: "the server reads again" }) ?? pause(0));
+  for (const client of stalled) client.close();
   for (const name of ["page", "accepted", "line", "event", "headers"]) {
     const client = new ProbeClient(`http://127.0.0.1:${ports[name]}`);
     // A subscription that has begun connects again.

@@ -74,6 +74,20 @@ async def late(reader, writer):
         problems.append(f"the client keeps a subscription that nobody reads: {frame}")
 
 
+reading = asyncio.Event()
+stalls = []
+
+
+async def stalled(reader, writer):
+    """Reads nothing from the first connection until there is a second one."""
+    stalls.append(writer)
+    if len(stalls) > 1:
+        reading.set()
+    await reading.wait()
+    while await reader.read(1 << 20):
+        pass
+
+
 def web(head, body=b""):
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
@@ -120,6 +134,7 @@ SERVERS = {
     "large": large,
     "denied": denied,
     "late": late,
+    "stalled": stalled,
     "page": web(b"200 OK\r\nContent-Type: text/html"),
     "accepted": web(b"202 Accepted\r\nContent-Type: text/event-stream"),
     "line": web(EVENTS, b"x" * 65536),

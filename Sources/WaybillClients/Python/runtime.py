@@ -545,6 +545,9 @@ class _Connection(asyncio.Protocol):
         self.subscribing = 0
         self.last = 0
         self.is_open = True
+        self.has_room = asyncio.Event()
+        """Whether the unwritten bytes are few enough for another message."""
+        self.has_room.set()
         self._problem = "the connection is lost"
         self._lines = _Lines()
         self._transport: asyncio.Transport | None = None
@@ -560,8 +563,15 @@ class _Connection(asyncio.Protocol):
             self._problem = f"the server has sent a malformed line: {error}"
             self.abort()
 
+    def pause_writing(self) -> None:
+        self.has_room.clear()
+
+    def resume_writing(self) -> None:
+        self.has_room.set()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_open = False
+        self.has_room.set()
         for pending in self.pending.values():
             if not pending.reply.done():
                 pending.reply.set_exception(_failure("unreachable", self._problem, {}))
@@ -762,7 +772,15 @@ class _SocketTransport:
         return await self._ask(await self._open(), method, params)
 
     async def send(self, request: _Request) -> None:
-        connection = await self._client._in_time(request.options, self._open())
+        await self._client._in_time(request.options, self._send(request))
+
+    async def _send(self, request: _Request) -> None:
+        connection = await self._open()
+        # Another sender may use the room before this task resumes.
+        while not connection.has_room.is_set():
+            await connection.has_room.wait()
+        if not connection.is_open:
+            raise _failure("unreachable", "the connection is lost", {})
         connection.write(self._url(request), self._params(request))
 
     async def stream(

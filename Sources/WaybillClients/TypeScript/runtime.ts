@@ -860,7 +860,7 @@ class Queue<T> {
 
 // The part of Node's module `net` that the client uses.
 interface Socket {
-  write(text: string): void;
+  write(text: string): boolean;
   destroy(): void;
   setEncoding(name: string): void;
   on(event: string, listener: (value: string) => void): void;
@@ -885,6 +885,9 @@ class Connection {
   private readonly lines = new Lines();
   private subscribing = 0;
   isOpen = true;
+  /** Whether the unwritten bytes are few enough for another message. */
+  private hasRoom = true;
+  private readonly waiting: (() => void)[] = [];
   private last = 0;
 
   constructor(private readonly socket: Socket) {
@@ -892,6 +895,21 @@ class Connection {
     socket.on("data", (data) => this.take(data));
     socket.on("error", (error) => this.close(lost(error)));
     socket.on("close", () => this.close());
+    socket.on("drain", () => this.makeRoom());
+  }
+
+  /** Waits while too many bytes are unwritten, and fails if the connection is lost. */
+  async room(): Promise<void> {
+    // Another sender may use the room before this function continues.
+    while (this.isOpen && !this.hasRoom) {
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
+    if (!this.isOpen) throw failure("unreachable", "the connection is lost");
+  }
+
+  private makeRoom(): void {
+    this.hasRoom = true;
+    for (const resume of this.waiting.splice(0)) resume();
   }
 
   begin(method: string, params: Members, pending: Pending): number {
@@ -924,6 +942,7 @@ class Connection {
   close(error = failure("unreachable", "the connection is lost")): void {
     this.isOpen = false;
     this.socket.destroy();
+    this.makeRoom();
     const open = [...this.pending.values()];
     this.pending.clear();
     for (const pending of open) pending.lose(error);
@@ -936,7 +955,7 @@ class Connection {
   }
 
   private write(frame: { [name: string]: Wire }): void {
-    this.socket.write(`${stringify({ jsonrpc: "2.0", ...frame })}\n`);
+    this.hasRoom = this.socket.write(`${stringify({ jsonrpc: "2.0", ...frame })}\n`);
   }
 
   private take(data: string): void {
@@ -1085,8 +1104,14 @@ class SocketTransport implements Transport {
   }
 
   async send(request: Request): Promise<void> {
-    const connection = await this.inTime(request.options, () => this.open());
-    connection.notify(this.url(request), this.params(request, false));
+    const params = this.params(request, false);
+    await this.inTime(request.options, async (onEnd) => {
+      const connection = await this.open();
+      await connection.room();
+      // A message whose time has ended is not sent.
+      onEnd(() => {});
+      connection.notify(this.url(request), params);
+    });
   }
 
   async ask(method: string, params: Members): Promise<Wire> {

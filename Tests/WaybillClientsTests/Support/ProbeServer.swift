@@ -40,6 +40,11 @@ struct ProbeServer {
             try await bus.install { ProbeModule(received: server.received, notes: server.notes) }
             try bus.expose("app://probe/**", for: [.calls, .sends])
             try bus.expose("app://news/:topic", for: [.publishing, .subscribing])
+            let notes = server.notes
+            try bus.register("app://messages/:text") { message in
+                notes.add("message \(message.parameters["text"] ?? "")")
+            }
+            try bus.expose("app://messages/:text", for: .sends)
             let document = bus.document(of: .exposed)
             for (language, name) in [(ClientLanguage.python, "probe.py"), (.typeScript, "probe.ts")] {
                 let text = document.client(in: language, named: "Probe")
