@@ -59,6 +59,14 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     except probe.NoRouteError as error:
         assert is_web or error.suggestions == ["app://probe/echo"], error.suggestions
 
+    if not is_web:
+        reserved = probe._Request("app://probe/trace", {"$waybill": {"headers": {"traceparent": "00-b"}}}, None)
+        try:
+            await probe.Call(client, reserved, probe._plain)
+            raise AssertionError("no error")
+        except probe.NotTransferableError:
+            pass
+
     call = client.probe.steps(count=3, is_answered=not is_web)
     seen = []
     async for step in call.progress(int):

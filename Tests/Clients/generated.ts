@@ -71,6 +71,13 @@ async function calls(client: ProbeClient): Promise<void> {
   check(error instanceof OrderError && error.case === "unknown" && error.status === 404, "declared error");
   check(error.message === "there is no order 9", error.message);
 
+  if (!isWeb) {
+    const { transport } = client as unknown as { transport: { call(request: object): Promise<unknown> } };
+    const values = { $waybill: { headers: { traceparent: "00-b" } } };
+    const reserved = await failure(transport.call({ url: "app://probe/trace", values, options: {} }));
+    check(reserved.code === "notTransferable", String(reserved));
+  }
+
   const call = client.probe.steps({ count: 3, isAnswered: !isWeb });
   const seen: unknown[] = [];
   for await (const step of call.progress()) {

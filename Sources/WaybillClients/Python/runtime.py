@@ -448,6 +448,9 @@ _OPENING: float = 5
 _LINE_LIMIT = 1 << 26
 """The bytes of the longest line or body; a server sends replies of up to 32 MiB."""
 
+_RESERVED = "$waybill"
+"""The name of the headers and other data that are sent beside the values."""
+
 _EARLY_LIMIT = 1024
 """The number of subscriptions whose messages may arrive before their numbers."""
 
@@ -508,7 +511,7 @@ class _Feed:
         self.is_open = True
 
     def add(self, params: Mapping[str, JSON]) -> None:
-        beside = _object(params.get("$waybill") or {})
+        beside = _object(params.get(_RESERVED) or {})
         if len(self.messages) >= 1024:
             self.messages.popleft()
             self.has_gap = True
@@ -744,6 +747,10 @@ class _SocketTransport:
 
     def _params(self, request: _Request, progress: bool = False) -> JSON:
         options = request.options
+        if _RESERVED in request.values:
+            # The server would read the value as the data that is sent beside the values.
+            message = f"the parameter {_RESERVED} is reserved, and cannot be sent"
+            raise _failure("notTransferable", message, {})
         if options is None and not progress and not self._client._has_defaults:
             return request.values
         headers, timeout = self._client._context(options)
@@ -754,7 +761,7 @@ class _SocketTransport:
             beside["timeLeft"] = _milliseconds(timeout)
         if progress:
             beside |= {"progress": True, "answers": True}
-        return {**request.values, "$waybill": beside} if beside else request.values
+        return {**request.values, _RESERVED: beside} if beside else request.values
 
     def _url(self, request: _Request) -> str:
         options = request.options

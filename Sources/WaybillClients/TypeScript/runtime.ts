@@ -1080,6 +1080,10 @@ class SocketTransport implements Transport {
   }
 
   private params({ values, options }: Request, hasProgress: boolean): Members {
+    if ("$waybill" in values) {
+      // The server would read the value as the data that is sent beside the values.
+      throw failure("notTransferable", "the parameter $waybill is reserved, and cannot be sent");
+    }
     const timeout = timeoutOf(options, this.configuration);
     const headers = { ...this.configuration.headers, ...options.headers };
     const beside = given({
