@@ -100,6 +100,8 @@ extension RPCClient {
                         self.take(message)
                     }
                 case .batch(let messages): for message in messages { self.take(message) }
+                case .malformed(let error, .number(let id)):
+                    self.deliver(.finished(.failure(RPCFailure(error))), to: id)
                 case .largeBatch, .malformed: throw FrameError.notRPC
                 }
             }

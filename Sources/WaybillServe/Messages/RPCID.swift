@@ -23,6 +23,53 @@ package enum RPCID: Hashable, Sendable {
     }
 }
 
+extension RPCID {
+    /// Finds the ID of a message whose text is not valid; the ID is null if there is none.
+    ///
+    /// With the ID, the sender of the message can end its request, for example if a value is nested too
+    /// deeply. The search skips strings and counts brackets, and checks nothing else.
+    init(searching bytes: ArraySlice<UInt8>) {
+        var (depth, index) = (0, bytes.startIndex)
+        var name: Range<Int>?
+        self = .null
+        while index < bytes.endIndex {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                let end = Self.endOfString(in: bytes, from: index)
+                name = index..<end
+                index = end - 1
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ":") where depth == 1:
+                guard let range = name, bytes[range].elementsEqual(#""id""#.utf8) else { break }
+                self = Self.value(at: bytes[(index + 1)...])
+                return
+            default: break
+            }
+            index += 1
+        }
+    }
+
+    private static func endOfString(in bytes: ArraySlice<UInt8>, from start: Int) -> Int {
+        var index = start + 1
+        while index < bytes.endIndex, bytes[index] != UInt8(ascii: "\"") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(index + 1, bytes.endIndex)
+    }
+
+    /// Returns the ID at the beginning of some bytes; null if the bytes begin with another value.
+    private static func value(at bytes: ArraySlice<UInt8>) -> RPCID {
+        let bytes = bytes.drop { $0 == UInt8(ascii: " ") }
+        let isText = bytes.first == UInt8(ascii: "\"")
+        let value =
+            isText
+            ? bytes[..<Self.endOfString(in: bytes, from: bytes.startIndex)]
+            : bytes.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "}") }
+        return (try? JSONText(validating: Array(value))).flatMap { Self($0) } ?? .null
+    }
+}
+
 extension JSONWriter {
     package mutating func id(_ id: RPCID) {
         switch id {

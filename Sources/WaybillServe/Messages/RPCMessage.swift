@@ -113,7 +113,9 @@ package enum RPCFrame: Sendable {
     /// A batch with more messages than the limit allows.
     case largeBatch(count: Int)
     /// The bytes are not JSON, or the JSON exceeds a limit.
-    case malformed(JSONError)
+    ///
+    /// The ID is null if it cannot be found.
+    case malformed(JSONError, RPCID)
 
     /// Creates a frame by parsing its bytes.
     ///
@@ -139,7 +141,7 @@ package enum RPCFrame: Sendable {
             root.forEachChild { messages.append(RPCMessage($0)) }
             self = .batch(messages)
         } catch {
-            self = .malformed(error)
+            self = .malformed(error, RPCID(searching: text.slice))
         }
     }
 

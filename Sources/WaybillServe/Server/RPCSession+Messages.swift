@@ -22,7 +22,7 @@ extension RPCSession {
     func beginBatch(_ frame: RPCFrame) -> Int? {
         switch frame {
         case .message: break
-        case .malformed(let error): self.reject(.null, RPCFailure(error), batch: nil)
+        case .malformed(let error, let id): self.reject(id, RPCFailure(error), batch: nil)
         case .largeBatch(let count):
             let limit = self.limits.messagesPerBatch
             let failure = RPCFailure.invalid("the batch has \(count) messages, but the limit is \(limit)")

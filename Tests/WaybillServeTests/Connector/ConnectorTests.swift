@@ -62,6 +62,32 @@ struct ConnectorTests {
     }
 
     @Test
+    func `a value that the other process cannot read fails its own call only`() async throws {
+        try await self.withConnector { near, far in
+            let unreadable = "e" + String(repeating: "\u{301}", count: 40)
+            let (started, end) = (Gate(), Gate())
+            try far.bus.register("far://size") { message -> Int in
+                let text: String = try message.argument("text")
+                return text.utf8.count
+            }
+            try far.bus.register("far://marks") { _ in unreadable }
+            try far.bus.register("far://slow") { _ async -> Int in
+                started.open()
+                await end.wait()
+                return 7
+            }
+            async let slow: Int = near.route("far://slow")
+            await started.wait()
+            let sent = await failure { try await near.route("far://size", parameters: ["text": unreadable]) }
+            #expect(sent?.message.contains("combining marks") == true, "\(String(describing: sent))")
+            let received = await failure { try await near.route("far://marks") }
+            #expect(received?.message.contains("combining marks") == true, "\(String(describing: received))")
+            end.open()
+            #expect(try await slow == 7)
+        }
+    }
+
+    @Test
     func `values of every kind pass through a connector and back`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://user/:uid") { message -> User in

@@ -83,6 +83,9 @@ struct SpecificationTests {
             #"[{"jsonrpc":"2.0","method":"sum","params":[1,2,4],"id":"1"},{"jsonrpc":"2.0","method""#,
             -32700, #""id":null"#
         ),
+        (#"{"jsonrpc":"2.0","method":"sum","params":["\ud83d"],"id":"a"}"#, -32700, #""id":"a""#),
+        (#"{"jsonrpc":"2.0","id": 9 ,"method":"sum","params":[1,]}"#, -32700, #""id":9"#),
+        (#"{"a":{"id":1},"b":"\"id\":2","id":[3],"params":[01]}"#, -32700, #""id":null"#),
         ("[]", -32600, #""id":null"#),
         (#"{"jsonrpc":"1.0","method":"sum","id":9}"#, -32600, #""id":9"#),
         (#"{"jsonrpc":"2.0","method":"sum","params":7,"id":9}"#, -32600, #""id":9"#),
