@@ -16,7 +16,9 @@ extension JSONText: EncodedValue {
 
     /// The value with types of the standard library.
     ///
-    /// These types are `()`, `Bool`, `Int`, `Double`, `String`, and arrays and dictionaries of them.
+    /// These types are `()`, `Bool`, `Int`, `Double`, `String`, and arrays and dictionaries of them. If
+    /// several members of an object have the same name, the first of them counts, as in ``decoded(as:)``.
+    /// Otherwise a check of this value could accept another value than the one that a handler decodes.
     package var plain: any Sendable {
         switch self.shape {
         case .null: return ()
@@ -25,7 +27,7 @@ extension JSONText: EncodedValue {
         case .string: return self.string ?? ""
         case .array: return (self.elements ?? []).map(\.plain)
         case .object:
-            return Dictionary((self.members ?? []).map { ($0.name, $0.value.plain) }) { _, last in last }
+            return Dictionary((self.members ?? []).map { ($0.name, $0.value.plain) }) { first, _ in first }
         }
     }
 
@@ -92,11 +94,14 @@ extension JSONText {
 
     /// The members of an object as parameters of a message; nil for any other value.
     ///
-    /// If several members have the same name, the result contains the last of them.
+    /// If several members have the same name, the result contains the first of them, as in ``plain``.
     package var parameters: [String: any Sendable]? {
         guard self.shape == .object else { return nil }
         var parameters: [String: any Sendable] = [:]
-        self.forEachMember { parameters[self[$0.name].string ?? ""] = self[$0.value].keptParameter }
+        self.forEachMember { member in
+            let name = self[member.name].string ?? ""
+            if parameters[name] == nil { parameters[name] = self[member.value].keptParameter }
+        }
         return parameters
     }
 }

@@ -173,10 +173,10 @@ extension JSONText {
 
     /// Returns the value of an object's member.
     ///
-    /// If several members have the name, the method returns the last of them.
+    /// If several members have the name, the method returns the first of them, like Foundation's decoder.
     package func member(named name: String) -> JSONText? {
         var found: Range<Int>?
-        self.forEachMember { if self.says(name, at: $0.name) { found = $0.value } }
+        self.forEachMember { if found == nil, self.says(name, at: $0.name) { found = $0.value } }
         return found.map { self[$0] }
     }
 

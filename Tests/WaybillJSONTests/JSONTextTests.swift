@@ -14,6 +14,16 @@ struct JSONTextTests {
 
     private func text(_ text: String) throws -> JSONText { try JSONText(validating: Array(text.utf8)) }
 
+    @Test func `the first of two members with the same name is read, as a type and without a type`() throws {
+        struct User: Decodable { let role: String }
+        let text = try JSONText(validating: Array(#"{"user":{"role":"admin","role":"guest"},"user":7}"#.utf8))
+        let user = try #require(text.member(named: "user"))
+        #expect(try user.decoded(as: User.self)?.role == "admin")
+        #expect((user.plain as? [String: any Sendable])?["role"] as? String == "admin")
+        let parameter = try #require(text.parameters?["user"] as? JSONText)
+        #expect(try parameter.decoded(as: User.self)?.role == "admin")
+    }
+
     @Test
     func `JSON is decoded as the type that its reader asks for`() throws {
         #expect(try self.text("7").decoded(as: Int.self) == 7)
@@ -123,7 +133,7 @@ struct JSONTextTests {
              "large":18446744073709551615,"tooLarge":1e999,"scientific":1.5e3,"text":"b"}
             """
         let parameters = try JSONText.parameters(of: Array(text.utf8))
-        #expect(parameters["text"] as? String == "b")
+        #expect(parameters["text"] as? String == "a")
         #expect(parameters["whole"] as? Int == 3 && (parameters["half"] as? JSONText)?.double == 0.5)
         #expect(parameters["yes"] as? Bool == true && (parameters["scientific"] as? JSONText)?.double == 1500)
         let nothing = try #require(parameters["nothing"])
