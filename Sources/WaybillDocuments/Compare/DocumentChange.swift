@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillRouting
 
 /// A difference between a document and an older document.
 public struct DocumentChange: Sendable, Hashable {
@@ -27,7 +28,8 @@ extension BusDocument {
     /// value, another type, or another case of an enumeration. If a type is opaque in both documents, which
     /// means that its values are not known, the type counts as unchanged.
     ///
-    /// A progress reply is compared like a reply, and the answer to a progress reply like a parameter.
+    /// A progress reply is compared like a reply, and the answer to a progress reply like a parameter. A
+    /// declared error that is gone, or that has another HTTP status, breaks callers that expect the error.
     ///
     /// - Parameter old: The older document.
     /// - Returns: The breaking and the compatible changes.
@@ -62,13 +64,23 @@ extension BusDocument {
             DocumentChange(isBreaking: true, pattern: $0.pattern, message: "the route is gone")
         }
         changes += added.map {
-            DocumentChange(isBreaking: false, pattern: $0.pattern, message: "a new route")
+            let shared = $0.sharedPatterns(with: old.routes)
+            let message = shared.isEmpty ? "a new route" : "a new route, which may handle URLs of \(shared)"
+            return DocumentChange(isBreaking: false, pattern: $0.pattern, message: message)
         }
         return changes.sorted { ($0.pattern, $0.message) < ($1.pattern, $1.message) }
     }
 }
 
 extension BusDocument.Route {
+    /// Returns the patterns of the routes that match a URL of this route, as a list in a sentence.
+    fileprivate func sharedPatterns(with routes: [Self]) -> String {
+        guard let own = try? RoutePattern(self.pattern) else { return "" }
+        return routes.map(\.pattern)
+            .filter { (try? RoutePattern($0))?.mayOverlap(with: own) == true }
+            .joined(separator: ", ")
+    }
+
     /// The route's URLs without the names of their parameters, by which documents are compared.
     fileprivate var identities: [String] { self.templates.map(\.identity) }
 
@@ -136,6 +148,7 @@ private struct RouteComparison {
             self.note(difference.isBreaking, difference.message)
         }
         self.compare(old.progress, new: new.progress, updates: replies, answers: requests)
+        self.compare(old.failures, new: new.failures)
         for name in old.exposure.names where !new.exposure.names.contains(name) {
             self.note(true, "the route is no longer exposed for \(name)")
         }
@@ -166,6 +179,24 @@ private struct RouteComparison {
             differences += answers.differences(old.answer, new.answer, at: "the answer to a progress reply")
         }
         for difference in differences { self.note(difference.isBreaking, difference.message) }
+    }
+
+    /// Compares the declared errors, which callers distinguish by their types and codes.
+    private mutating func compare(_ old: [RouteDescription.Failure], new: [RouteDescription.Failure]) {
+        for failure in old {
+            let name = "the error `\(failure.name).\(failure.code)`"
+            guard let now = new.first(where: { $0.name == failure.name && $0.code == failure.code }) else {
+                self.note(true, "\(name) is gone")
+                continue
+            }
+            if now.status != failure.status {
+                self.note(true, "\(name) has the HTTP status \(now.status) now, and had \(failure.status)")
+            }
+        }
+        for failure in new where !old.contains(where: { $0.name == failure.name && $0.code == failure.code })
+        {
+            self.note(false, "a new error `\(failure.name).\(failure.code)`")
+        }
     }
 
     private mutating func note(_ isBreaking: Bool, _ message: String) {

@@ -1,6 +1,7 @@
 #if Macros
 import Testing
 import Waybill
+import WaybillTestSupport
 
 @testable import WaybillDocuments
 
@@ -31,6 +32,7 @@ struct DocumentChangeTests {
         @Route func pack(progress: ProgressReplies<Part, Size>) async {}
         @Route func list(progress: ProgressReplies<String?, Void>) async {}
         @Route func ship(progress: ProgressReplies<Part, Void>) async {}
+        @Route func refund(order: Int) throws(OrderError) {}
         @Route("/code/:code([a-z]{2})") func code(code: String) -> [String: Double] { [:] }
     }
 
@@ -277,6 +279,21 @@ struct DocumentChangeTests {
                 "answerSchema": ["type": "null"],
             ]
         ),
+        // Declared errors.
+        Seed(true, "the error `OrderError.unknown` is gone", "routes refund failures 0", nil),
+        Seed(true, "the error `OrderError.unknown` is gone", "routes refund failures 0 type", "StockError"),
+        Seed(
+            true,
+            "the error `OrderError.closed` has the HTTP status 500 now, and had 409",
+            "routes refund failures 1 status",
+            500
+        ),
+        Seed(
+            false,
+            "a new error `OrderError.late`",
+            "routes tree failures",
+            [["type": "OrderError", "code": "late", "message": "too late", "status": 410]]
+        ),
         Seed(true, "`label` of the reply is gone", "components schemas Node properties label", nil),
         Seed(true, "`label` of the reply is gone", "components schemas Node properties", nil),
         Seed(
@@ -325,7 +342,8 @@ struct DocumentChangeTests {
         await bus.shutDown()
         #expect(new.changes(since: new).isEmpty)
         let added = new.changes(since: old).map(\.description)
-        #expect(added == ["compatible: app://user/:name: a new route"])
+        let sentence = "a new route, which may handle URLs of app://user/<int:id>"
+        #expect(added == ["compatible: app://user/:name: \(sentence)"])
         let removed = old.changes(since: new).map(\.description)
         #expect(removed == ["breaking: app://user/:name: the route is gone"])
     }
