@@ -17,13 +17,18 @@ struct GatewayRequest: Sendable {
 
     /// Creates the parts from an HTTP request whose body has been collected.
     init(_ request: Request, behind context: some RequestContext, body: ByteBuffer) throws(Problem) {
+        guard request.head.path?.utf8.contains(UInt8(ascii: "#")) != true else {
+            throw Problem(
+                .badRequest,
+                "the target contains `#`: encode it as `%23`; the header Waybill-Return names a return URL"
+            )
+        }
         guard let url = Self.url(of: request, behind: context) else {
             throw Problem(
                 .notFound,
                 "the path must begin with the scheme of a URL, as in /app/user/1 for app://user/1"
             )
         }
-        // A request of HTTP does not contain the fragment of its URL.
         self.url = request.headers[.waybillReturn].map { "\(url)#\($0)" } ?? url
         if let event = try CloudEvent(request, body: body) {
             self.event = event
@@ -58,8 +63,8 @@ struct GatewayRequest: Sendable {
     /// For example, if the path of the gateway is `/bus/**`, the method splits `/bus/app/user/1?a=b` into
     /// `app` and `user/1?a=b`.
     ///
-    /// - Returns: The two parts, or nil when the text contains a fragment or an empty segment, so that the
-    ///   path of Hummingbird's parser must be used.
+    /// - Returns: The two parts, or nil when the text contains an empty segment, so that the path of
+    ///   Hummingbird's parser must be used.
     private static func split(_ target: String, behind pattern: String) -> (Substring, Substring)? {
         let slash = UInt8(ascii: "/")
         let bytes = target.utf8.span
@@ -68,7 +73,6 @@ struct GatewayRequest: Sendable {
         var pathEnd = bytes.count
         for index in bytes.indices {
             let byte = bytes[index]
-            if byte == UInt8(ascii: "#") { return nil }
             if byte == UInt8(ascii: "?") { pathEnd = min(pathEnd, index) }
             guard byte == slash, index < pathEnd else { continue }
             if index > 0, bytes[index - 1] == slash { return nil }

@@ -401,6 +401,24 @@ struct CallTests {
     }
 
     @Test
+    func `a target that contains a fragment is rejected, because it would name a return URL`() async throws {
+        try self.bus.expose("app://nothing", for: .all)
+        try await GatewayServer.run(self.bus) { server in
+            let connection = try await StreamConnection.connect(
+                to: .tcp("127.0.0.1", port: server.port),
+                on: EventLoop()
+            )
+            let target = "/bus/app/user/1#app://nothing"
+            let head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nConnection: close\r\n\r\n"
+            try await connection.write(Array(head.utf8))
+            var answer: [UInt8] = []
+            while let bytes = try await connection.read() { answer += bytes }
+            let text = String(decoding: answer, as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 400") && text.contains("%23"), "\(text)")
+        }
+    }
+
+    @Test
     func `the fingerprint changes when a route is exposed`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let first = try await server.send(.GET, "fingerprint")
