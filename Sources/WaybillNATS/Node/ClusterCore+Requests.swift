@@ -12,7 +12,9 @@ extension ClusterCore {
         let url = message.address.text
         // Another node has sent this message for a route that this node had shared and no longer has.
         guard !message.isFromNode else { throw self.noRoute(url) }
-        let isForwarded = message.returnURL.map { !self.bus.hasOwnRoute(for: $0) } ?? false
+        // A store sends the value itself, in the commit that completes the message.
+        let isForwarded =
+            message.source == nil && message.returnURL.map { !self.bus.hasOwnRoute(for: $0) } ?? false
         let call = try OutgoingCall(message, forwardsReturn: isForwarded)
         // The node that handles the message also sends the value to the return URL.
         if isForwarded { message.forwardReturn() }

@@ -257,6 +257,46 @@ struct ClusterTests {
         }
     }
 
+    @Test func `a value that another node returns for a message of a store goes to the store`() async throws {
+        final class Attempt: MessageSource {
+            let returned = Journal<String>()
+
+            func sendReturn(_ value: any Sendable, to url: String, headers: [String: String]) {
+                self.returned.add(url)
+            }
+        }
+        try await withCluster(.memory) { cluster in
+            _ = try await cluster.node("orders") { bus in
+                try bus.share("app://order/**")
+                try bus.register("app://order/pay") { _ in 42 }
+            }
+            let taken = Tally()
+            _ = try await cluster.node("receipts") { bus in
+                try bus.share("app://receipt/**")
+                try bus.register("app://receipt/take") { _ in taken.add() }
+            }
+            let caller = try await cluster.node("caller")
+            #expect(await caller.knows("app://order/pay"))
+            #expect(await caller.knows("app://receipt/take"))
+            let attempt = Attempt()
+            let request = SourcedRequest(
+                url: "app://order/pay#app://receipt/take",
+                parameters: [:],
+                headers: [:],
+                payload: nil,
+                correlationID: nil,
+                timeout: .seconds(30),
+                on: caller.bus,
+                source: attempt
+            )
+            let reply = try await caller.bus.route(request)
+            #expect(try reply.value(as: Int.self) == 42)
+            // The store writes the value in the commit that follows the reply.
+            #expect(attempt.returned.entries == ["app://receipt/take"])
+            #expect(taken.count == 0)
+        }
+    }
+
     @Test(arguments: TestCluster.Kind.allCases)
     func `a publication reaches the subscribers of each node once`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
