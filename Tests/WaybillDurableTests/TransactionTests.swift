@@ -245,6 +245,21 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a completion keeps the value that its handler has sent to the return URL`() async throws {
+        try await withStore { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://order/pay") { message in
+                #expect(message.sendReturn(42))
+                try await message.complete { _ in }
+            }
+            try bus.register("app://home/receipt") { seen.add(try $0.payload(as: Int.self)) }
+            try await bus.attach(store)
+            try await store.send("app://order/pay#home/receipt")
+            await store.isIdle()
+            #expect(seen.entries == [42])
+        }
+    }
+
     @Test func `a message that was not delivered by a store cannot be completed`() async throws {
         try await withStore { _, bus in
             try bus.register("app://ship") { message in

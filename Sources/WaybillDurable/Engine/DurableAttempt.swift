@@ -15,7 +15,7 @@ final class DurableAttempt: MessageSource {
     private let state = Locked(State())
 
     private struct State {
-        /// The encoded message to the return URL; nil when no value was returned.
+        /// The encoded message to the return URL; nil when no value was sent.
         var returned: Result<NewMessage, RoutingError>?
         /// Whether the handler has completed the message in a transaction.
         var isCompleted = false
@@ -40,7 +40,7 @@ final class DurableAttempt: MessageSource {
         do {
             let details = try MessageDetails(decoding: self.message.details)
             try await self.route(details, on: bus, by: policy)
-            self.end(try self.state.withLock { try $0.returned?.get() })
+            self.end(try self.returned)
         } catch let error as RoutingError where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
             if policy.attempts > 1 {
@@ -89,6 +89,11 @@ final class DurableAttempt: MessageSource {
         let returned = Result { () throws(RoutingError) in try self.encode(value, for: url, headers: headers)
         }
         self.state.withLock { $0.returned = returned }
+    }
+
+    /// The message with the value that was sent to the return URL; nil if no value was sent.
+    var returned: NewMessage? {
+        get throws(RoutingError) { try self.state.withLock { $0.returned }?.get() }
     }
 
     /// Returns a value as a message to a return URL.

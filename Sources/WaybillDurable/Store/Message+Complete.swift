@@ -27,7 +27,8 @@ extension Message {
     /// ```
     ///
     /// If the message has a return URL, the result of the closure is sent to the return URL in the same
-    /// commit. The value that the handler returns later is not sent.
+    /// commit. If the handler has called `sendReturn` before, that value is sent instead. The value that the
+    /// handler returns later is not sent.
     ///
     /// - Parameter body: A closure that writes rows and sends messages. The closure runs on the thread of the
     ///   store, and other sends wait until the closure returns. If the closure throws, nothing takes effect,
@@ -49,7 +50,9 @@ extension Message {
         let (returnURL, headers) = (self.returnURL, self.headers)
         let value = try await attempt.engine.performTransaction { transaction, batch in
             let value = try body(transaction)
-            let returned = try returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
+            let returned =
+                try attempt.returned
+                ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
             // The closure possibly ignored the failure of a statement that rolled the transaction back. The
             // deletion of the message would then be a commit by itself.
             try batch.checkTransaction()
