@@ -192,6 +192,27 @@ struct DurableReceiverTests {
         }
     }
 
+    @Test func `the receiver's store keeps the ID of the message that a message answers`() async throws {
+        try await withStore { store, bus in
+            let ids = Journal<CorrelationID?>()
+            try bus.register("app://receipt") { ids.add($0.correlationID) }
+            try bus.expose("app://receipt")
+            try bus.use(DurableReceiver(store), for: "app://**")
+            try await bus.attach(store)
+            let id = CorrelationID(rawValue: .max - 7)
+            let request = ExternalRequest(
+                url: "app://receipt",
+                passed: nil,
+                headers: ["waybill-durable": "number"],
+                correlationID: id,
+                from: ExternalRequest.Peer(origin: MessageOrigin(transport: "http"))
+            )
+            _ = try await bus.route(request)
+            await store.isIdle()
+            #expect(ids.entries == [id])
+        }
+    }
+
     @Test func `a forwarded lifetime does not depend on a wall clock that was set back`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }

@@ -68,7 +68,8 @@ public struct DurableReceiver: Middleware {
                 details: MessageDetails(
                     parameters: message.parameters.passedValues,
                     headers: headers,
-                    payload: message.rawPayload
+                    payload: message.rawPayload,
+                    answers: message.correlationID.map { Int(truncatingIfNeeded: $0.rawValue) }
                 ),
                 by: self.store.engine.settings.value.policies,
                 key: "\(Self.header) \(number)",
