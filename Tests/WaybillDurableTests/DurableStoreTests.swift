@@ -565,6 +565,38 @@ import WaybillTestSupport
         }
         #expect(running.withLock { $0.most } == 1)
     }
+
+    @Test func `a policy that is set after the bus was attached limits messages of an earlier process`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let policy = DurablePolicy(concurrency: 1)
+        let first = try await DurableStore(path)
+        try first.setPolicy(policy, for: "app://**")
+        try await first.send("app://work", after: .seconds(86_400))
+        await first.close()
+        let running = Locked((now: 0, most: 0))
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://work") { _ in
+            running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            try await Task.sleep(for: .milliseconds(20))
+            running.withLock { $0.now -= 1 }
+        }
+        let store = try await DurableStore(path)
+        try await bus.attach(store)
+        try store.setPolicy(policy, for: "app://**")
+        for _ in 0..<4 { try await store.send("app://work") }
+        #expect(
+            await eventually {
+                guard let statistics = try? await store.statistics() else { return false }
+                return statistics.waiting == 1 && statistics.underway == 0
+            }
+        )
+        #expect(running.withLock { $0.most } == 1)
+        await store.close()
+        await bus.shutDown()
+    }
 }
 
 extension DurableReceipt {

@@ -208,7 +208,11 @@ extension Batch {
 
     /// Begins the attempts that are due, as many as the limits of the lanes permit.
     func beginDue() throws(DurableError) {
-        for (lane, slots) in self.lanes.ready(at: self.now) {
+        for lane in self.lanes.due(at: self.now) {
+            // The policy of the lane has possibly changed.
+            self.addLane(lane)
+            let slots = self.lanes.freeSlots(in: lane)
+            guard slots > 0 else { continue }
             var messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
             while try self.moveToOtherLanes(messages, from: lane) {
                 messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
@@ -249,8 +253,8 @@ extension Batch {
         return isMoved
     }
 
+    /// Adds a lane if it does not exist, and sets its limit to the limit of its current policy.
     func addLane(_ lane: String) {
-        guard !self.lanes.hasLane(lane) else { return }
         self.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
     }
 

@@ -24,8 +24,6 @@ struct Lanes {
         self.lanes[lane, default: Lane(limit: limit)].limit = max(1, limit)
     }
 
-    func hasLane(_ lane: String) -> Bool { self.lanes[lane] != nil }
-
     /// Reserves an attempt for a message that is sent and due now; returns false if the message must wait.
     mutating func takeSlot(in lane: String, at now: Int) -> Bool {
         guard self.isDelivering, var state = self.lanes[lane], state.inFlight < state.limit,
@@ -46,14 +44,14 @@ struct Lanes {
     /// Records that an attempt in a lane has ended.
     mutating func freeSlot(in lane: String) { self.lanes[lane]?.inFlight -= 1 }
 
-    /// The lanes that permit another attempt and have a due message, each with its number of free attempts.
-    func ready(at now: Int) -> [(lane: String, slots: Int)] {
+    /// Returns the lanes that have a due message.
+    func due(at now: Int) -> [String] {
         guard self.isDelivering else { return [] }
-        return self.lanes.compactMap { lane, state in
-            guard state.inFlight < state.limit, let due = state.nextDue, due <= now else { return nil }
-            return (lane, state.limit - state.inFlight)
-        }
+        return self.lanes.compactMap { lane, state in state.nextDue.map { $0 <= now } ?? false ? lane : nil }
     }
+
+    /// Returns the number of attempts that may begin in a lane.
+    func freeSlots(in lane: String) -> Int { self.lanes[lane].map { max(0, $0.limit - $0.inFlight) } ?? 0 }
 
     /// Records the attempts that begin in a lane, and the time at which the lane's next message is due.
     mutating func begin(_ count: Int, in lane: String, nextDue: Int?) {
