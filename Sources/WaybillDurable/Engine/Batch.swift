@@ -212,11 +212,7 @@ extension Batch {
             // The policy of the lane has possibly changed.
             self.addLane(lane)
             let slots = self.lanes.freeSlots(in: lane)
-            guard slots > 0 else { continue }
-            var messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
-            while try self.moveToOtherLanes(messages, from: lane) {
-                messages = try self.tables.dueMessages(of: lane, at: self.now, limit: slots)
-            }
+            guard slots > 0, let messages = try self.messagesToBegin(in: lane, limit: slots) else { continue }
             var begun = 0
             for var message in messages {
                 let isExpired = message.expires.map { $0 <= self.now } ?? false
@@ -234,23 +230,37 @@ extension Batch {
         }
     }
 
-    /// Moves messages to the lanes of their policies, and returns whether a message was moved.
+    /// Returns the due messages of a lane after it has moved other messages to the lanes of their policies.
+    ///
+    /// Returns nil if possibly more messages must be moved. The next batch then moves them, so that sends do
+    /// not wait for the moves of all messages.
+    private func messagesToBegin(in lane: String, limit: Int) throws(DurableError) -> [BegunMessage]? {
+        var moved = 0
+        while moved < 1_000 {
+            let messages = try self.tables.dueMessages(of: lane, at: self.now, limit: limit)
+            let count = try self.moveToOtherLanes(messages, from: lane)
+            if count == 0 { return messages }
+            moved += count
+        }
+        return nil
+    }
+
+    /// Moves messages to the lanes of their policies, and returns the number of messages that were moved.
     ///
     /// The policies have possibly changed since the lanes were chosen. For example, `waybill store` sends
     /// dead letters again without the policies of the program.
-    private func moveToOtherLanes(_ messages: [BegunMessage], from lane: String) throws(DurableError) -> Bool
-    {
-        if lane == DurablePolicies.interruptedLane { return false }
-        var isMoved = false
+    private func moveToOtherLanes(_ messages: [BegunMessage], from lane: String) throws(DurableError) -> Int {
+        if lane == DurablePolicies.interruptedLane { return 0 }
+        var count = 0
         for message in messages {
             let current = self.settings.policies.lane(ofStored: message.url)
             if current == lane { continue }
             try self.tables.move(message.id, to: current)
             self.addLane(current)
             self.lanes.wait(in: current, until: self.now)
-            isMoved = true
+            count += 1
         }
-        return isMoved
+        return count
     }
 
     /// Adds a lane if it does not exist, and sets its limit to the limit of its current policy.

@@ -1,0 +1,69 @@
+#if Durable
+import Testing
+import Waybill
+@testable import WaybillDurable
+
+/// Transactions of the engine, which these tests perform without an engine.
+struct BatchTests {
+    private let path = temporaryPath()
+
+    /// Runs a closure with the tables of a new file.
+    private func withTables(_ body: (StoreTables) throws -> Void) throws {
+        defer { removeStore(self.path) }
+        let database = try Database(self.path, vfs: nil)
+        try StoreTables.prepare(database)
+        try body(StoreTables(database))
+    }
+
+    private func batch(
+        _ tables: StoreTables,
+        _ policies: DurablePolicies = DurablePolicies(),
+        lanes: Lanes = Lanes()
+    ) -> Batch {
+        Batch(
+            tables,
+            settings: StoreSettings(configuration: DurableStore.Configuration(), policies: policies),
+            lanes: lanes,
+            numbers: MessageNumbers(after: 1),
+            figures: StoreFigures(),
+            at: 1_000
+        )
+    }
+
+    /// Returns the number of messages in a lane.
+    private func count(in lane: String, of tables: StoreTables) throws -> Int? {
+        try tables.database.prepare("SELECT count(*) FROM waybill_messages WHERE lane = ?")
+            .first(.text(lane)) { $0.int(0) }
+    }
+
+    @Test func `a batch moves a part of the messages to the lane of a new policy, and begins none of them`()
+        throws
+    {
+        try self.withTables { tables in
+            try tables.begin()
+            let first = self.batch(tables)
+            let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+            for _ in 0..<2_500 { _ = try first.send(message) }
+            first.updateLanes { $0.isDelivering = true }
+            var policies = DurablePolicies()
+            try policies.add(DurablePolicy(concurrency: 3), for: "app://**")
+            var lanes = first.lanes
+            // The page of 64 messages that reaches the limit of 1,000 messages is moved as a whole.
+            for remaining in [1_476, 452] {
+                let batch = self.batch(tables, policies, lanes: lanes)
+                try batch.beginDue()
+                #expect(try self.count(in: DurablePolicies.commonLane, of: tables) == remaining)
+                #expect(batch.begun.allSatisfy { $0.lane != DurablePolicies.commonLane })
+                // The next batch is due at once.
+                #expect(batch.lanes.wakeTime.map { $0 <= 1_000 } == true)
+                lanes = batch.lanes
+            }
+            let last = self.batch(tables, policies, lanes: lanes)
+            try last.beginDue()
+            #expect(try self.count(in: DurablePolicies.commonLane, of: tables) == 0)
+            #expect(last.lanes.inFlight == 3)
+            try tables.commit()
+        }
+    }
+}
+#endif
