@@ -65,5 +65,16 @@ struct BatchTests {
             try tables.commit()
         }
     }
+
+    @Test func `lanes that are ready have the order of their names`() {
+        let names = (0..<20).map { "lane \($0)" }.shuffled()
+        var lanes = Lanes()
+        lanes.isDelivering = true
+        for name in names {
+            lanes.setLimit(1, of: name)
+            lanes.wait(in: name, until: 0)
+        }
+        #expect(lanes.due(at: 0) == names.sorted())
+    }
 }
 #endif

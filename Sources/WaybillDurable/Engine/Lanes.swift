@@ -44,10 +44,12 @@ struct Lanes {
     /// Records that an attempt in a lane has ended.
     mutating func freeSlot(in lane: String) { self.lanes[lane]?.inFlight -= 1 }
 
-    /// Returns the lanes that have a due message.
+    /// Returns the lanes that have a due message, in the order of their names.
+    ///
+    /// The order of a dictionary differs from run to run, so a simulation could not be repeated with it.
     func due(at now: Int) -> [String] {
         guard self.isDelivering else { return [] }
-        return self.lanes.compactMap { lane, state in state.nextDue.map { $0 <= now } ?? false ? lane : nil }
+        return self.lanes.filter { $0.value.nextDue.map { $0 <= now } ?? false }.keys.sorted()
     }
 
     /// Returns the number of attempts that may begin in a lane.
