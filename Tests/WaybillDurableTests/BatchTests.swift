@@ -66,6 +66,28 @@ struct BatchTests {
         }
     }
 
+    @Test func `a time that is not a number wakes no engine, and the check reports it`() async throws {
+        try self.withTables { tables in
+            let database = tables.database
+            try database.execute(
+                "INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts) "
+                    + "VALUES (1, 0, 'app://work', '', 'soon', 0, 0)"
+            )
+            try database.execute(
+                "INSERT INTO waybill_schedules (name, url, rule, zone, misfire, next) "
+                    + "VALUES ('daily', 'app://work', 'every 5 ms', '', 'once', 'later')"
+            )
+            #expect(try tables.nextDue(of: "") == nil)
+            #expect(try ScheduleTable(database).next == nil)
+            #expect(
+                try tables.problems() == [
+                    "the message 1 has a time that is not a number",
+                    "the schedule daily has a time that is not a number",
+                ]
+            )
+        }
+    }
+
     @Test func `lanes that are ready have the order of their names`() {
         let names = (0..<20).map { "lane \($0)" }.shuffled()
         var lanes = Lanes()

@@ -198,6 +198,8 @@ struct StoreTables {
     }
 
     /// Returns the time at which the first waiting message of a lane is due; nil if no message waits.
+    ///
+    /// SQLite orders texts after numbers, so a time that is not a number is not the first one.
     func nextDue(of lane: String) throws(DurableError) -> Int? {
         let select = try self.statement(
             "SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0"

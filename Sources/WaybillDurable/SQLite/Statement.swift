@@ -115,16 +115,17 @@ extension Statement {
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    /// The time or count in a column; nil for NULL.
+    /// The time or count in a column; nil if the value is not a number.
     ///
-    /// A file that another program has written can contain any number. The limit of 2^52 prevents an overflow
+    /// A file that another program has written can contain any value. The limit of 2^52 prevents an overflow
     /// in sums of times and counts.
     func optionalAmount(_ column: CInt) -> Int? {
-        if unsafe sqlite3_column_type(self.handle, column) == SQLITE_NULL { return nil }
+        let type = unsafe sqlite3_column_type(self.handle, column)
+        guard type == SQLITE_INTEGER || type == SQLITE_FLOAT else { return nil }
         return min(max(-1 << 52, self.int(column)), 1 << 52)
     }
 
-    /// The time or count in a column, with the same limit; 0 for NULL.
+    /// The time or count in a column, with the same limit; 0 if the value is not a number.
     func amount(_ column: CInt) -> Int { self.optionalAmount(column) ?? 0 }
 
     /// The current row, with its values and the names of its columns.

@@ -18,7 +18,10 @@ struct ScheduleTable {
     /// Reads the first time from the file; `lead` is added to cron times, which follow the wall clock.
     private mutating func readNext(_ database: Database, lead: Int = 0) throws(DurableError) {
         let minimum = try database.prepare(
-            "SELECT min(next + iif(zone = '', 0, ?)) FROM waybill_schedules"
+            """
+            SELECT min(next + iif(zone = '', 0, ?)) FROM waybill_schedules
+            WHERE typeof(next) IN ('integer', 'real')
+            """
         )
         self.next = try minimum.first(lead.sqlValue, of: { $0.optionalAmount(0) }) ?? nil
         self.lead = lead

@@ -75,12 +75,7 @@ extension DurableStore {
     ///
     /// - Returns: The problems, each on one line; empty if the file has no problems.
     public func check() async throws -> [String] {
-        try await self.engine.perform { batch in
-            var problems: [String] = []
-            let statement = try batch.tables.database.prepare("PRAGMA integrity_check")
-            try statement.forEachRow([]) { problems.append(statement.text(0) ?? "") }
-            return problems == ["ok"] ? [] : problems
-        }
+        try await self.engine.perform { batch in try batch.tables.problems() }
     }
 
     /// Calls a closure for each dead letter, all in one commit, and returns the number of dead letters.
@@ -122,6 +117,24 @@ extension Batch {
 }
 
 extension StoreTables {
+    /// Returns the problems of the file, each on one line.
+    func problems() throws(DurableError) -> [String] {
+        var problems: [String] = []
+        for sql in [
+            "PRAGMA integrity_check",
+            """
+            SELECT 'the message ' || id || ' has a time that is not a number' FROM waybill_messages
+            WHERE typeof(due) NOT IN ('integer', 'real')
+            UNION ALL SELECT 'the schedule ' || name || ' has a time that is not a number'
+            FROM waybill_schedules WHERE typeof(next) NOT IN ('integer', 'real')
+            """,
+        ] {
+            let statement = try self.database.prepare(sql)
+            try statement.forEachRow([]) { problems.append(statement.text(0) ?? "") }
+        }
+        return problems.filter { $0 != "ok" }
+    }
+
     fileprivate func dropDeadLetter(_ id: Int) throws(DurableError) {
         try self.database.execute("DELETE FROM waybill_dead WHERE id = ?", id.sqlValue)
     }
