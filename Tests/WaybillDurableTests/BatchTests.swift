@@ -88,6 +88,20 @@ struct BatchTests {
         }
     }
 
+    @Test func `a page of messages ends when their values have 64 MiB`() throws {
+        try self.withTables { tables in
+            for id in 1...3 {
+                try tables.database.execute(
+                    "INSERT INTO waybill_dead (id, url, details, sent, died, attempts, code, failure) "
+                        + "VALUES (?, 'app://work', printf('%.40000000c', 'x'), 0, 0, 1, 'refused', '')",
+                    id.sqlValue
+                )
+            }
+            #expect(try tables.records(in: .dead, scope: nil).map(\.id) == [1, 2])
+            #expect(try tables.records(in: nil, scope: nil, after: 2).map(\.id) == [3])
+        }
+    }
+
     @Test func `lanes that are ready have the order of their names`() {
         let names = (0..<20).map { "lane \($0)" }.shuffled()
         var lanes = Lanes()

@@ -79,7 +79,8 @@ extension DurableStore {
     ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
     ///   - id: The number of one message; nil for all messages.
     ///   - previous: The number of the message after which the result begins; 0 for the first message.
-    ///   - limit: The maximum number of messages to return.
+    ///   - limit: The maximum number of messages to return. The result is shorter if the values of fewer
+    ///     messages already have 64 MiB.
     /// - Returns: The messages.
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func messages(
@@ -99,7 +100,8 @@ extension DurableStore {
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
-    ///   - limit: The maximum number of dead letters to return.
+    ///   - limit: The maximum number of dead letters to return. The result is shorter if the values of fewer
+    ///     dead letters already have 64 MiB.
     /// - Returns: The dead letters.
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func deadLetters(
@@ -136,11 +138,13 @@ extension StoreTables {
             """
         )
         var records: [DurableRecord] = []
+        var size = 0
         let number = state.flatMap(DurableRecord.State.numbered.firstIndex(of:))
         let numbers = DurableRecord.State.numbered.indices
         let first = max(min(previous, .max - 1) + 1, id ?? .min)
         let parameters = [first.sqlValue, (id ?? .max).sqlValue, number.sqlValue]
-        try statement.forEachRow(parameters, while: records.count < limit) {
+        try statement.forEachRow(parameters, while: records.count < limit && size < MessageDetails.sizeLimit)
+        {
             let url = statement.text(1) ?? ""
             let number = statement.int(2)
             guard scope?.canRoute(url) ?? true else { return }
@@ -158,6 +162,7 @@ extension StoreTables {
                     details: statement.text(9)
                 )
             )
+            size += records.last?.details?.utf8.count ?? 0
         }
         return records
     }

@@ -38,8 +38,8 @@ extension DurableStore {
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
     public func retry(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
-        try await self.forEachDeadLetter(matching: pattern, id: id) { letter, batch in
-            try batch.revive(letter)
+        try await self.forEachDeadLetter(matching: pattern, id: id) { id, url, batch throws(DurableError) in
+            try batch.revive(id, to: url)
         }
     }
 
@@ -52,8 +52,8 @@ extension DurableStore {
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
     public func drop(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
-        try await self.forEachDeadLetter(matching: pattern, id: id) { letter, batch in
-            try batch.tables.dropDeadLetter(letter.id)
+        try await self.forEachDeadLetter(matching: pattern, id: id) { id, _, batch throws(DurableError) in
+            try batch.tables.dropDeadLetter(id)
         }
     }
 
@@ -82,24 +82,22 @@ extension DurableStore {
     private func forEachDeadLetter(
         matching pattern: String?,
         id: Int?,
-        _ body: @escaping @Sendable (DurableRecord, Batch) throws -> Void
+        _ body: @escaping @Sendable (_ id: Int, _ url: String, Batch) throws(DurableError) -> Void
     ) async throws -> Int {
         let scope = try self.scope(of: pattern)
         return try await self.engine.perform { batch in
-            // The letters are read in pages, because their values may need much memory.
             var count = 0
-            var last: Int? = 0
-            while let previous = last {
-                let letters = try batch.tables.records(
-                    in: .dead,
-                    scope: scope,
-                    id: id,
-                    after: previous,
-                    limit: 100
-                )
-                for letter in letters { try body(letter, batch) }
-                count += letters.count
-                last = letters.last?.id
+            // The values of the letters may need much memory, so they are not read.
+            let select = try batch.tables.database.prepare(
+                "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id"
+            )
+            let ids = [(id ?? .min).sqlValue, (id ?? .max).sqlValue]
+            try select.forEachRow(ids) { () throws(DurableError) in
+                let url = select.text(1) ?? ""
+                guard scope?.canRoute(url) ?? true else { return }
+                // SQLite permits the deletion of a row that a running statement has already returned.
+                try body(select.int(0), url, batch)
+                count += 1
             }
             return count
         }
@@ -108,10 +106,10 @@ extension DurableStore {
 
 extension Batch {
     /// Moves a dead letter, which keeps its number, back to the messages, and counts its attempts from 0.
-    fileprivate func revive(_ letter: DurableRecord) throws(DurableError) {
-        let lane = self.settings.policies.lane(ofStored: letter.url)
+    fileprivate func revive(_ id: Int, to url: String) throws(DurableError) {
+        let lane = self.settings.policies.lane(ofStored: url)
         self.addLane(lane)
-        let isBehind = try self.tables.revive(letter.id, in: lane, at: self.now)
+        let isBehind = try self.tables.revive(id, in: lane, at: self.now)
         if !isBehind { self.updateLanes { $0.wait(in: lane, until: self.now) } }
     }
 }

@@ -184,9 +184,10 @@ struct StoreCommand: AsyncParsableCommand {
                 limit: size
             )
             try body(page)
-            guard page.count == size, let last = page.last else { return }
+            // The store shortens a page whose values are large, so only an empty page is the last one.
+            guard let last = page.last else { return }
             previous = last.id
-            count += size
+            count += page.count
         }
     }
 
