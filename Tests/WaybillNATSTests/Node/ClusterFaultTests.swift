@@ -175,10 +175,17 @@ struct ClusterFaultTests {
 
     @Test func `malformed, forged and replayed messages to a node are counted and dropped`() async throws {
         try await withCluster(.memory) { cluster in
-            let heard = Tally()
+            let (heard, calls, held, gate) = (Tally(), Tally(), Tally(), Gate())
             let far = try await cluster.node("far") { bus in
                 try bus.share("app://far/**", for: .all)
-                try bus.register("app://far/one") { _ in 1 }
+                try bus.register("app://far/one") { _ in
+                    calls.add()
+                    return 1
+                }
+                try bus.register("app://far/held") { _ in
+                    held.add()
+                    await gate.wait()
+                }
                 try bus.subscribe("app://far/news") { _ in heard.add() }
             }
             let near = try await cluster.node("near")
@@ -188,10 +195,18 @@ struct ClusterFaultTests {
             #expect(try await near.bus.route("app://far/one", as: Int.self) == 1)
             try await near.bus.publish("app://far/news")
             #expect(await eventually { heard.count == 1 })
+            let call = Task { try await near.bus.route("app://far/held") }
+            #expect(await eventually { held.count == 1 })
             cluster.memory.observe(nil)
             for (subject, reply, payload) in replayed.entries {
                 cluster.memory.publish(subject, reply, payload, from: 0)
             }
+            // The node has forgotten the first request, which has ended, but not the second one.
+            #expect(await eventually { calls.count == 2 })
+            #expect(held.count == 1)
+            let error = await #expect(throws: RoutingError.self) { try await call.value }
+            #expect(error?.message.contains("a request with this ID is in flight") == true)
+            gate.open()
             let subjects = Subjects(realm: "test")
             let (id, other) = (far.node.core.id, near.node.core.id)
             let garbage: [[UInt8]] = [
