@@ -24,6 +24,8 @@ final class Network: @unchecked Sendable {
         var endedLoops = 0
         /// The requests that other nodes await from this one.
         var requests: [Int: PendingReply] = [:]
+        /// The schemes whose routes the bus shares with other nodes.
+        var sharedSchemes: Set<String> = []
 
         init(_ name: String, loopCount: Int, isSeparate: Bool) {
             self.name = name
@@ -177,7 +179,7 @@ final class Network: @unchecked Sendable {
         if !node.isSeparate { _ = try bus.join(NodeConnector(network: self, node: number), onChange: {}) }
         bus.use(FaultMiddleware(self.simulator))
         self.simulator.record(bus, of: node.name)
-        (node.loops, node.bus) = (loops, bus)
+        (node.loops, node.bus, node.sharedSchemes) = (loops, bus, [])
         return bus
     }
 }
@@ -271,8 +273,10 @@ extension Network {
     nonisolated(nonsending) func route(_ message: Message, from sender: Int?) async throws -> any Sendable {
         let url = message.parameters.url
         let receivers = self.receivers(of: sender, for: url)
-        guard !receivers.isEmpty else { throw self.noReceiver(of: url) }
+        // As in a cluster, a node does not pass the message of another node on to a third node.
+        guard !receivers.isEmpty, !message.isFromNode else { throw self.noReceiver(of: url) }
         let receiver = receivers[self.simulator.choose(.receiver, below: receivers.count, odds: 0.5)]
+        let request = self.request(for: message, from: sender, to: receiver)
         let reply = PendingReply()
         self.nextRequest += 1
         let id = self.nextRequest
@@ -281,12 +285,7 @@ extension Network {
             // The task belongs to the receiver, because code of the receiver's loop creates it.
             let task = Task {
                 do {
-                    let value = try await receiver.bus.route(
-                        url,
-                        parameters: message.parameters.passedValues,
-                        headers: message.headers,
-                        deadline: message.deadline
-                    ).value
+                    let value = try await receiver.bus.route(request).value
                     self.finish(id, at: receiver.number, with: .success(value))
                 } catch {
                     self.finish(id, at: receiver.number, with: .failure(error))
@@ -297,8 +296,54 @@ extension Network {
         if self.simulator.choose(.failure, below: 2, odds: self.simulator.faults.cancellation) == 1 {
             reply.cancel()
         }
-        return try await reply.value()
+        let value = try await reply.value()
+        // If the value was sent or forwarded, this call has no effect.
+        message.declineReturn()
+        return value
     }
+
+    /// Returns the request that a receiver gets for a message of another node.
+    ///
+    /// A value for a return URL of a third node goes directly to that node, as in a cluster. Any other value
+    /// goes back to the sender, whose bus or store sends it.
+    private func request(for message: Message, from sender: Int?, to receiver: Receiver) -> ExternalRequest {
+        let bus = self.bus(of: sender)
+        let isForwarded =
+            message.source == nil
+            && message.returnURL.map { url in
+                ![bus, receiver.bus].contains { $0?.hasOwnRoute(for: url) ?? false }
+            } ?? false
+        if isForwarded { message.forwardReturn() }
+        let url = message.parameters.url
+        let peer = ExternalRequest.Peer(
+            origin: MessageOrigin(transport: "simulation", peer: sender.map { self.nodes[$0].name }),
+            audience: .nodes
+        ) { [weak self, weak bus] _, value, headers in
+            // A node that has crashed does not receive the value.
+            guard let bus, bus === self?.bus(of: sender) else { return }
+            message.with(headers: headers).sendReturn(value)
+        }
+        self.share(message.address.scheme, of: receiver)
+        return ExternalRequest(
+            url: message.returnURL == nil ? url : "\(url.prefix { $0 != "#" })#caller://return",
+            passed: .make(message.parameters.passedValues),
+            headers: message.headers,
+            deadline: message.deadline,
+            hops: message.hops + 1,
+            payload: message.rawPayload,
+            correlationID: message.correlationID,
+            returnID: isForwarded ? message.id : nil,
+            from: peer
+        )
+    }
+
+    /// Shares the routes of a scheme, which the program of a simulated node need not share.
+    private func share(_ scheme: String, of receiver: Receiver) {
+        guard self.nodes[receiver.number].sharedSchemes.insert(scheme).inserted else { return }
+        _ = try? receiver.bus.share("\(scheme)://**")
+    }
+
+    private func bus(of sender: Int?) -> MessageBus? { sender.map { self.nodes[$0].bus } ?? self.clients }
 
     private func finish(_ id: Int, at node: Int, with result: Result<any Sendable, any Error>) {
         self.nodes[node].requests.removeValue(forKey: id)?.resume(with: result)

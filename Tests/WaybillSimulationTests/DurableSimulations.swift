@@ -180,6 +180,43 @@ struct DurableSimulations {
         }
     }
 
+    @Test func `the store of another simulated node accepts and delivers a durable message`() async throws {
+        try await simulate(seeds: 1...20) { world in
+            let (completed, sums) = (Tally(), Tally())
+            let far = try await world.node("far") { bus in
+                let store = try await DurableStore("far.db")
+                try bus.register("app://far/work") { message async throws in
+                    try await message.complete { _ in }
+                    completed.add()
+                }
+                try bus.register("app://far/sum") { _ in 42 }
+                try bus.use(DurableReceiver(store), for: "app://far/**")
+                try await bus.attach(store)
+                return store
+            }
+            let near = try await world.node("near") { bus in
+                let store = try await DurableStore("near.db")
+                try bus.register("app://near/sum") { message async throws in
+                    #expect(message.durableID != nil)
+                    #expect(try message.payload(as: Int.self) == 42)
+                    sums.add()
+                }
+                try await bus.attach(store)
+                return store
+            }
+            try await near.contents.send("app://far/work")
+            try await near.contents.send("app://far/sum#app://near/sum")
+            world.eventually("each message is handled once") {
+                var count = 0
+                for node in [far, near] {
+                    let statistics = try await node.contents.statistics()
+                    count += statistics.waiting + statistics.underway + statistics.dead
+                }
+                return count == 0 && completed.count == 1 && sums.count == 1
+            }
+        }
+    }
+
     // The three changes that break the promise. They show that the test above can fail.
 
     @Test func `messages are lost when the disk is not synchronized at each commit`() async throws {

@@ -30,6 +30,46 @@ struct NodeTests {
         }
     }
 
+    @Test func `a simulated message between nodes has its origin, and its value reaches a return URL once`()
+        async throws
+    {
+        try await simulate(seeds: 1...20) { world in
+            let seen = Mutex<[String]>([])
+            let add: @Sendable (String, Message) throws -> Void = { name, message in
+                let isAnswer = message.correlationID != nil
+                let text = "\(name): \(try message.payload(as: Int.self)), answers: \(isAnswer)"
+                seen.withLock { $0.append(text) }
+            }
+            _ = try await world.node("orders") { bus in
+                try bus.register("app://order/pay") { message in
+                    let origin = "\(message.origin.transport ?? "") \(message.origin.peer ?? "")"
+                    seen.withLock { $0.append("\(origin), hops: \(message.hops)") }
+                    return 42
+                }
+                try bus.register("app://order/paid") { try add("order", $0) }
+            }
+            _ = try await world.node("receipts") { bus in
+                try bus.register("app://receipt/take") { try add("receipt", $0) }
+            }
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://own/take") { try add("own", $0) }
+                try bus.register("app://buy") { _ async throws in
+                    for url in ["app://own/take", "app://receipt/take", "app://order/paid"] {
+                        #expect(try await bus.route("app://order/pay#\(url)", as: Int.self) == 42)
+                    }
+                }
+            }
+            try await world.clients(1) { client, _ in
+                try await client.route("app://buy")
+                // A second delivery of a value would arrive in this time.
+                try await Task.sleep(for: .seconds(60))
+            }
+            let values = ["order", "own", "receipt"].map { "\($0): 42, answers: true" }
+            let origins = Array(repeating: "simulation shop, hops: 3", count: 3)
+            #expect(seen.withLock { $0.sorted() } == values + origins)
+        }
+    }
+
     @Test func `a crash ends a node's tasks, fails its callers and starts the node again`() async throws {
         try await simulate(seeds: 1...50) { world in
             let starts = Mutex(0)
