@@ -3,11 +3,13 @@
 // Without the trait `Durable`, the package needs no SQLite, and nothing uses the disk.
 #if __has_include(<sqlite3.h>)
 
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { FILE_COUNT = 32, NAME_SIZE = 256, SECTOR = 512 };
 
@@ -270,22 +272,58 @@ static int disk_random(sqlite3_vfs *vfs, int count, char *bytes) {
 
 static int disk_sleep(sqlite3_vfs *vfs, int microseconds) { return microseconds; }
 
-static int disk_time(sqlite3_vfs *vfs, double *time) {
-    *time = 2460000.0;
+// Returns the time in milliseconds of the Julian day number. In a simulation, the clock has simulated time.
+static int disk_time(sqlite3_vfs *vfs, sqlite3_int64 *time) {
+    const sqlite3_int64 start_of_1970 = 210866760000000;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *time = start_of_1970 + (sqlite3_int64)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     return SQLITE_OK;
 }
 
 static int disk_error(sqlite3_vfs *vfs, int count, char *text) { return 0; }
+
+static void sql_random(sqlite3_context *context, int count, sqlite3_value **values) {
+    sqlite3_result_int64(context, (sqlite3_int64)next_random(sqlite3_user_data(context)));
+}
+
+static void sql_randomblob(sqlite3_context *context, int count, sqlite3_value **values) {
+    sqlite3_int64 size = sqlite3_value_int64(values[0]);
+    if (size < 1) size = 1;
+    if (size > INT_MAX) return sqlite3_result_error_toobig(context);
+    char *bytes = sqlite3_malloc64((sqlite3_uint64)size);
+    if (!bytes) return sqlite3_result_error_nomem(context);
+    faulty_disk *disk = sqlite3_user_data(context);
+    disk_random(&disk->vfs, (int)size, bytes);
+    sqlite3_result_blob64(context, bytes, (sqlite3_uint64)size, sqlite3_free);
+}
+
+// Replaces the random functions of a connection to a faulty disk. SQLite would seed its own functions only
+// once in a process.
+__attribute__((unused)) static int seed_functions(sqlite3 *connection, char **error, const void *routines) {
+    sqlite3_vfs *vfs = NULL;
+    sqlite3_file_control(connection, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+    if (!vfs || vfs->xOpen != disk_open) return SQLITE_OK;
+    int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
+    void *disk = vfs->pAppData;
+    sqlite3_create_function(connection, "random", 0, flags, disk, sql_random, NULL, NULL);
+    return sqlite3_create_function(connection, "randomblob", 1, flags, disk, sql_randomblob, NULL, NULL);
+}
 
 faulty_disk *faulty_disk_create(uint64_t seed) {
     static atomic_int count;
     faulty_disk *disk = calloc(1, sizeof *disk);
     snprintf(disk->name, sizeof disk->name, "waybill-disk-%d", atomic_fetch_add(&count, 1));
     disk->vfs = (sqlite3_vfs){
-        1, sizeof(OpenFile), NAME_SIZE, NULL, disk->name, disk, disk_open, disk_delete, disk_access, disk_path,
-        NULL, NULL, NULL, NULL, disk_random, disk_sleep, disk_time, disk_error,
+        2, sizeof(OpenFile), NAME_SIZE, NULL, disk->name, disk, disk_open, disk_delete, disk_access, disk_path,
+        NULL, NULL, NULL, NULL, disk_random, disk_sleep, NULL, disk_error, disk_time,
     };
     faulty_disk_reset(disk, seed);
+#if !defined(__APPLE__)
+    // SQLite calls this function for each new connection of the process, and keeps it only once. The SQLite
+    // of macOS rejects such functions.
+    sqlite3_auto_extension((void (*)(void))seed_functions);
+#endif
     if (sqlite3_vfs_register(&disk->vfs, 0) == SQLITE_OK) return disk;
     free(disk);
     return NULL;

@@ -217,6 +217,29 @@ struct DurableSimulations {
         }
     }
 
+    @Test func `the time and the random numbers of SQL statements follow the seed`() async throws {
+        let rows = Journal<[String]>()
+        for seed in [1, 1, 2] as [UInt64] {
+            try await simulate(seed: seed) { world in
+                let node = try await world.node("shop") { _ in try await DurableStore("shop.db") }
+                try await Task.sleep(for: .seconds(3_600))
+                let row = try await node.contents.transaction { transaction in
+                    try transaction.query(
+                        "SELECT datetime('now') AS time, random() AS number, hex(randomblob(8)) AS bytes"
+                    ).first
+                }
+                rows.add(["time", "number", "bytes"].map { "\(row?[$0]?.text ?? "\(row?[$0]?.int ?? 0)")" })
+            }
+        }
+        // The system's clocks and random numbers follow the seed only on Linux.
+        #if os(Linux)
+        let entries = rows.entries
+        #expect(entries[0][0] == "2026-01-01 01:16:40")
+        #expect(entries[0] == entries[1])
+        #expect(entries[0][1] != entries[2][1] && entries[0][2] != entries[2][2])
+        #endif
+    }
+
     // The three changes that break the promise. They show that the test above can fail.
 
     @Test func `messages are lost when the disk is not synchronized at each commit`() async throws {
