@@ -29,7 +29,8 @@ extension BusDocument {
     /// means that its values are not known, the type counts as unchanged.
     ///
     /// A progress reply is compared like a reply, and the answer to a progress reply like a parameter. A
-    /// declared error that is gone, or that has another HTTP status, breaks callers that expect the error.
+    /// new declared error breaks callers, and so does another HTTP status of an error. If the older route
+    /// declared no errors, its callers expect any error.
     ///
     /// - Parameter old: The older document.
     /// - Returns: The breaking and the compatible changes.
@@ -55,7 +56,10 @@ extension BusDocument {
         var identities = added.map { Set($0.identities) }
         gone.removeAll { route in
             let kept = route.identities
-            guard let index = identities.firstIndex(where: { $0.isSuperset(of: kept) }) else { return false }
+            let matching = identities.indices.filter { identities[$0].isSuperset(of: kept) }
+            guard let index = matching.min(by: { identities[$0].count < identities[$1].count }) else {
+                return false
+            }
             identities.remove(at: index)
             changes += RouteComparison(route, added.remove(at: index), old: old, new: self).changes
             return true
@@ -63,8 +67,9 @@ extension BusDocument {
         changes += gone.map {
             DocumentChange(isBreaking: true, pattern: $0.pattern, message: "the route is gone")
         }
+        let patterns = added.isEmpty ? [] : old.routes.compactMap { try? RoutePattern($0.pattern) }
         changes += added.map {
-            let shared = $0.sharedPatterns(with: old.routes)
+            let shared = $0.sharedPatterns(with: patterns)
             let message = shared.isEmpty ? "a new route" : "a new route, which may handle URLs of \(shared)"
             return DocumentChange(isBreaking: false, pattern: $0.pattern, message: message)
         }
@@ -73,12 +78,11 @@ extension BusDocument {
 }
 
 extension BusDocument.Route {
-    /// Returns the patterns of the routes that match a URL of this route, as a list in a sentence.
-    fileprivate func sharedPatterns(with routes: [Self]) -> String {
+    /// Returns the patterns that match a URL of this route, at most three of them, as a list in a sentence.
+    fileprivate func sharedPatterns(with patterns: [RoutePattern]) -> String {
         guard let own = try? RoutePattern(self.pattern) else { return "" }
-        return routes.map(\.pattern)
-            .filter { (try? RoutePattern($0))?.mayOverlap(with: own) == true }
-            .joined(separator: ", ")
+        let shared = patterns.filter { $0.mayOverlap(with: own) }.map(\.text)
+        return shared.prefix(3).joined(separator: ", ") + (shared.count > 3 ? " and others" : "")
     }
 
     /// The route's URLs without the names of their parameters, by which documents are compared.
@@ -182,11 +186,14 @@ private struct RouteComparison {
     }
 
     /// Compares the declared errors, which callers distinguish by their types and codes.
+    ///
+    /// Like a new value of a reply, a new error breaks callers that know all errors. A route that declares no
+    /// errors can throw any error.
     private mutating func compare(_ old: [RouteDescription.Failure], new: [RouteDescription.Failure]) {
         for failure in old {
             let name = "the error `\(failure.name).\(failure.code)`"
             guard let now = new.first(where: { $0.name == failure.name && $0.code == failure.code }) else {
-                self.note(true, "\(name) is gone")
+                self.note(new.isEmpty, "\(name) is no longer declared")
                 continue
             }
             if now.status != failure.status {
@@ -195,12 +202,13 @@ private struct RouteComparison {
         }
         for failure in new where !old.contains(where: { $0.name == failure.name && $0.code == failure.code })
         {
-            self.note(false, "a new error `\(failure.name).\(failure.code)`")
+            self.note(!old.isEmpty, "a new error `\(failure.name).\(failure.code)`")
         }
     }
 
     private mutating func note(_ isBreaking: Bool, _ message: String) {
-        self.changes.append(DocumentChange(isBreaking: isBreaking, pattern: self.pattern, message: message))
+        let change = DocumentChange(isBreaking: isBreaking, pattern: self.pattern, message: message)
+        if !self.changes.contains(change) { self.changes.append(change) }
     }
 
     private mutating func compareParameters(

@@ -280,8 +280,9 @@ struct DocumentChangeTests {
             ]
         ),
         // Declared errors.
-        Seed(true, "the error `OrderError.unknown` is gone", "routes refund failures 0", nil),
-        Seed(true, "the error `OrderError.unknown` is gone", "routes refund failures 0 type", "StockError"),
+        Seed(false, "the error `OrderError.unknown` is no longer declared", "routes refund failures 0", nil),
+        Seed(true, "the error `OrderError.unknown` is no longer declared", "routes refund failures", []),
+        Seed(true, "a new error `StockError.unknown`", "routes refund failures 0 type", "StockError"),
         Seed(
             true,
             "the error `OrderError.closed` has the HTTP status 500 now, and had 409",
