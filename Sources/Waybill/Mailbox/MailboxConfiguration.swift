@@ -166,7 +166,7 @@ extension BusCore {
     /// Records that a handler of a mailbox's module is registered and holds the module.
     func releaseModule(of mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { $0.releaseModule(owner) }
+        self.mailboxes.withLock { $0.releaseModule(owner, of: mailbox) }
     }
 
     /// Stops holding modules whose installation has failed.
@@ -274,12 +274,17 @@ struct MailboxRegister {
         self.entries[owner] = entry.users > 0 || entry.module != nil ? entry : nil
     }
 
-    /// Stops holding a module.
+    /// Stops holding a module, unless the module has another mailbox now.
     ///
     /// Without handlers, the module's mailbox is removed.
+    mutating func releaseModule(_ owner: ObjectIdentifier, of mailbox: Mailbox) {
+        self.update(mailbox, of: owner) { $0.module = nil }
+    }
+
+    /// Stops holding a module, with any mailbox.
     mutating func releaseModule(_ owner: ObjectIdentifier) {
-        self.entries[owner]?.module = nil
-        if self.entries[owner]?.users == 0 { self.entries[owner] = nil }
+        guard let mailbox = self.entries[owner]?.mailbox else { return }
+        self.releaseModule(owner, of: mailbox)
     }
 
     /// Removes the mailboxes that have no handlers, and returns the modules that the register held.

@@ -150,7 +150,8 @@ final class ReplyStream: Sendable {
 ///
 /// The handler of the message waits until the loop asks for the next reply. Messages of the loop's body
 /// therefore belong to the context of that handler. A task-local value cannot be set for the body, so this
-/// type finds the context by the number of the task.
+/// type finds the context by the number of the task. If a program keeps an iterator longer than the task that
+/// has used it, a later task with the same number also gets the context.
 enum ReplyReaders {
     /// A reply that a task has received, with the context of the handler that waits for the task.
     struct Entry {
