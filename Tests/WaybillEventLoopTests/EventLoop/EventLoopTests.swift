@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 internal import WaybillTestSupport
 
@@ -85,11 +86,12 @@ struct EventLoopTests {
             isClosing.open()
             while !hasReturned.withLock({ $0 }) {}
         }
-        let closing = Task.detached { await loop.shutDown() }
+        // The closure would occupy a thread of the global pool.
+        Thread { loop.beginShutDown() }.start()
         await isClosing.wait()
         loop.run()
         hasReturned.withLock { $0 = true }
-        await closing.value
+        await loop.shutDown()
     }
 
     @Test
