@@ -118,10 +118,10 @@ package struct JSONNode: Sendable {
 
     /// Returns an object's member.
     ///
-    /// If several members have the name, returns the last one.
+    /// If several members have the name, returns the first one, like ``JSONText/member(named:)``.
     package subscript(name: String) -> JSONNode? {
         var found: JSONNode?
-        self.forEachChild { if $0.isNamed(name) { found = $0 } }
+        self.forEachChild { if found == nil, $0.isNamed(name) { found = $0 } }
         return found
     }
 }

@@ -17,7 +17,7 @@ package struct PublishedMessage: Sendable {
             value.string.map { (name, $0) }
         }
         self.url = json.member(named: "url")?.string ?? ""
-        self.headers = Dictionary(headers) { _, last in last }
+        self.headers = Dictionary(headers) { first, _ in first }
         self.parameters = json.member(named: "parameters")
         self.content = beside?.member(named: "payload")
     }

@@ -89,9 +89,9 @@ struct JSONOutlineTests {
         #expect(throws: JSONError.tooDeep(limit: 2)) { try self.outline("[[[1]]]", levels: 1, depthLimit: 2) }
     }
 
-    @Test func `the last of two JSON members with the same name is used`() throws {
+    @Test func `the first of two JSON members with the same name is used`() throws {
         let node = try self.outline(#"{"a":1,"b":2,"a":"x","\u0061":3}"#, levels: 1)
-        #expect(node["a"]?.text.int == 3)
+        #expect(node["a"]?.text.int == 1)
         #expect(node["c"] == nil)
         var names: [String] = []
         node.forEachChild { names.append($0.name) }

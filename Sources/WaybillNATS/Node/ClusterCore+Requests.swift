@@ -118,15 +118,16 @@ extension ClusterCore {
                 message: "the message has \(size) bytes, but the server accepts at most \(limit)"
             )
         }
-        // Another node does not read a message that exceeds this depth. A message with headers is an event in
+        // Another node does not read a message that exceeds a limit. A message with headers is an event in
         // the binary mode, whose data is possibly not JSON.
         let depthLimit = JSONText.depthLimit - (envelope == nil ? 0 : 3)
-        guard headers.isEmpty, !isFlat, JSONText(payload).isDeeper(than: depthLimit) else { return nil }
-        return RoutingError(
-            .notTransferable,
-            url: url,
-            message: "the values are nested deeper than \(depthLimit) levels, which is the limit of a node"
-        )
+        guard headers.isEmpty, !isFlat else { return nil }
+        do throws(JSONError) {
+            _ = try JSONText(payload).validated(depthLimit: depthLimit)
+            return nil
+        } catch {
+            return RoutingError(.notTransferable, url: url, message: "the message cannot be sent: \(error)")
+        }
     }
 
     /// Publishes a message to subscribers on other nodes.

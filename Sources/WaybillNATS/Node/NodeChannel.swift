@@ -71,7 +71,7 @@ final class NodeChannel: RPCChannel {
     }
 
     func objection(to result: JSONText) -> RoutingError? {
-        // The message around the result adds at most 200 bytes and four levels of nesting.
+        // The message around the result adds at most 200 bytes.
         let limit = self.transport.payloadLimit - 200
         if result.range.count > limit {
             return RoutingError(
@@ -79,12 +79,7 @@ final class NodeChannel: RPCChannel {
                 message: "the reply has \(result.range.count) bytes, but the server accepts at most \(limit)"
             )
         }
-        let depthLimit = JSONText.depthLimit - 4
-        guard result.isDeeper(than: depthLimit) else { return nil }
-        return RoutingError(
-            .notTransferable,
-            message: "the reply is nested deeper than \(depthLimit) levels, which is the limit of a node"
-        )
+        return result.objection(depthLimit: JSONText.depthLimit)
     }
 
     // The transport sends messages in batches by itself.

@@ -86,13 +86,16 @@ package actor RPCClient: RPCCaller {
 
 // Messages of the server.
 extension RPCClient {
+    /// The limit on the nesting of arrays and objects in a message of the server.
+    static let depthLimit = 256
+
     /// Reads messages until the connection ends, and then fails the requests that wait for a reply.
     func read(_ channel: FrameChannel) async {
         var reason = "the server has closed the connection"
         do {
             while let frame = try await channel.next(isFlushing: false) {
                 self.isPinged = false
-                switch RPCFrame(frame, depth: 256) {
+                switch RPCFrame(frame, depth: Self.depthLimit) {
                 case .message(let message):
                     if let subscriber, let text = self.subscribed(message) {
                         await subscriber(text)
@@ -102,6 +105,8 @@ extension RPCClient {
                 case .batch(let messages): for message in messages { self.take(message) }
                 case .malformed(let error, .number(let id)):
                     self.deliver(.finished(.failure(RPCFailure(error))), to: id)
+                case .malformed(.combiningMarks, _), .malformed(.tooDeep, _):
+                    self.note(objection: "a message of the server exceeds a limit, and is skipped")
                 case .largeBatch, .malformed: throw FrameError.notRPC
                 }
             }

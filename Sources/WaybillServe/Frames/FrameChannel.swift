@@ -96,7 +96,9 @@ final class FrameChannel: RPCChannel {
     func flushSoon() { self.writer.assumeOnLoop { $0.flushSoon() } }
 
     var peer: String { "\(PeerName(self.connection))" }
-    func objection(to result: JSONText) -> RoutingError? { nil }
+    func objection(to result: JSONText) -> RoutingError? {
+        result.objection(depthLimit: RPCClient.depthLimit)
+    }
 
     /// Closes the channel after the messages for which `flush` was called are sent.
     func close() { self.connection.close() }

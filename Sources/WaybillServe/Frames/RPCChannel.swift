@@ -31,6 +31,20 @@ package protocol RPCChannel: AnyObject {
     func objection(to result: JSONText) -> RoutingError?
 }
 
+extension JSONText {
+    /// Returns the reason that another process could not read the value in a message, or nil.
+    ///
+    /// The message around the value adds at most four levels of nesting.
+    package func objection(depthLimit: Int) -> RoutingError? {
+        do throws(JSONError) {
+            _ = try self.validated(depthLimit: depthLimit - 4)
+            return nil
+        } catch {
+            return RoutingError(.notTransferable, message: "the value cannot be sent: \(error)")
+        }
+    }
+}
+
 extension RPCChannel {
     package func claim(_ id: RPCID) {}
 }

@@ -148,8 +148,9 @@ extension JSONWriter {
 extension RPCFailure {
     /// Creates a failure from the error member of a response.
     init(_ text: JSONText) {
-        let members = Dictionary((text.members ?? []).map { ($0.name, $0.value) }) { _, last in last }
-        let data = Dictionary((members["data"]?.members ?? []).map { ($0.name, $0.value) }) { _, last in last
+        let members = Dictionary((text.members ?? []).map { ($0.name, $0.value) }) { first, _ in first }
+        let data = Dictionary((members["data"]?.members ?? []).map { ($0.name, $0.value) }) { first, _ in
+            first
         }
         let message = members["message"]?.string ?? "the peer gave no reason"
         self.init(

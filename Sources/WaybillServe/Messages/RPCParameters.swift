@@ -60,7 +60,7 @@ struct RPCParameters: Sendable {
         var reserved: JSONNode?
         node.forEachChild { member in
             if hasReservedKey, member.isNamed(Self.reservedKey) {
-                reserved = member
+                reserved = reserved ?? member
             } else {
                 list.add(member.parameter, member.name)
             }
@@ -84,8 +84,9 @@ private struct ValueList {
 
     private static let limit = 4
 
-    /// Adds a value, which hides an earlier value with the same name.
+    /// Adds a value, unless an earlier value has the same name.
     mutating func add(_ value: any Sendable, _ name: String) {
+        if self.list?[name] != nil || self.more[name] != nil { return }
         self.count += 1
         if self.count <= Self.limit {
             self.list = PassedValues(name, value, over: self.list)
