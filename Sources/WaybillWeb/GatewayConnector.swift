@@ -72,6 +72,10 @@ public struct GatewayConnector: Connector {
 
     private func request(for message: Message, url: String) throws(RoutingError) -> HTTPClientRequest {
         let path = url.prefix { $0 != "#" }.replacing("://", with: "/", maxReplacements: 1)
+        let segments = path.prefix { $0 != "?" }.split(separator: "/")
+        guard !segments.contains("."), !segments.contains("..") else {
+            throw RoutingError(.invalidURL, url: url, message: "HTTP has no segments `.` and `..`")
+        }
         var request = HTTPClientRequest(url: "\(self.base)/\(path)")
         request.method = .POST
         for (name, value) in message.headers.sorted(by: { $0.key < $1.key }) {

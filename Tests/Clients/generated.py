@@ -37,6 +37,24 @@ async def bargain(client: ProbeClient, moment: datetime, is_web: bool) -> None:
         assert is_web and len(offers) == 1
 
 
+async def paths(client: ProbeClient, is_web: bool) -> None:
+    """Passes parameters in the path, of which some would become URLs of other routes."""
+    assert await client.probe.files(path="a/b c/é") == "a/b c/é"
+    for call in [
+        lambda: client.probe.place(text="", number=1),
+        *(lambda path=path: client.probe.files(path=path) for path in ["", "/a", "a//b", "a/"]),
+    ]:
+        try:
+            call()
+            raise AssertionError("no error")
+        except probe.InvalidParameterError as error:
+            assert "at least one character" in error.message, error
+    for path in [".", "a/..", "../a"]:
+        # Proxies would remove these segments, and a bus exposes no URL that has one.
+        code = "invalidURL" if is_web else "noRoute"
+        assert await failure(client.probe.files(path=path), 10) == code
+
+
 async def calls(client: ProbeClient, is_web: bool) -> None:
     assert await client.probe.place(text="a/b c", number=-7) == "a/b c -7 left []"
     place = await client.probe.place(text="é", number=1, side=Side.RIGHT, sizes=[0.5])
@@ -47,6 +65,7 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     assert captured == f"[0, 255, 254, 7] {moment.timestamp()} {str(name).upper()} {digits}", captured
     assert await client.probe.trace(options=Options(headers={"traceparent": "00-a"})) == "00-a"
     await client.probe.note(text="")
+    await paths(client, is_web)
     try:
         await client.probe.fail(id=9)
         raise AssertionError("no error")
@@ -57,7 +76,7 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         await probe.Call(client, probe._Request("app://probe/ecko", {}, None), probe._plain)
         raise AssertionError("no error")
     except probe.NoRouteError as error:
-        assert is_web or error.suggestions == ["app://probe/echo"], error.suggestions
+        assert is_web or error.suggestions[0] == "app://probe/echo", error.suggestions
 
     if not is_web:
         reserved = probe._Request("app://probe/trace", {"$waybill": {"headers": {"traceparent": "00-b"}}}, None)

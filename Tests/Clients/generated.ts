@@ -57,6 +57,21 @@ async function bargain(client: ProbeClient, until: Date): Promise<void> {
   }
 }
 
+/** Passes parameters in the path, of which some would become URLs of other routes. */
+async function paths(client: ProbeClient): Promise<void> {
+  check((await client.probe.files({ path: "a/b c/é" })) === "a/b c/é", "a path");
+  const calls = ["", "/a", "a//b", "a/"].map((path) => () => client.probe.files({ path }));
+  for (const call of [...calls, () => client.probe.place({ text: "", number: 1 })]) {
+    const error = await failure((async () => call())());
+    check(error.code === "invalidParameter" && /at least one character/.test(error.message), String(error));
+  }
+  for (const path of [".", "a/..", "../a"]) {
+    // Proxies would remove these segments, and a bus exposes no URL that has one.
+    const error = await failure(client.probe.files({ path }));
+    check(error.code === (isWeb ? "invalidURL" : "noRoute"), String(error));
+  }
+}
+
 async function calls(client: ProbeClient): Promise<void> {
   check((await client.probe.place({ text: "a/b c", number: -7 })) === "a/b c -7 left []", "place");
   const place = client.probe.place({ text: "é", number: 1n, side: "right", sizes: [0.5] });
@@ -67,6 +82,7 @@ async function calls(client: ProbeClient): Promise<void> {
   check(captured === `[0, 255, 254, 7] ${date.getTime() / 1000} ${uuid} ${decimal}`, captured);
   check((await client.probe.trace({ headers: { traceparent: "00-a" } })) === "00-a", "headers");
   await client.probe.note({ text: "" });
+  await paths(client);
   const error = await failure(client.probe.fail({ id: 9 }));
   check(error instanceof OrderError && error.case === "unknown" && error.status === 404, "declared error");
   check(error.message === "there is no order 9", error.message);

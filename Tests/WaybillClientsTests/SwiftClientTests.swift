@@ -131,6 +131,34 @@ struct SwiftClientTests {
         }
     }
 
+    @Test(arguments: Transport.allCases)
+    func `a Swift client sends no empty segment, and over HTTP no segment of dots`(
+        transport: Transport
+    ) async throws {
+        try await self.withClient(over: transport) { client, _ in
+            let path = try await client.probe.files(path: "a/b c/é")
+            #expect(path == "a/b c/é")
+            for path in ["", "/a", "a//b", "a/"] {
+                let error = await #expect(throws: RoutingError.self) {
+                    try await client.probe.files(path: path)
+                }
+                #expect(error?.code == .invalidParameter, "\(path): \(error as Any)")
+            }
+            let error = await #expect(throws: RoutingError.self) {
+                try await client.probe.place(text: "", number: 1)
+            }
+            #expect(error?.code == .invalidParameter)
+            #expect(throws: RoutingError.self) { try client.app.messages(text: "") }
+            for path in [".", "a/..", "../a"] {
+                // Proxies would remove these segments, and a bus exposes no URL that has one.
+                let error = await #expect(throws: RoutingError.self) {
+                    try await client.probe.files(path: path)
+                }
+                #expect(error?.code == (transport == .http ? .invalidURL : .noRoute), "\(error as Any)")
+            }
+        }
+    }
+
     private func bargain(with probe: ProbeClient.ProbeRoutes, isAnswered: Bool) async throws {
         var offers: [ProbeClient.Offer] = []
         func bargain() async throws(RoutingError) -> [String] {

@@ -69,8 +69,9 @@ extension PythonClient {
                     return text.replacingBytes("{", with: "{{").replacingBytes("}", with: "}}")
                 }
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
-                let value = self.encoded(names[name] ?? "", type)
-                return "{_segment(\(value)\(isPath ? ", keeping='/'" : ""))}"
+                let argument = names[name] ?? ""
+                let value = self.encoded(argument, type)
+                return "{\(isPath ? "_path" : "_segment")('\(argument)', \(value))}"
             }
             let line = "_url = \(isFormatted ? "f" : "")\"\(pieces.joined())\""
             self.code.line(function.addresses.count > 1 ? "    " + line : line)

@@ -345,10 +345,20 @@ def _given(values: dict[str, JSON]) -> dict[str, JSON]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _segment(value: JSON, *, keeping: str = "") -> str:
+def _segment(name: str, value: JSON) -> str:
+    """Returns the value of a parameter as a segment of a URL."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return quote(str(value), safe=keeping)
+    text = str(value)
+    if not text:
+        # The server would skip the empty segment, and could then call another route.
+        rule = "must have at least one character in each segment of the URL"
+        raise _failure("invalidParameter", f"the parameter {name} {rule}", {})
+    return quote(text, safe="")
+
+
+def _path(name: str, value: JSON) -> str:
+    return "/".join(_segment(name, part) for part in str(value).split("/"))
 
 
 def _dumps(value: JSON) -> str:
@@ -1044,6 +1054,8 @@ class _WebTransport:
     @asynccontextmanager
     async def _post(self, request: _Request, accept: str) -> AsyncIterator[_Response]:
         options = request.options
+        if any(part in (".", "..") for part in request.url.split("/")):
+            raise _failure("invalidURL", "HTTP has no segments `.` and `..`", {})
         headers, timeout = self._client._context(options)
         fields = {"Content-Type": "application/json", "Accept": accept, **headers}
         if timeout is not None:

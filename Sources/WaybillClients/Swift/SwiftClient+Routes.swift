@@ -27,10 +27,11 @@ extension SwiftClient {
         self.code.line()
         self.writeDocumentation(function.documentation, more: documentation)
         guard function.isCall else {
+            let effects = function.addresses.contains(where: \.hasArgument) ? " throws(RoutingError)" : ""
             self.code.list(
                 arguments + ["options: Options = Options()"],
                 opening: "public func \(name)(",
-                closing: ") {",
+                closing: ")\(effects) {",
                 hasLastComma: false
             )
             return self.inBody { client in
@@ -136,10 +137,11 @@ extension SwiftClient {
             case .value(let name, let isPath):
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
                 let value = self.text(of: names[name] ?? "", type)
-                return "\\(\(self.name).segment(\(value)\(isPath ? ", keepingSlashes: true" : "")))"
+                let function = isPath ? "path" : "segment"
+                return "\\(\(self.name).\(function)(\((names[name] ?? "").swiftText), \(value)))"
             }
         }
-        return "\"\(parts.joined())\""
+        return "\(pieces.hasArgument ? "try " : "")\"\(parts.joined())\""
     }
 
     mutating func writeValues(_ function: ClientModel.Function, _ names: [String: String]) {
@@ -171,4 +173,9 @@ extension SwiftClient {
         default: return "String(describing: \(value))"
         }
     }
+}
+
+extension [ClientModel.AddressPiece] {
+    /// Whether the URL contains the value of an argument, which may be invalid.
+    fileprivate var hasArgument: Bool { self.contains { $0.argument != nil } }
 }

@@ -105,7 +105,7 @@ extension TypeScriptClient {
             case .value(let name, let isPath):
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
                 let value = self.encoded(name.scriptMember(of: "parameters"), type, isInput: true)
-                return "${\(isPath ? "path" : "segment")(\(value))}"
+                return "${\(isPath ? "path" : "segment")(\(name.scriptText), \(value))}"
             }
         }
         return "`\(parts.joined())`"

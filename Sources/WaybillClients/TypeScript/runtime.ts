@@ -351,12 +351,20 @@ function optional<T>(decode: (value: Wire) => T): (value?: Wire) => T | undefine
     value === undefined || value === null ? undefined : decode(value);
 }
 
-function segment(value: Wire): string {
-  return encodeURIComponent(value instanceof Digits ? value.text : String(value));
+/** Returns the value of a parameter as a segment of a URL. */
+function segment(name: string, value: Wire): string {
+  const text = value instanceof Digits ? value.text : String(value);
+  if (text !== "") return encodeURIComponent(text);
+  // The server would skip the empty segment, and could then call another route.
+  const rule = "must have at least one character in each segment of the URL";
+  throw failure("invalidParameter", `the parameter ${name} ${rule}`);
 }
 
-function path(value: string): string {
-  return value.split("/").map(encodeURIComponent).join("/");
+function path(name: string, value: string): string {
+  return value
+    .split("/")
+    .map((part) => segment(name, part))
+    .join("/");
 }
 
 function stringify(value: Wire): string {

@@ -170,6 +170,9 @@ actor ProbeModule {
         "\(text) \(number) \(side) \(sizes ?? [])"
     }
 
+    /// Returns the path of a file.
+    @Route("/files/**path") func files(path: String) -> String { path }
+
     /// Returns the values of the path as text.
     @Route("/captured/:data/:date/:uuid/:decimal") func captured(
         data: Data,
