@@ -285,6 +285,9 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   const { value } = await within(8000, news.next());
   check(value?.parameters.text === "a\u2028b", String(value?.parameters.text));
   await news.return();
+  const flaky = new ProbeClient(`http://127.0.0.1:${ports.flaky}`).subscribe("app://news/*");
+  for (let count = 0; count < 2; count++) await within(30000, flaky.next());
+  await flaky.return();
   const beating = new ProbeClient(`http://127.0.0.1:${ports.beating}`, { timeout: 200 });
   await expect("deadlineExceeded", 4000, end(beating.probe.count({ end: 1 }).progress()));
 }

@@ -124,6 +124,30 @@ async def separator(reader, writer):
     await reader.read()
 
 
+passing = [
+    b"503 Service Unavailable\r\nContent-Type: text/html\r\n\r\n<p>Try again.</p>",
+    b"429 Too Many Requests\r\n\r\n{}",
+    b"502 Bad Gateway\r\n\r\n",
+    b"504 Gateway Timeout\r\n\r\n[]",
+    b'503 Service Unavailable\r\n\r\n{"code":"deadlineExceeded","detail":"the server is slow"}',
+]
+
+
+async def flaky(reader, writer):
+    """Sends a message, fails in each way that passes, and begins again."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 ")
+    if flaky.failures:
+        writer.write(flaky.failures.pop())
+    else:
+        flaky.failures = list(passing)
+        writer.write(EVENTS + b'\r\n\r\nevent: message\ndata: {"url":"app://news/x","parameters":{}}\n\n')
+    await writer.drain()
+
+
+flaky.failures = []
+
+
 EVENTS = b"200 OK\r\nContent-Type: text/event-stream"
 SERVERS = {
     "blank": answers(b"\n"),
@@ -141,6 +165,7 @@ SERVERS = {
     "event": web(EVENTS, (b"data: " + b"x" * 4000 + b"\n") * 16),
     "separator": separator,
     "headers": headers,
+    "flaky": flaky,
     "beating": beating,
 }
 
@@ -166,11 +191,11 @@ async def main():
     ports = ",".join(f"{name}={server.sockets[0].getsockname()[1]}" for name, server in servers.items())
     client = await asyncio.create_subprocess_exec(*sys.argv[1:], "hostile", ports)
     try:
-        status = await asyncio.wait_for(client.wait(), 120)
+        status = await asyncio.wait_for(client.wait(), 300)
     except TimeoutError:
         client.kill()
         status = 1
-        problems.append("the client has not ended after 120 seconds")
+        problems.append("the client has not ended after 300 seconds")
     for problem in problems:
         print(problem, file=sys.stderr, flush=True)
     # Some connections are still open: an orderly end of asyncio could print a warning for each of them.

@@ -461,6 +461,9 @@ _LINE_LIMIT = 1 << 26
 _RESERVED = "$waybill"
 """The name of the headers and other data that are sent beside the values."""
 
+_PASSING = ("unreachable", "shutDown", "deadlineExceeded", "mailboxFull")
+"""The codes of failures after which a subscription that has begun connects again."""
+
 _EARLY_LIMIT = 1024
 """The number of subscriptions whose messages may arrive before their numbers."""
 
@@ -847,7 +850,7 @@ class _SocketTransport:
             except WaybillError as error:
                 if self._client._is_closed:
                     return
-                if not has_begun or error.code not in ("unreachable", "shutDown"):
+                if not has_begun or error.code not in _PASSING:
                     raise
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 2)
@@ -896,6 +899,14 @@ _HEADER_LIMIT = 128
 """The number of headers of a response."""
 
 _STREAM = "text/event-stream"
+
+_PROXY_CODES = {
+    429: "mailboxFull",
+    502: "unreachable",
+    503: "unreachable",
+    504: "unreachable",
+}
+"""The codes of failures by HTTP status."""
 
 
 class _Response:
@@ -1070,14 +1081,16 @@ class _WebTransport:
     async def _problem(self, response: _Response) -> WaybillError:
         body = await response.body()
         try:
-            return self._error(_object(_loads(body)))
+            return self._error(_object(_loads(body)), response.status)
         except ValueError:
-            return _failure("handlerFailed", f"HTTP status {response.status}", {})
+            return self._error({}, response.status)
 
-    def _error(self, problem: Mapping[str, JSON]) -> WaybillError:
-        code = str(problem.get("code") or "refused")
+    def _error(self, problem: Mapping[str, JSON], status: int = 200) -> WaybillError:
+        # A proxy whose server cannot be reached sends a status without a code.
+        code = problem.get("code") or _PROXY_CODES.get(status, "refused")
+        message = problem.get("detail") or f"HTTP status {status}"
         data = {"error": problem.get("error"), "reference": problem.get("id")}
-        return _failure(code, str(problem.get("detail")), data)
+        return _failure(str(code), str(message), data)
 
     async def call(self, request: _Request) -> JSON:
         async with self._post(request, "application/json") as response:
@@ -1136,7 +1149,7 @@ class _WebTransport:
             except WaybillError as error:
                 if self._client._is_closed:
                     return
-                if not has_begun or error.code not in ("unreachable", "shutDown"):
+                if not has_begun or error.code not in _PASSING:
                     raise
             await asyncio.sleep(pause)
             pause = min(pause * 2, 2)

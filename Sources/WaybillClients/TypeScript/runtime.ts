@@ -560,6 +560,17 @@ async function inTime<T>(options: Options, body: (onEnd: OnEnd) => Promise<T>): 
   }
 }
 
+/** The codes of failures by HTTP status. */
+const proxyCodes = new Map([
+  [429, "mailboxFull"],
+  [502, "unreachable"],
+  [503, "unreachable"],
+  [504, "unreachable"],
+]);
+
+/** The codes of failures after which a subscription that has begun connects again. */
+const passing = ["unreachable", "shutDown", "deadlineExceeded", "mailboxFull"];
+
 /** HTTP with server-sent events. */
 class WebTransport implements Transport {
   /** The controllers of the requests in flight. */
@@ -594,16 +605,15 @@ class WebTransport implements Transport {
       const reason = `the response ${status} "${kind}" is no stream`;
       throw failure("unreachable", reason);
     }
-    const problem = await read(response).catch((error: WaybillError) => error);
-    if (problem instanceof WaybillError || !isObject(problem)) {
-      throw failure("handlerFailed", `HTTP status ${status}`);
-    }
-    throw this.error(problem);
+    const problem = await read(response).catch(() => null);
+    throw this.error(isObject(problem) ? problem : {}, status);
   }
 
-  private error(problem: Members): WaybillError {
+  private error(problem: Members, status = 200): WaybillError {
     const data = { error: problem.error, reference: problem.id };
-    return failure(String(problem.code ?? "refused"), String(problem.detail), data);
+    // A proxy whose server cannot be reached sends a status without a code.
+    const code = problem.code ?? proxyCodes.get(status) ?? "refused";
+    return failure(String(code), String(problem.detail ?? `HTTP status ${status}`), data);
   }
 
   private post<T>(
@@ -706,8 +716,8 @@ class WebTransport implements Transport {
         }
       } catch (error) {
         if (signal?.aborted || this.isClosed) return;
-        const isFinal = error instanceof WaybillError && error.code !== "unreachable";
-        if (!hasBegun || (isFinal && error.code !== "shutDown")) throw error;
+        const isFinal = error instanceof WaybillError && !passing.includes(error.code);
+        if (!hasBegun || isFinal) throw error;
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
@@ -1188,7 +1198,7 @@ class SocketTransport implements Transport {
       } catch (error) {
         if (signal?.aborted || this.isClosed) return;
         const code = error instanceof WaybillError ? error.code : "";
-        if (!hasBegun || (code !== "unreachable" && code !== "shutDown")) throw error;
+        if (!hasBegun || !passing.includes(code)) throw error;
         await pause(wait, signal);
         wait = Math.min(wait * 2, 2000);
       }
