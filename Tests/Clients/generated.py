@@ -1,8 +1,9 @@
-"""A generated client against the server of the tests: generated.py values|calls|growth|subscribe|resume|hostile ADDRESS."""
+"""A generated client against the server of the tests: generated.py values|calls|loops|growth|subscribe|resume|hostile ADDRESS."""
 import asyncio
 import sys
 import time
 import urllib.request
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -149,6 +150,28 @@ async def closing(address: str) -> None:
     assert await asyncio.wait_for(waiting, 5) == "unreachable"
     await asyncio.wait_for(reading, 5)
     assert await failure(client.probe.trace(), 5) == "unreachable"
+
+
+def loops(address: str) -> None:
+    """Uses one client in several event loops, of which each is closed before the next one."""
+    # Nobody has closed the transports of the first loops.
+    warnings.simplefilter("ignore", ResourceWarning)
+    client = ProbeClient(address, token="secret")
+
+    async def trace() -> str:
+        asyncio.get_running_loop().slow_callback_duration = 30
+        return await client.probe.trace()
+
+    for _ in range(3):
+        assert asyncio.run(trace()) == ""
+    # A loop can also end while the client connects, and without a cancellation of its tasks.
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(trace())
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    assert asyncio.run(trace()) == ""
+    asyncio.run(client.close())
+    assert not task.done()
 
 
 async def growth(client: ProbeClient, count: int) -> None:
@@ -307,7 +330,10 @@ async def main(mode: str, address: str) -> None:
 
 
 try:
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    if sys.argv[1] == "loops":
+        loops(sys.argv[2])
+    else:
+        asyncio.run(main(sys.argv[1], sys.argv[2]))
     print("ok")
 except WaybillError as error:
     sys.exit(f"{error.code}: {error}")

@@ -116,6 +116,19 @@ struct ClientCallTests {
         }
     }
 
+    @Test func `a Python client works in one event loop after another`() async throws {
+        try await ProbeServer.run { server in
+            let command = try await Language.python.command("generated", in: server.folder)
+            try await server.withAddresses { addresses in
+                for address in addresses {
+                    let run = try await Script.run(command + ["loops", address], in: server.folder)
+                    // Python also prints that a task of a closed loop has not ended.
+                    #expect(run.status == 0 && run.output.contains("ok\n"), "\(address): \(run.report)")
+                }
+            }
+        }
+    }
+
     @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
     func `mypy rejects an answer of another type than the declared one`() async throws {
         let check = """

@@ -63,10 +63,10 @@ struct PythonClient: ClientWriter {
             closing: ")"
         )
         self.code.lines([
-            "from contextlib import aclosing, asynccontextmanager",
+            "from contextlib import aclosing, asynccontextmanager, suppress",
             "from dataclasses import dataclass, field, replace",
             "from datetime import datetime, timezone", "from decimal import Decimal", "from enum import Enum",
-            "from functools import cache", "from math import inf",
+            "from functools import cache", "from math import inf", "from socket import SHUT_RDWR",
         ])
         self.code.list(
             ["Generic", "Literal", "Protocol", "Self", "TypeAlias", "TypeVar", "cast", "overload"],

@@ -604,6 +604,8 @@ class _Connection(asyncio.Protocol):
             self._transport.write(f"{_dumps(frame)}\n".encode())
 
     def close(self) -> None:
+        if self.loop is not asyncio.get_running_loop():
+            return self.drop()
         if self._transport is None or self._transport.get_write_buffer_size() > 0:
             # The server does not read, so it would not receive the end either.
             return self.abort()
@@ -614,6 +616,15 @@ class _Connection(asyncio.Protocol):
         self.is_open = False
         if self._transport is not None:
             self._transport.abort()
+
+    def drop(self) -> None:
+        """Ends the connection of another event loop, which may be closed."""
+        self.is_open = False
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            # A transport cannot be closed without its loop, so only its socket ends.
+            with suppress(OSError):
+                transport.get_extra_info("socket").shutdown(SHUT_RDWR)
 
     def subscribed(self, number: int) -> None:
         feed = self.feeds[number] = self.early.pop(number, _Feed())
@@ -688,15 +699,18 @@ class _SocketTransport:
         self._opening: asyncio.Task[_Connection] | None = None
 
     async def _open(self) -> _Connection:
-        if self._connection is not None and self._connection.is_open:
-            return self._connection
+        loop = asyncio.get_running_loop()
+        connection, opening = self._connection, self._opening
+        if connection is not None and connection.is_open:
+            if connection.loop is loop:
+                return connection
+            connection.drop()
         if self._client._is_closed:
             raise _closed()
-        if self._opening is None:
+        if opening is None or opening.done() or opening.get_loop() is not loop:
             # Callers share the task, so that the end of one call does not end it.
-            self._opening = asyncio.create_task(self._connect())
-            self._opening.add_done_callback(_has_failed)
-        opening = self._opening
+            opening = self._opening = asyncio.create_task(self._connect())
+            opening.add_done_callback(_has_failed)
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -723,8 +737,6 @@ class _SocketTransport:
         except BaseException:
             connection.abort()
             raise
-        finally:
-            self._opening = None
         self._connection = connection
         return connection
 
@@ -783,9 +795,7 @@ class _SocketTransport:
         return f"{request.url}#{options.return_url}"
 
     async def call(self, request: _Request) -> JSON:
-        connection = self._connection
-        if connection is None or not connection.is_open:
-            connection = await self._open()
+        connection = await self._open()
         return await self._ask(connection, self._url(request), self._params(request))
 
     async def ask(self, method: str, params: JSON) -> JSON:
@@ -876,8 +886,9 @@ class _SocketTransport:
             await asyncio.sleep(pause)
 
     async def close(self) -> None:
-        if self._opening is not None:
-            self._opening.cancel()
+        opening = self._opening
+        if opening is not None and not opening.get_loop().is_closed():
+            opening.cancel()
         if self._connection is not None:
             self._connection.close()
 
