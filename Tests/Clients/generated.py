@@ -5,6 +5,7 @@ import time
 import urllib.request
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime, timezone
 from decimal import Decimal
 from math import inf, nan
@@ -305,6 +306,10 @@ async def hostile(ports: dict[str, str]) -> None:
         messages = client.subscribe("app://news/*")
         for _ in range(2):
             await asyncio.wait_for(anext(messages), 30)
+    for address in [f"tcp:127.0.0.1:{ports['brief']}", f"http://127.0.0.1:{ports['ended']}"]:
+        async with ProbeClient(address) as client:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(end(client.subscribe("app://news/*")), 3)
     async with ProbeClient(f"http://127.0.0.1:{ports['beating']}", timeout=0.2) as client:
         assert await failure(end(client.probe.count(end=1).progress()), 4) == "deadlineExceeded"
 

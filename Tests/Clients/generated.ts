@@ -288,6 +288,11 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   const flaky = new ProbeClient(`http://127.0.0.1:${ports.flaky}`).subscribe("app://news/*");
   for (let count = 0; count < 2; count++) await within(30000, flaky.next());
   await flaky.return();
+  for (const address of [`tcp:127.0.0.1:${ports.brief}`, `http://127.0.0.1:${ports.ended}`]) {
+    const enough = new AbortController();
+    setTimeout(() => enough.abort(), 3000);
+    await within(30000, end(new ProbeClient(address).subscribe("app://news/*", enough.signal)));
+  }
   const beating = new ProbeClient(`http://127.0.0.1:${ports.beating}`, { timeout: 200 });
   await expect("deadlineExceeded", 4000, end(beating.probe.count({ end: 1 }).progress()));
 }

@@ -3,15 +3,15 @@
 The command gets the argument `hostile` and the ports of the servers, such as `blank=4000,page=4001`. The script also fails if a
 client does not close a connection whose authentication fails, or keeps a subscription whose caller has not waited for its number.
 """
-import asyncio, json, os, sys
+import asyncio, json, os, sys, time
 
 problems = []
 SIZE = 80 << 20
 
 
-async def flood(writer, part):
-    """Sends a text repeatedly while the client reads, up to `SIZE` bytes."""
-    for _ in range(SIZE // len(part)):
+async def flood(writer, part, size=SIZE):
+    """Sends a text repeatedly while the client reads, up to about `size` bytes."""
+    for _ in range(-(-size // len(part))):
         writer.write(part)
         await writer.drain()
 
@@ -88,12 +88,12 @@ async def stalled(reader, writer):
         pass
 
 
-def web(head, body=b""):
+def web(head, body=b"", size=SIZE):
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 " + head + b"\r\nConnection: close\r\n\r\n")
         if body:
-            await flood(writer, body)
+            await flood(writer, body, size)
         writer.close()
 
     return serve
@@ -122,6 +122,33 @@ async def separator(reader, writer):
     await asyncio.sleep(0.5)
     writer.write(b'event: message\ndata: {"url":"app://news/x","parameters":{"text":"a\xe2\x80\xa8b"}}\n\n')
     await reader.read()
+
+
+connections = {}
+
+
+def brief(serve):
+    """Accepts a subscription and ends the connection at once, and counts how often the client connects."""
+
+    async def body(reader, writer):
+        connections.setdefault(serve, []).append(time.monotonic())
+        await serve(reader, writer)
+
+    return body
+
+
+async def unread(reader, writer):
+    number = (await request(reader))["id"]
+    writer.write(b'{"jsonrpc":"2.0","id":%d,"result":1}\n' % number)
+    await writer.drain()
+
+
+def count_connections():
+    """Finds clients that connect again and again without a pause."""
+    for times in connections.values():
+        seconds = times[-1] - times[0]
+        if len(times) > 10 + 2 * seconds:
+            problems.append(f"a client has connected {len(times)} times in {seconds} seconds")
 
 
 passing = [
@@ -166,6 +193,8 @@ SERVERS = {
     "separator": separator,
     "headers": headers,
     "flaky": flaky,
+    "brief": brief(unread),
+    "ended": brief(web(EVENTS, b"event: end\ndata: {}\n\n", size=1)),
     "beating": beating,
 }
 
@@ -196,6 +225,7 @@ async def main():
         client.kill()
         status = 1
         problems.append("the client has not ended after 300 seconds")
+    count_connections()
     for problem in problems:
         print(problem, file=sys.stderr, flush=True)
     # Some connections are still open: an orderly end of asyncio could print a warning for each of them.

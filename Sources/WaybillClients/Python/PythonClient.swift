@@ -66,7 +66,8 @@ struct PythonClient: ClientWriter {
             "from contextlib import aclosing, asynccontextmanager, suppress",
             "from dataclasses import dataclass, field, replace",
             "from datetime import datetime, timezone", "from decimal import Decimal", "from enum import Enum",
-            "from functools import cache", "from math import inf", "from socket import SHUT_RDWR",
+            "from functools import cache", "from math import inf", "from random import uniform",
+            "from socket import SHUT_RDWR",
         ])
         self.code.list(
             ["Generic", "Literal", "Protocol", "Self", "TypeAlias", "TypeVar", "cast", "overload"],

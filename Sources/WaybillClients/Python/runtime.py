@@ -536,6 +536,34 @@ class _Feed:
         self.arrival.set()
 
 
+class _Pauses:
+    """The pauses between the connections of a subscription."""
+
+    def __init__(self) -> None:
+        self._longest = 0.05
+        self._start = inf
+
+    def begin(self) -> None:
+        """Notes that a connection has begun."""
+        self._start = asyncio.get_running_loop().time()
+
+    def reset(self) -> None:
+        """Notes that a message has arrived."""
+        self._longest = 0.05
+
+    async def wait(self) -> None:
+        """Waits before the next connection, and longer each time.
+
+        A short connection without a message counts as a failure: otherwise a server
+        that closes each connection at once would be contacted without a pause.
+        """
+        if asyncio.get_running_loop().time() - self._start > 2:
+            self.reset()
+        self._start = inf
+        await asyncio.sleep(self._longest * uniform(0.5, 1))
+        self._longest = min(self._longest * 2, 2)
+
+
 def _publication(
     params: Mapping[str, JSON], beside: Mapping[str, JSON], *, is_after_gap: bool
 ) -> Publication:
@@ -846,7 +874,7 @@ class _SocketTransport:
                 connection.early.clear()
 
     async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
-        pause, is_after_gap, has_begun = 0.05, False, False
+        pauses, is_after_gap, has_begun = _Pauses(), False, False
         while True:
             try:
                 connection = await self._open()
@@ -862,10 +890,10 @@ class _SocketTransport:
                     return
                 if not has_begun or error.code not in _PASSING:
                     raise
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, 2)
+                await pauses.wait()
                 continue
-            pause, has_begun = 0.05, True
+            has_begun = True
+            pauses.begin()
             feed = connection.feeds[number]
             try:
                 while feed.is_open or feed.messages:
@@ -873,6 +901,7 @@ class _SocketTransport:
                         feed.arrival.clear()
                         await feed.arrival.wait()
                         continue
+                    pauses.reset()
                     message = feed.messages.popleft()
                     if is_after_gap or feed.has_gap:
                         message = replace(message, is_after_gap=True)
@@ -883,7 +912,7 @@ class _SocketTransport:
             if connection.is_open:
                 return
             is_after_gap = True
-            await asyncio.sleep(pause)
+            await pauses.wait()
 
     async def close(self) -> None:
         opening = self._opening
@@ -1134,7 +1163,7 @@ class _WebTransport:
 
     async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
         path = f"/subscribe?pattern={quote(pattern, safe='')}"
-        last, pause, is_after_gap, has_begun = "", 0.05, False, False
+        last, pauses, is_after_gap, has_begun = "", _Pauses(), False, False
         while True:
             headers = {"Accept": _STREAM, **self._client._context(None)[0]}
             if last:
@@ -1144,12 +1173,14 @@ class _WebTransport:
                 async with opened as response:
                     # Messages before the first event cannot be requested again.
                     is_after_gap = is_after_gap or (has_begun and not last)
-                    pause, has_begun = 0.05, True
+                    has_begun = True
+                    pauses.begin()
                     async for name, number, data in response.events():
                         last = number or last
                         if name == "gap":
                             is_after_gap = True
                         elif name == "message":
+                            pauses.reset()
                             params = _object(_loads(data))
                             yield _publication(
                                 params, params, is_after_gap=is_after_gap
@@ -1162,8 +1193,7 @@ class _WebTransport:
                     return
                 if not has_begun or error.code not in _PASSING:
                     raise
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, 2)
+            await pauses.wait()
 
     async def close(self) -> None:
         for writer in self._writers:

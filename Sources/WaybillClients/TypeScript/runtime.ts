@@ -479,6 +479,36 @@ async function pause(
   await inTime({ signal }, time).catch(() => {});
 }
 
+/** The pauses between the connections of a subscription. */
+class Pauses {
+  private longest = 50;
+  private start = Infinity;
+
+  /** Notes that a connection has begun. */
+  begin(): void {
+    this.start = performance.now();
+  }
+
+  /** Notes that a message has arrived. */
+  reset(): void {
+    this.longest = 50;
+  }
+
+  /**
+   * Waits before the next connection, and longer each time.
+   *
+   * A short connection without a message counts as a failure: otherwise a server that
+   * closes each connection at once would be contacted without a pause.
+   */
+  async wait(signal?: AbortSignal): Promise<void> {
+    if (performance.now() - this.start > 2000) this.reset();
+    this.start = Infinity;
+    const share = 0.5 + Math.random() / 2;
+    await pause(this.longest * share, signal);
+    this.longest = Math.min(this.longest * 2, 2000);
+  }
+}
+
 const cancelled = (): WaybillError =>
   failure("cancelled", "the caller has cancelled the call");
 
@@ -690,7 +720,8 @@ class WebTransport implements Transport {
 
   async *subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
     const path = `/subscribe?pattern=${encodeURIComponent(pattern)}`;
-    let [last, isAfterGap, hasBegun, wait] = ["", false, false, 50];
+    let [last, isAfterGap, hasBegun] = ["", false, false];
+    const pauses = new Pauses();
     while (!signal?.aborted) {
       const headers: Record<string, string> = { Accept: stream };
       if (last !== "") headers["Last-Event-ID"] = last;
@@ -704,12 +735,14 @@ class WebTransport implements Transport {
         clearTimeout(timer);
         // Messages before the first event cannot be requested again.
         if (hasBegun && last === "") isAfterGap = true;
-        [hasBegun, wait] = [true, 50];
+        hasBegun = true;
+        pauses.begin();
         for await (const { name, id, value } of events(response)) {
           last = id || last;
           if (name === "gap") isAfterGap = true;
           if (name === "end") break;
           if (name !== "message") continue;
+          pauses.reset();
           const message = object(value);
           yield publication(message, message, isAfterGap);
           isAfterGap = false;
@@ -723,8 +756,7 @@ class WebTransport implements Transport {
         signal?.removeEventListener("abort", abort);
         this.requests.delete(stop);
       }
-      await pause(wait, signal);
-      wait = Math.min(wait * 2, 2000);
+      await pauses.wait(signal);
     }
   }
 
@@ -1172,18 +1204,21 @@ class SocketTransport implements Transport {
   }
 
   async *subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
-    let [isAfterGap, hasBegun, wait] = [false, false, 50];
+    let [isAfterGap, hasBegun] = [false, false];
+    const pauses = new Pauses();
     while (!signal?.aborted) {
       try {
         const connection = await inTime({ signal }, () => this.open());
         const id = await connection.subscribe(pattern, signal);
-        [hasBegun, wait] = [true, 50];
+        hasBegun = true;
+        pauses.begin();
         const feed = connection.feeds.get(id) ?? new Queue<Members>();
         const abort = () => feed.close();
         if (signal?.aborted) abort();
         signal?.addEventListener("abort", abort);
         try {
           for await (const message of feed.untilReply()) {
+            pauses.reset();
             const beside = isObject(message.$waybill) ? message.$waybill : {};
             yield publication(message, beside, isAfterGap || feed.hasGap);
             isAfterGap = feed.hasGap = false;
@@ -1194,14 +1229,12 @@ class SocketTransport implements Transport {
         }
         if (connection.isOpen) return;
         isAfterGap = true;
-        await pause(wait, signal);
       } catch (error) {
         if (signal?.aborted || this.isClosed) return;
         const code = error instanceof WaybillError ? error.code : "";
         if (!hasBegun || !passing.includes(code)) throw error;
-        await pause(wait, signal);
-        wait = Math.min(wait * 2, 2000);
       }
+      await pauses.wait(signal);
     }
   }
 
