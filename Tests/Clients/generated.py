@@ -292,6 +292,13 @@ async def hostile(ports: dict[str, str]) -> None:
         await until(lambda: [len(feed.messages) for feed in connection.early.values()] == [1024])
         reading.cancel()
         await until(lambda: not connection.early and not connection.feeds)
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['anonymous']}") as client:
+        for _ in range(2):
+            try:
+                await asyncio.wait_for(client.probe.trace()._result(), 10)
+                raise AssertionError("no error")
+            except probe.UnreachableError as error:
+                assert error.message == "the line is malformed", error
     stalled = f"tcp:127.0.0.1:{ports['stalled']}"
     async with ProbeClient(stalled) as client, ProbeClient(stalled) as other:
         assert await failure(send_much(client), 60) == "deadlineExceeded"

@@ -87,6 +87,17 @@ async function calls(client: ProbeClient): Promise<void> {
   check(error instanceof OrderError && error.case === "unknown" && error.status === 404, "declared error");
   check(error.message === "there is no order 9", error.message);
 
+  for (const text of ["\ud800", "a\udfffb"]) {
+    check((await failure(client.probe.note({ text }))).code === "invalidParameter", "half of a pair");
+    const place = async () => client.probe.place({ text, number: 1 });
+    check((await failure(place())).code === "invalidParameter", "half of a pair in a URL");
+  }
+  for (const price of ["01", "-00.1", "1.", ".5", "1\n"]) {
+    const call = async () => client.probe.bargain({ prices: [price] });
+    const error = await call().then(() => "no error", String);
+    check(/is not a number of JSON/.test(error), `${price}: ${error}`);
+  }
+
   if (!isWeb) {
     const { transport } = client as unknown as { transport: { call(request: object): Promise<unknown> } };
     const values = { $waybill: { headers: { traceparent: "00-b" } } };
@@ -268,6 +279,12 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   await within(2000, end(late.subscribe("app://news/*", reader.signal)));
   await pause(3000);
   late.close();
+  const anonymous = new ProbeClient(`tcp:127.0.0.1:${ports.anonymous}`);
+  for (let round = 0; round < 2; round++) {
+    const error = await within(10000, failure(anonymous.probe.trace()));
+    check(error.code === "unreachable" && error.message === "the line is malformed", String(error));
+  }
+  anonymous.close();
   const stalled = [0, 1].map(() => new ProbeClient(`tcp:127.0.0.1:${ports.stalled}`));
   await expect("deadlineExceeded", 60000, sendMuch(stalled[0] as ProbeClient));
   await stalled[1]?.app.messages({ text: "a second connection" });

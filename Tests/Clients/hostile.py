@@ -74,6 +74,14 @@ async def late(reader, writer):
         problems.append(f"the client keeps a subscription that nobody reads: {frame}")
 
 
+async def anonymous(reader, writer):
+    """Answers a request without its ID."""
+    await request(reader)
+    error = {"code": -32700, "message": "the line is malformed", "data": {"code": "refused"}}
+    writer.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n")
+    await reader.read()
+
+
 reading = asyncio.Event()
 stalls = []
 
@@ -185,6 +193,7 @@ SERVERS = {
     "large": large,
     "denied": denied,
     "late": late,
+    "anonymous": anonymous,
     "stalled": stalled,
     "page": web(b"200 OK\r\nContent-Type: text/html"),
     "accepted": web(b"202 Accepted\r\nContent-Type: text/event-stream"),

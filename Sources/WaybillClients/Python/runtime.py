@@ -369,7 +369,7 @@ def _dumps(value: JSON) -> str:
             raise ValueError(f"{value} is not a number of JSON")
         return str(value)
     if isinstance(value, Mapping):
-        members = (f"{json.dumps(key)}:{_dumps(item)}" for key, item in value.items())
+        members = (f"{_dumps(key)}:{_dumps(item)}" for key, item in value.items())
         return "{" + ",".join(members) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(_dumps(item) for item in value) + "]"
@@ -679,6 +679,10 @@ class _Connection(asyncio.Protocol):
         method = frame.get("method")
         if method is None:
             number = frame.get("id")
+            if number is None and "error" in frame:
+                # The server has not read the ID of a request, which would never end.
+                self._problem = str(_object(frame["error"]).get("message"))
+                return self.abort()
             pending = self.pending.get(number) if isinstance(number, int) else None
             if pending is not None and not pending.reply.done():
                 self._finish(pending, frame)

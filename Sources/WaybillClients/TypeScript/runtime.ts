@@ -24,7 +24,7 @@ export type Wire =
 /** A number with more digits than a `number` has. */
 export class Digits {
   constructor(readonly text: string) {
-    if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
+    if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
       throw new RangeError(`${text} is not a number of JSON`);
     }
   }
@@ -354,7 +354,7 @@ function optional<T>(decode: (value: Wire) => T): (value?: Wire) => T | undefine
 /** Returns the value of a parameter as a segment of a URL. */
 function segment(name: string, value: Wire): string {
   const text = value instanceof Digits ? value.text : String(value);
-  if (text !== "") return encodeURIComponent(text);
+  if (text !== "") return encodeURIComponent(wellFormed(text));
   // The server would skip the empty segment, and could then call another route.
   const rule = "must have at least one character in each segment of the URL";
   throw failure("invalidParameter", `the parameter ${name} ${rule}`);
@@ -367,13 +367,20 @@ function path(name: string, value: string): string {
     .join("/");
 }
 
+/** Returns a text that has no half of a surrogate pair, which UTF-8 cannot represent. */
+function wellFormed(text: string): string {
+  if (!/\p{Surrogate}/u.test(text)) return text;
+  throw failure("invalidParameter", "a text has half of a surrogate pair, and cannot be sent");
+}
+
 function stringify(value: Wire): string {
   if (value instanceof Digits) return value.text;
+  if (typeof value === "string") return JSON.stringify(wellFormed(value));
   if (typeof value === "bigint") return String(value);
   if (isArray(value)) return `[${value.map(stringify).join(",")}]`;
   if (isObject(value)) {
     const members = Object.entries(given(value));
-    return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${stringify(item)}`).join(",")}}`;
+    return `{${members.map(([name, item]) => `${stringify(name)}:${stringify(item)}`).join(",")}}`;
   }
   if (typeof value === "number" && !Number.isFinite(value)) {
     throw new RangeError(`${value} is not a number of JSON`);
@@ -1022,7 +1029,10 @@ class Connection {
     const params = isObject(frame.params) ? frame.params : {};
     const id = Number(frame.method === undefined ? frame.id : params.id);
     const pending = this.pending.get(id);
-    if (frame.method === undefined) {
+    if (frame.id === null && isObject(frame.error)) {
+      // The server has not read the ID of a request, which would never end.
+      throw failure("unreachable", String(frame.error.message));
+    } else if (frame.method === undefined) {
       this.pending.delete(id);
       pending?.finish(frame);
     } else if (frame.method === "$/progress") {
