@@ -309,6 +309,10 @@ async def hostile(ports: dict[str, str]) -> None:
             if name not in ["line", "event"]:  # A subscription that has begun connects again.
                 assert await failure(end(client.subscribe("app://news/*")), 30) == "unreachable", name
             assert await failure(end(client.probe.count(end=1).progress()), 30) == "unreachable", name
+    async with ProbeClient(f"http://127.0.0.1:{ports['generous']}") as client:
+        async for _ in client.probe.count(end=1).progress():
+            await asyncio.sleep(3)
+            break
     async with ProbeClient(f"http://127.0.0.1:{ports['flaky']}") as client:
         messages = client.subscribe("app://news/*")
         for _ in range(2):

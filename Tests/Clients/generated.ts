@@ -302,6 +302,10 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   const { value } = await within(8000, news.next());
   check(value?.parameters.text === "a\u2028b", String(value?.parameters.text));
   await news.return();
+  for await (const _ of new ProbeClient(`http://127.0.0.1:${ports.generous}`).probe.count({ end: 1 }).progress()) {
+    await pause(3000);
+    break;
+  }
   const flaky = new ProbeClient(`http://127.0.0.1:${ports.flaky}`).subscribe("app://news/*");
   for (let count = 0; count < 2; count++) await within(30000, flaky.next());
   await flaky.return();

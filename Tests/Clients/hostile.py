@@ -183,6 +183,15 @@ async def flaky(reader, writer):
 flaky.failures = []
 
 
+async def generous(reader, writer):
+    """Sends many progress replies to a client that reads only the first of them."""
+    try:
+        await web(EVENTS, b"event: progress\ndata: 1\ndata: " + b" " * 65536 + b"\n\n")(reader, writer)
+        problems.append("the client reads progress replies for which nobody has asked")
+    except ConnectionError:
+        pass
+
+
 EVENTS = b"200 OK\r\nContent-Type: text/event-stream"
 SERVERS = {
     "blank": answers(b"\n"),
@@ -202,6 +211,7 @@ SERVERS = {
     "separator": separator,
     "headers": headers,
     "flaky": flaky,
+    "generous": generous,
     "brief": brief(unread),
     "ended": brief(web(EVENTS, b"event: end\ndata: {}\n\n", size=1)),
     "beating": beating,

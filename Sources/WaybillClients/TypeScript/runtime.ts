@@ -715,9 +715,11 @@ class WebTransport implements Transport {
     const queue = new Queue<Event>();
     const done = this.post(request, stream, async (response) => {
       for await (const { name, value } of events(response)) {
-        if (name === "progress") queue.add({ progress: value });
         if (name === "reply") return queue.add({ reply: value });
         if (name === "failure") throw this.error(object(value));
+        if (name !== "progress") continue;
+        queue.add({ progress: value });
+        if (!(await queue.isRead())) return;
       }
       throw failure("unreachable", "the stream ended without a reply");
     });
@@ -877,6 +879,7 @@ class Queue<T> {
   private readonly values: T[] = [];
   private error?: unknown;
   private wake?: () => void;
+  private taken?: () => void;
   private isClosed = false;
   hasGap = false;
 
@@ -897,6 +900,15 @@ class Queue<T> {
   close(): void {
     this.isClosed = true;
     this.wake?.();
+    this.taken?.();
+  }
+
+  /** Waits until the reader has taken all values, and returns whether the queue is open. */
+  async isRead(): Promise<boolean> {
+    while (this.values.length > 0 && !this.isClosed) {
+      await new Promise<void>((resolve) => (this.taken = resolve));
+    }
+    return !this.isClosed;
   }
 
   /** Returns the next value, or undefined at the end. */
@@ -905,7 +917,9 @@ class Queue<T> {
       await new Promise<void>((resolve) => (this.wake = resolve));
     }
     if (this.values.length === 0 && this.error !== undefined) throw this.error;
-    return this.values.shift();
+    const value = this.values.shift();
+    this.taken?.();
+    return value;
   }
 
   async *untilReply(): AsyncGenerator<T, void> {
