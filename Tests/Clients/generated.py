@@ -104,7 +104,7 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     assert await client.probe.place(text="r", number=2, options=options) == "r 2 left []"
     assert await client.is_current()
     if not is_web:
-        assert await client.publish("app://news/x", text="hi") == 0
+        assert await client.publish("app://news/x", text="hi", url="app://news/y") == 0
 
     # A caller that ends the iteration early cancels the call, which is not made again.
     begun = client.probe.steps(count=3, is_answered=False)

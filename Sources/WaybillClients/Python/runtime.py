@@ -1249,7 +1249,7 @@ class _Client:
         """
         return self._transport.subscribe(pattern)
 
-    async def publish(self, url: str, **parameters: object) -> int:
+    async def publish(self, url: str, /, **parameters: object) -> int:
         """Publishes a message, and returns the number of subscribers that accept it."""
         values = to_json(parameters)
         params: dict[str, JSON] = {"url": url, "parameters": values}
