@@ -42,6 +42,10 @@ async def bargain(client: ProbeClient, moment: datetime, is_web: bool) -> None:
 async def paths(client: ProbeClient, is_web: bool) -> None:
     """Passes parameters in the path, of which some would become URLs of other routes."""
     assert await client.probe.files(path="a/b c/é") == "a/b c/é"
+    twice = client.probe.twice(id="7")
+    assert twice._request.url == "app://probe/twice/7/and/7" and await twice == "7"
+    wild = client.probe.wild(any="a", any_2="b")
+    assert wild._request.url == "app://probe/wild/b" and await wild == "a"
     for call in [
         lambda: client.probe.place(text="", number=1),
         *(lambda path=path: client.probe.files(path=path) for path in ["", "/a", "a//b", "a/"]),

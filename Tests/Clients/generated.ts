@@ -60,6 +60,8 @@ async function bargain(client: ProbeClient, until: Date): Promise<void> {
 /** Passes parameters in the path, of which some would become URLs of other routes. */
 async function paths(client: ProbeClient): Promise<void> {
   check((await client.probe.files({ path: "a/b c/é" })) === "a/b c/é", "a path");
+  check((await client.probe.twice({ id: "7" })) === "7", "a placeholder that is repeated");
+  check((await client.probe.wild({ any: "a", any_: "b" })) === "a", "a wildcard and a parameter");
   const calls = ["", "/a", "a//b", "a/"].map((path) => () => client.probe.files({ path }));
   for (const call of [...calls, () => client.probe.place({ text: "", number: 1 })]) {
     const error = await failure((async () => call())());

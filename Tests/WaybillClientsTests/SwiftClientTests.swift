@@ -138,6 +138,8 @@ struct SwiftClientTests {
         try await self.withClient(over: transport) { client, _ in
             let path = try await client.probe.files(path: "a/b c/é")
             #expect(path == "a/b c/é")
+            #expect(try await client.probe.twice(id: "7") == "7")
+            #expect(try await client.probe.wild(any: "a", any2: "b") == "a")
             for path in ["", "/a", "a//b", "a/"] {
                 let error = await #expect(throws: RoutingError.self) {
                     try await client.probe.files(path: path)

@@ -134,12 +134,13 @@ extension ClientModel.Function {
             )
         }
         // A wildcard has no name in the pattern, but a URL must contain a value in its place.
-        for placeholder in templates.flatMap(\.parameters)
-        where !arguments.contains(where: { $0.name == placeholder.name }) {
-            let count = templates.count { $0.parameters.contains { $0.name == placeholder.name } }
+        let addresses = templates.map { $0.pieces(of: route) }
+        for name in addresses.joined().compactMap(\.argument)
+        where !arguments.contains(where: { $0.name == name }) {
+            let count = addresses.count { $0.contains { $0.argument == name } }
             arguments.append(
                 ClientModel.Argument(
-                    name: placeholder.name,
+                    name: name,
                     type: .text,
                     isRequired: count == templates.count,
                     defaultValue: nil,
@@ -152,7 +153,7 @@ extension ClientModel.Function {
         self.documentation = route.documentation
         self.pattern = route.pattern
         self.arguments = arguments
-        self.addresses = templates.map { $0.pieces }
+        self.addresses = addresses
         self.isCall = route.exposure.isSuperset(of: .calls)
         // A message without a reply does not need a reply type.
         self.reply =
@@ -181,7 +182,7 @@ extension ClientModel.Function {
     /// Returns a name for a route whose handler is a closure: the literal parts of its pattern.
     private static func name(of route: BusDocument.Route) -> String {
         guard let template = route.templates.last else { return route.pattern }
-        let words = template.pieces.dropFirst().compactMap { piece in
+        let words = template.pieces(of: route).dropFirst().compactMap { piece in
             guard case .literal(let text) = piece else { return nil as String? }
             return PercentCoding.text(text.utf8.span, 0..<text.utf8.count)
         }
@@ -192,17 +193,37 @@ extension ClientModel.Function {
 
 extension BusDocument.AddressTemplate {
     /// The parts of the URL, with the scheme as the first part.
-    fileprivate var pieces: [ClientModel.AddressPiece] {
+    fileprivate func pieces(of route: BusDocument.Route) -> [ClientModel.AddressPiece] {
         var pieces: [ClientModel.AddressPiece] = [.literal("\(self.scheme)://")]
         var names = self.parameters[...]
         var rest = self.segments.joined(separator: "/")[...]
         while let parameter = names.popFirst(), let brace = rest.firstIndex(of: "{") {
             if brace > rest.startIndex { pieces.append(.literal(String(rest[..<brace]))) }
-            pieces.append(.value(parameter.name, isPath: parameter.type == "path"))
+            let argument = self.argument(for: parameter, of: route)
+            pieces.append(.value(argument, isPath: parameter.type == "path"))
             rest = rest[brace...].dropFirst(parameter.name.count + 2)
         }
         if !rest.isEmpty { pieces.append(.literal(String(rest))) }
         return pieces
+    }
+
+    /// Returns the name of the argument whose value replaces a name in braces.
+    ///
+    /// The name in braces has a number if a placeholder is repeated: `{id}` and `{id2}`. All occurrences of
+    /// a placeholder have the same argument. A wildcard has an argument that is no parameter of the route.
+    private func argument(
+        for placeholder: BusDocument.Placeholder,
+        of route: BusDocument.Route
+    ) -> String {
+        if placeholder.isCaptured { return placeholder.name }
+        let repeated = self.parameters.first { other in
+            other.isCaptured && other.name != "any" && placeholder.name.hasPrefix(other.name)
+                && placeholder.name.dropFirst(other.name.count).allSatisfy(\.isNumber)
+        }
+        if let repeated { return repeated.name }
+        var name = placeholder.name
+        while route.parameters.contains(where: { $0.name == name }) { name += "_" }
+        return name
     }
 }
 

@@ -170,6 +170,12 @@ actor ProbeModule {
         "\(text) \(number) \(side) \(sizes ?? [])"
     }
 
+    /// Returns a placeholder that is repeated in the pattern.
+    @Route("/twice/:id/and/:id") func twice(id: String) -> String { id }
+
+    /// Returns a parameter whose name is also the name of a wildcard.
+    @Route("/wild/*") func wild(any: String) -> String { any }
+
     /// Returns the path of a file.
     @Route("/files/**path") func files(path: String) -> String { path }
 
