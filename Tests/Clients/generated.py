@@ -299,7 +299,7 @@ async def hostile(ports: dict[str, str]) -> None:
     async with ProbeClient(f"tcp:127.0.0.1:{ports['anonymous']}") as client:
         for _ in range(2):
             try:
-                await asyncio.wait_for(client.probe.trace()._result(), 10)
+                await asyncio.wait_for(client.probe.trace()._result(), 30)
                 raise AssertionError("no error")
             except probe.UnreachableError as error:
                 assert error.message == "the line is malformed", error

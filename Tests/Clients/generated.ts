@@ -283,7 +283,7 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   late.close();
   const anonymous = new ProbeClient(`tcp:127.0.0.1:${ports.anonymous}`);
   for (let round = 0; round < 2; round++) {
-    const error = await within(10000, failure(anonymous.probe.trace()));
+    const error = await within(30000, failure(anonymous.probe.trace()));
     check(error.code === "unreachable" && error.message === "the line is malformed", String(error));
   }
   anonymous.close();
