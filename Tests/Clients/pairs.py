@@ -314,6 +314,12 @@ class Values:
         others = {"null": [None], "boolean": [True, False], "number": [0.5, -2.25, 3, 1e9]}
         return pick(others.get(kind, [None, 1, "x", [1, "y"], {"a": None, "b": [0.5]}]))
 
+    def argument(self, parameter):
+        # In a document of a bus, a required parameter is never null.
+        value = self.value(without_null(parameter["schema"]) if parameter["required"] else parameter["schema"])
+        # A segment of a URL is never empty.
+        return "1" if parameter["name"] == "place" and value == "" else value
+
     def text(self, schema):
         if schema.get("format") == "date-time":
             return self.random.choice(["2026-11-21T08:30:00.125Z", "1969-12-31T23:59:59.000Z"])
@@ -501,9 +507,8 @@ def calls():
         for number, route in enumerate(old["routes"]):
             now = next(r for r in new["routes"] if r["addresses"][0]["segments"] == route["addresses"][0]["segments"])
             for _ in range(CALLS):
-                # In a document of a bus, a required parameter is never null.
                 arguments = [
-                    (parameter, values.value(without_null(parameter["schema"]) if parameter["required"] else parameter["schema"]))
+                    (parameter, values.argument(parameter))
                     for parameter in route["parameters"] if parameter["required"] or values.random.random() < 0.7
                 ]
                 script.required = [parameter["name"] for parameter, _ in arguments if parameter["required"]]
