@@ -802,7 +802,9 @@ class _SocketTransport:
         finally:
             del connection.pending[number]
 
-    def _params(self, request: _Request, progress: bool = False) -> JSON:
+    def _params(
+        self, request: _Request, progress: bool = False, waited: float = 0
+    ) -> JSON:
         options = request.options
         if _RESERVED in request.values:
             # The server would read the value as the data that is sent beside the values.
@@ -815,7 +817,7 @@ class _SocketTransport:
         if headers:
             beside["headers"] = headers
         if timeout is not None:
-            beside["timeLeft"] = _milliseconds(timeout)
+            beside["timeLeft"] = _milliseconds(max(0, timeout - waited))
         if progress:
             beside |= {"progress": True, "answers": True}
         return {**request.values, _RESERVED: beside} if beside else request.values
@@ -837,13 +839,16 @@ class _SocketTransport:
         await self._client._in_time(request.options, self._send(request))
 
     async def _send(self, request: _Request) -> None:
+        clock = asyncio.get_running_loop().time
+        begun = clock()
         connection = await self._open()
         # Another sender may use the room before this task resumes.
         while not connection.has_room.is_set():
             await connection.has_room.wait()
         if not connection.is_open:
             raise _failure("unreachable", "the connection is lost", {})
-        connection.write(self._url(request), self._params(request))
+        params = self._params(request, waited=clock() - begun)
+        connection.write(self._url(request), params)
 
     async def stream(
         self, request: _Request

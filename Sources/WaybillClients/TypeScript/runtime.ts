@@ -957,8 +957,8 @@ class Connection {
   private subscribing = 0;
   isOpen = true;
   /** Whether the unwritten bytes are few enough for another message. */
-  private hasRoom = true;
-  private readonly waiting: (() => void)[] = [];
+  hasRoom = true;
+  private readonly waiting = new Set<() => void>();
   private last = 0;
 
   constructor(private readonly socket: Socket) {
@@ -969,18 +969,22 @@ class Connection {
     socket.on("drain", () => this.makeRoom());
   }
 
-  /** Waits while too many bytes are unwritten, and fails if the connection is lost. */
-  async room(): Promise<void> {
-    // Another sender may use the room before this function continues.
-    while (this.isOpen && !this.hasRoom) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    }
-    if (!this.isOpen) throw failure("unreachable", "the connection is lost");
+  /** Waits until the unwritten bytes have been written, or the connection is lost. */
+  drained(onEnd: OnEnd): Promise<void> {
+    return new Promise((resolve, reject) => {
+      onEnd((error) => {
+        this.waiting.delete(resolve);
+        reject(error);
+      });
+      this.waiting.add(resolve);
+    });
   }
 
   private makeRoom(): void {
     this.hasRoom = true;
-    for (const resume of this.waiting.splice(0)) resume();
+    const waiting = [...this.waiting];
+    this.waiting.clear();
+    for (const resume of waiting) resume();
   }
 
   begin(method: string, params: Members, pending: Pending): number {
@@ -1153,7 +1157,8 @@ class SocketTransport implements Transport {
     }
   }
 
-  private params({ values, options }: Request, hasProgress: boolean): Members {
+  /** Returns the parameters of a request that has waited for some milliseconds before it is sent. */
+  private params({ values, options }: Request, hasProgress: boolean, waited = 0): Members {
     if ("$waybill" in values) {
       // The server would read the value as the data that is sent beside the values.
       throw failure("notTransferable", "the parameter $waybill is reserved, and cannot be sent");
@@ -1162,7 +1167,7 @@ class SocketTransport implements Transport {
     const headers = { ...this.configuration.headers, ...options.headers };
     const beside = given({
       headers: Object.keys(headers).length > 0 ? headers : undefined,
-      timeLeft: timeout,
+      timeLeft: timeout === undefined ? timeout : Math.max(0, Math.round(timeout - waited)),
       progress: hasProgress || undefined,
       answers: hasProgress || undefined,
     });
@@ -1182,12 +1187,15 @@ class SocketTransport implements Transport {
   }
 
   async send(request: Request): Promise<void> {
-    const params = this.params(request, false);
+    const begun = performance.now();
     await this.inTime(request.options, async (onEnd) => {
       const connection = await this.open();
-      await connection.room();
+      // Another sender may use the room before this function continues.
+      while (connection.isOpen && !connection.hasRoom) await connection.drained(onEnd);
+      if (!connection.isOpen) throw failure("unreachable", "the connection is lost");
       // A message whose time has ended is not sent.
       onEnd(() => {});
+      const params = this.params(request, false, performance.now() - begun);
       connection.notify(this.url(request), params);
     });
   }
