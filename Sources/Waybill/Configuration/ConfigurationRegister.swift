@@ -58,9 +58,9 @@ extension ConfigurationRegister {
                     let bound = try self.insert(
                         target,
                         for: entry,
-                        pattern,
+                        at: pattern,
                         of: configured,
-                        found,
+                        from: found,
                         in: &table
                     )
                     self.configurations[index].routes[entry] = bound
@@ -121,9 +121,9 @@ extension ConfigurationRegister {
     private mutating func insert(
         _ target: Target,
         for entry: RouteConfiguration.Entry,
-        _ pattern: RoutePattern,
+        at pattern: RoutePattern,
         of configured: Configured,
-        _ found: Targets.Found?,
+        from found: Targets.Found?,
         in table: inout RouteTable<Target>
     ) throws(RoutingError) -> Configured.Bound {
         var hidden: [HiddenRoute] = []

@@ -68,7 +68,7 @@ struct ClientCommand: AsyncParsableCommand {
                 try text.write(to: file, atomically: true, encoding: .utf8)
             }
         } catch {
-            throw FileError(output, .unwritable, error.localizedDescription)
+            throw FileError(output, .unwritable, because: error.localizedDescription)
         }
     }
 

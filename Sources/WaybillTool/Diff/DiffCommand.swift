@@ -42,7 +42,7 @@ extension BusDocument {
         do {
             try self.init(json: text)
         } catch {
-            throw FileError(path, .invalid, "\(error)")
+            throw FileError(path, .invalid, because: "\(error)")
         }
     }
 }

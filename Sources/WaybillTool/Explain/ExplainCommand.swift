@@ -55,7 +55,7 @@ struct ExplainCommand: ParsableCommand {
         do {
             cases = try JSONDecoder().decode([ExplainCase].self, from: data)
         } catch {
-            throw FileError(file, .invalid, "the file is not a list of cases: \(error)")
+            throw FileError(file, .invalid, because: "the file is not a list of cases: \(error)")
         }
         return try cases.map { try $0.answer(self.options).json(pretty: false) }
     }

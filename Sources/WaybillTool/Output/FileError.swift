@@ -15,7 +15,7 @@ struct FileError: Error, CustomStringConvertible {
     let description: String
     let status: Status
 
-    init(_ file: String, _ status: Status, _ reason: String) {
+    init(_ file: String, _ status: Status, because reason: String) {
         self.description = "\(file): \(reason)"
         self.status = status
     }

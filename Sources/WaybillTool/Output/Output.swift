@@ -15,7 +15,7 @@ enum Output {
         do {
             return try String(contentsOf: URL(filePath: path), encoding: .utf8)
         } catch {
-            throw FileError(path, .unreadable, error.localizedDescription)
+            throw FileError(path, .unreadable, because: error.localizedDescription)
         }
     }
 

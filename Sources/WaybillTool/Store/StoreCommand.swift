@@ -118,11 +118,11 @@ struct StoreCommand: AsyncParsableCommand {
     private func perform(onFile file: String) async throws {
         // Opening a store would create a missing file.
         guard FileManager.default.fileExists(atPath: file) else {
-            throw FileError(file, .unreadable, "the file does not exist")
+            throw FileError(file, .unreadable, because: "the file does not exist")
         }
         // It would also add the tables of a store to another program's database.
         guard try DurableStore.isStore(file) else {
-            throw FileError(file, .invalid, "the file is not the file of a store")
+            throw FileError(file, .invalid, because: "the file is not the file of a store")
         }
         let store = try await DurableStore(file)
         let result = await Result(catching: { try await self.perform(on: store) })
