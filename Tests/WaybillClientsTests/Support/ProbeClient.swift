@@ -942,7 +942,7 @@ extension ProbeClient {
     fileprivate static func path(_ name: String, _ text: String) throws(RoutingError) -> String {
         var segments: [String] = []
         for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            segments.append(try self.segment(name, String(Substring(part))))
+            segments.append(try self.segment(name, String(decoding: part, as: UTF8.self)))
         }
         return segments.joined(separator: "/")
     }
