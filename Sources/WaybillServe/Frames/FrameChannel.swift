@@ -96,9 +96,7 @@ final class FrameChannel: RPCChannel {
     func flushSoon() { self.writer.assumeOnLoop { $0.flushSoon() } }
 
     var peer: String { "\(PeerName(self.connection))" }
-    func objection(to result: JSONText) -> RoutingError? {
-        result.objection(depthLimit: RPCClient.depthLimit)
-    }
+    func objection(to result: JSONText) -> RoutingError? { nil }
 
     /// Closes the channel after the messages for which `flush` was called are sent.
     func close() { self.connection.close() }

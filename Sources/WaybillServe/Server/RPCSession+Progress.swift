@@ -29,7 +29,11 @@ extension RPCSession {
         writer.id(id)
         writer.name("value")
         let text = try self.encoded(value)
-        if let error = self.channel.objection(to: text) { throw error }
+        // The peer finds the request of an unreadable reply by its ID, but not the request of a progress
+        // reply.
+        if let error = self.channel.objection(to: text) ?? text.objection(depthLimit: RPCClient.depthLimit) {
+            throw error
+        }
         writer.raw(text)
         if self.tellsTypes { writer.raw(text.typeNote) }
         writer.raw("}}")
