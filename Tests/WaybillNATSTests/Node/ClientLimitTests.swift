@@ -102,7 +102,7 @@ struct ClientLimitTests {
             }
             send(headers, count: 10)
             #expect(await eventually { answers.entries.count { $0.contains("deadlineExceeded") } == 10 })
-            #expect(node.node.core.budget.count(of: .clients) == 0)
+            #expect(await eventually { node.node.core.budget.count(of: .clients) == 0 })
             let soon = Timestamp.text(Timestamp.now + 3)
             send(headers.dropLast() + [(name: "ce-expirytime", value: soon)], count: 300)
             #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 100 })
