@@ -122,12 +122,7 @@ extension ClusterCore {
         // the binary mode, whose data is possibly not JSON.
         let depthLimit = JSONText.depthLimit - (envelope == nil ? 0 : 3)
         guard headers.isEmpty, !isFlat else { return nil }
-        do throws(JSONError) {
-            _ = try JSONText(payload).validated(depthLimit: depthLimit)
-            return nil
-        } catch {
-            return RoutingError(.notTransferable, url: url, message: "the message cannot be sent: \(error)")
-        }
+        return JSONText(payload).objection(depthLimit: depthLimit, url: url)
     }
 
     /// Publishes a message to subscribers on other nodes.

@@ -71,7 +71,7 @@ final class NodeChannel: RPCChannel {
     }
 
     func objection(to result: JSONText) -> RoutingError? {
-        // The message around the result adds at most 200 bytes.
+        // The message around the result adds at most 200 bytes and four levels of nesting.
         let limit = self.transport.payloadLimit - 200
         if result.range.count > limit {
             return RoutingError(
@@ -79,7 +79,7 @@ final class NodeChannel: RPCChannel {
                 message: "the reply has \(result.range.count) bytes, but the server accepts at most \(limit)"
             )
         }
-        return result.objection(depthLimit: JSONText.depthLimit)
+        return result.objection(depthLimit: JSONText.depthLimit - 4)
     }
 
     // The transport sends messages in batches by itself.

@@ -98,6 +98,11 @@ final class FrameChannel: RPCChannel {
     var peer: String { "\(PeerName(self.connection))" }
     func objection(to result: JSONText) -> RoutingError? { nil }
 
+    func objection(toEarly value: JSONText) -> RoutingError? {
+        // The message around the value adds at most four levels of nesting.
+        value.objection(depthLimit: RPCClient.depthLimit - 4)
+    }
+
     /// Closes the channel after the messages for which `flush` was called are sent.
     func close() { self.connection.close() }
 

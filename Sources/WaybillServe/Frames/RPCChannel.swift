@@ -29,22 +29,27 @@ package protocol RPCChannel: AnyObject {
 
     /// Returns the reason that a result cannot be sent, or nil if the result can be sent.
     func objection(to result: JSONText) -> RoutingError?
+
+    /// Returns the reason that a value cannot be sent before the answer to its request, or nil.
+    ///
+    /// The peer finds the request of an unreadable answer by its ID, but not the request of such a value.
+    func objection(toEarly value: JSONText) -> RoutingError?
 }
 
 extension JSONText {
-    /// Returns the reason that another process could not read the value in a message, or nil.
-    ///
-    /// The message around the value adds at most four levels of nesting.
-    package func objection(depthLimit: Int) -> RoutingError? {
+    /// Returns the reason that another process could not read the text, or nil.
+    package func objection(depthLimit: Int, url: String = "") -> RoutingError? {
         do throws(JSONError) {
-            _ = try self.validated(depthLimit: depthLimit - 4)
+            _ = try self.validated(depthLimit: depthLimit)
             return nil
         } catch {
-            return RoutingError(.notTransferable, message: "the value cannot be sent: \(error)")
+            return RoutingError(.notTransferable, url: url, message: "the message cannot be sent: \(error)")
         }
     }
 }
 
 extension RPCChannel {
     package func claim(_ id: RPCID) {}
+
+    package func objection(toEarly value: JSONText) -> RoutingError? { self.objection(to: value) }
 }

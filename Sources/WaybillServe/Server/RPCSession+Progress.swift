@@ -29,11 +29,7 @@ extension RPCSession {
         writer.id(id)
         writer.name("value")
         let text = try self.encoded(value)
-        // The peer finds the request of an unreadable reply by its ID, but not the request of a progress
-        // reply.
-        if let error = self.channel.objection(to: text) ?? text.objection(depthLimit: RPCClient.depthLimit) {
-            throw error
-        }
+        if let error = self.channel.objection(toEarly: text) { throw error }
         writer.raw(text)
         if self.tellsTypes { writer.raw(text.typeNote) }
         writer.raw("}}")
@@ -145,7 +141,7 @@ extension RPCSession {
             writer.attachment(attachment, isFirst: id == nil)
             writer.raw("}}")
             // Check the whole message, which also contains the headers.
-            if let error = self.channel.objection(to: JSONText(writer.bytes)) { throw error }
+            if let error = self.channel.objection(toEarly: JSONText(writer.bytes)) { throw error }
             guard self.enqueue(writer.bytes) else { throw RPCFailure.overflow }
             self.channel.flushSoon()
         } catch {

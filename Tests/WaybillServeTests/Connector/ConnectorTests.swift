@@ -82,6 +82,13 @@ struct ConnectorTests {
             #expect(sent?.message.contains("combining marks") == true, "\(String(describing: sent))")
             let received = await failure { try await near.route("far://marks") }
             #expect(received?.message.contains("combining marks") == true, "\(String(describing: received))")
+            try far.bus.register("far://asks") { message -> Bool in
+                try await message.reply(with: unreadable, expecting: Bool.self)
+            }
+            let asked = await failure {
+                let _: Bool = try await near.route("far://asks") { (_: String) in true }
+            }
+            #expect(asked?.code == .refused, "\(String(describing: asked))")
             end.open()
             #expect(try await slow == 7)
         }
