@@ -145,28 +145,24 @@ extension BusCore {
 
     /// Counts one more handler that uses a mailbox, until the handler calls ``leave(_:)``.
     func rejoin(_ mailbox: Mailbox) {
-        guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { $0.rejoin(mailbox, of: owner) }
+        self.mailboxes.withLock { $0.rejoin(mailbox) }
     }
 
     /// Counts one registered handler of a mailbox less.
     ///
     /// The loops may still hold the handler, and its last messages may still be in progress.
     func retire(from mailbox: Mailbox) {
-        guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { $0.retire(from: mailbox, of: owner) }
+        self.mailboxes.withLock { $0.retire(from: mailbox) }
     }
 
     /// Counts one handler of a mailbox less, which must be retired.
     func leave(_ mailbox: Mailbox) {
-        guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { $0.leave(mailbox, of: owner) }
+        self.mailboxes.withLock { $0.leave(mailbox) }
     }
 
     /// Records that a handler of a mailbox's module is registered and holds the module.
     func releaseModule(of mailbox: Mailbox) {
-        guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { $0.releaseModule(owner, of: mailbox) }
+        self.mailboxes.withLock { $0.releaseModule(of: mailbox) }
     }
 
     /// Stops holding modules whose installation has failed.
@@ -243,33 +239,33 @@ struct MailboxRegister {
     }
 
     /// Counts one more handler, which shares the code of another handler of its module.
-    mutating func rejoin(_ mailbox: Mailbox, of owner: ObjectIdentifier) {
-        self.update(mailbox, of: owner) { entry in
+    mutating func rejoin(_ mailbox: Mailbox) {
+        self.update(mailbox) { entry in
             entry.users += 1
             entry.registered += 1
         }
     }
 
     /// Counts one registered handler of a module less.
-    mutating func retire(from mailbox: Mailbox, of owner: ObjectIdentifier) {
-        self.update(mailbox, of: owner) { $0.registered -= 1 }
+    mutating func retire(from mailbox: Mailbox) {
+        self.update(mailbox) { $0.registered -= 1 }
     }
 
     /// Counts one handler of a module less.
     ///
     /// The configuration of a module stays when the registration of its first handler fails. The caller must
     /// still hold the module.
-    mutating func leave(_ mailbox: Mailbox, of owner: ObjectIdentifier) {
-        self.update(mailbox, of: owner) { $0.users -= 1 }
+    mutating func leave(_ mailbox: Mailbox) {
+        self.update(mailbox) { $0.users -= 1 }
     }
 
-    /// Changes the entry of a module, unless the module has another mailbox now.
-    private mutating func update(
-        _ mailbox: Mailbox,
-        of owner: ObjectIdentifier,
-        _ change: (inout Entry) -> Void
-    ) {
-        guard var entry = self.entries[owner], entry.mailbox === mailbox else { return }
+    /// Changes the entry of a mailbox's module, unless the module has another mailbox now.
+    ///
+    /// The mailbox of handlers that are closures has no entry.
+    private mutating func update(_ mailbox: Mailbox, _ change: (inout Entry) -> Void) {
+        guard let owner = mailbox.owner, var entry = self.entries[owner], entry.mailbox === mailbox else {
+            return
+        }
         change(&entry)
         self.entries[owner] = entry.users > 0 || entry.module != nil ? entry : nil
     }
@@ -277,14 +273,14 @@ struct MailboxRegister {
     /// Stops holding a module, unless the module has another mailbox now.
     ///
     /// Without handlers, the module's mailbox is removed.
-    mutating func releaseModule(_ owner: ObjectIdentifier, of mailbox: Mailbox) {
-        self.update(mailbox, of: owner) { $0.module = nil }
+    mutating func releaseModule(of mailbox: Mailbox) {
+        self.update(mailbox) { $0.module = nil }
     }
 
     /// Stops holding a module, with any mailbox.
     mutating func releaseModule(_ owner: ObjectIdentifier) {
         guard let mailbox = self.entries[owner]?.mailbox else { return }
-        self.releaseModule(owner, of: mailbox)
+        self.releaseModule(of: mailbox)
     }
 
     /// Removes the mailboxes that have no handlers, and returns the modules that the register held.

@@ -49,8 +49,13 @@ struct StateParts {
         QueuedTask(self.message(id), for: handler, exchange: exchange, takesSlot: takesSlot)
     }
 
-    func mailbox(limit: Int = 8) -> Mailbox {
-        Mailbox(eventLoop: self.bus.eventLoop, configuration: MailboxConfiguration(), limit: limit)
+    func mailbox(limit: Int = 8, of owner: (any LoopBound)? = nil) -> Mailbox {
+        Mailbox(
+            eventLoop: self.bus.eventLoop,
+            configuration: MailboxConfiguration(),
+            limit: limit,
+            owner: owner
+        )
     }
 
     func buffer() -> SubscriptionBuffer {

@@ -18,7 +18,7 @@ struct MailboxRegisterTests {
             for step in 0..<200 {
                 let number = generator.number(below: modules.count)
                 let (module, owner) = (modules[number], ObjectIdentifier(modules[number]))
-                let new = parts.mailbox(limit: 1 + generator.number(below: 2))
+                let new = parts.mailbox(limit: 1 + generator.number(below: 2), of: module)
                 let handler = models[number].handlers.randomElement(using: &generator)
                 switch generator.number(below: 6) {
                 case 0:
@@ -29,18 +29,18 @@ struct MailboxRegisterTests {
                     try #require(mailbox === models[number].join(new), "seed \(seed), step \(step)")
                 case 2:
                     guard let handler, !handler.isRetired else { continue }
-                    register.rejoin(handler.mailbox, of: owner)
+                    register.rejoin(handler.mailbox)
                     models[number].handlers.append(ModelHandler(mailbox: handler.mailbox))
                 case 3:
                     register.releaseModule(owner)
                     models[number].isHeld = false
                 case 4:
                     guard let handler, !handler.isRetired else { continue }
-                    register.retire(from: handler.mailbox, of: owner)
+                    register.retire(from: handler.mailbox)
                     handler.isRetired = true
                 default:
                     guard let handler, handler.isRetired else { continue }
-                    register.leave(handler.mailbox, of: owner)
+                    register.leave(handler.mailbox)
                     models[number].handlers.removeAll { $0 === handler }
                 }
             }
@@ -55,12 +55,12 @@ struct MailboxRegisterTests {
         do {
             let module = Owner()
             released = module
-            let isAdded = register.join(parts.mailbox(), of: module)
+            let isAdded = register.join(parts.mailbox(of: module), of: module)
             #expect(isAdded)
         }
         #expect(released != nil)
         if let module = released {
-            _ = register.join(module) { parts.mailbox() }
+            _ = register.join(module) { parts.mailbox(of: module) }
             register.releaseModule(ObjectIdentifier(module))
         }
         #expect(released == nil)
@@ -71,9 +71,9 @@ struct MailboxRegisterTests {
         let parts = try StateParts()
         var register = MailboxRegister()
         let module = Owner()
-        register.rejoin(parts.mailbox(), of: ObjectIdentifier(module))
-        register.leave(parts.mailbox(), of: ObjectIdentifier(module))
-        let mailbox = parts.mailbox()
+        register.rejoin(parts.mailbox(of: module))
+        register.leave(parts.mailbox(of: module))
+        let mailbox = parts.mailbox(of: module)
         let joined = register.join(module) { mailbox }
         #expect(joined === mailbox)
     }
