@@ -3,6 +3,7 @@
 internal import Foundation
 internal import Synchronization
 internal import Waybill
+internal import WaybillRouting
 
 /// Reads property lists, and finds the lines of the keys in a property list in XML.
 struct PropertyListReader {
@@ -131,7 +132,7 @@ struct PropertyListReader {
 
         init(_ data: Data) {
             guard let text = String(data: data, encoding: .utf8), text.hasPrefix("<?xml") else { return }
-            let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+            let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineBreak)
             for (index, line) in lines.enumerated() {
                 for part in line.components(separatedBy: "<key>").dropFirst() {
                     let key = part.components(separatedBy: "</key>")[0]

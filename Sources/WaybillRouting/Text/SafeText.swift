@@ -82,3 +82,10 @@ extension String {
     /// The text on one line, shortened to ``SafeText/limit`` characters.
     package var onShortLine: String { SafeText.line(self, limit: SafeText.limit) }
 }
+
+extension Character {
+    /// Whether the character is a line feed, or a carriage return and a line feed.
+    ///
+    /// `isNewline` is also true for characters such as U+2028, at which editors do not begin a new line.
+    package var isLineBreak: Bool { self == "\n" || self == "\r\n" }
+}

@@ -1,6 +1,7 @@
 #if Tool
 internal import Foundation
 internal import WaybillCommands
+internal import WaybillRouting
 
 /// The routes that a server exposes, decoded from its reply to `$/routes`.
 struct ServedRoutes: Decodable {
