@@ -95,28 +95,23 @@ public struct Message: Sendable {
 }
 
 extension Message {
-    func replacing(extras: MessageExtras? = nil, expiry: Deadline? = nil) -> Message {
+    func replacing(
+        extras: MessageExtras? = nil,
+        expiry: Deadline? = nil,
+        exchange: Exchange? = nil
+    ) -> Message {
         Message(
             id: self.id,
             parameters: self.parameters,
             hops: self.hops,
             expiry: expiry ?? self.expiry,
             extras: extras ?? self.extras,
-            exchange: self.exchange
+            exchange: exchange ?? self.exchange
         )
     }
 
     /// Returns the message for a handler that may send progress replies to the caller.
-    func answered(by exchange: Exchange) -> Message {
-        Message(
-            id: self.id,
-            parameters: self.parameters,
-            hops: self.hops,
-            expiry: self.expiry,
-            extras: self.extras,
-            exchange: exchange
-        )
-    }
+    func answered(by exchange: Exchange) -> Message { self.replacing(exchange: exchange) }
 
     /// The number of routed messages that led to this message; 0 for a message that no handler sent.
     package var hops: Int { self.notes.hops }
