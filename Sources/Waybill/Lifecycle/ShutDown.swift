@@ -161,7 +161,7 @@ struct DrainExemptions {
 
     private var entries: [Entry] = []
 
-    /// The exempt exchanges that exist, including those that have ended.
+    /// The exempt exchanges that exist; some of them have possibly ended.
     var exchanges: [Exchange] { self.entries.compactMap(\.exchange) }
 
     mutating func append(_ exchanges: [Exchange]) {

@@ -209,8 +209,9 @@ extension BusDocument.AddressTemplate {
 
     /// Returns the name of the argument whose value replaces a name in braces.
     ///
-    /// The name in braces has a number if a placeholder is repeated: `{id}` and `{id2}`. All occurrences of
-    /// a placeholder have the same argument. A wildcard has an argument that is no parameter of the route.
+    /// The name in braces has a number if a placeholder is repeated: `{id}` and `{id2}`. All occurrences of a
+    /// placeholder have the same argument. A wildcard has an argument with a name that no parameter of the
+    /// route has.
     private func argument(
         for placeholder: BusDocument.Placeholder,
         of route: BusDocument.Route
