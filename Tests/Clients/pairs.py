@@ -245,6 +245,21 @@ def nullable(schema):
     return schema if isNullable else {"anyOf": [schema, {"type": "null"}]}
 
 
+def is_only_itself(name, schemas):
+    """Returns whether a declaration permits its own values and nothing else but null, as no type of a program does."""
+    waiting, seen = [schemas[name]], set()
+    while waiting:
+        schema = waiting.pop()
+        waiting += schema.get("allOf", []) + schema.get("anyOf", []) + schema.get("oneOf", [])
+        target = schema.get("$ref", "").removeprefix(REFERENCE)
+        if target == name:
+            return True
+        if target and target not in seen:
+            seen.add(target)
+            waiting.append(schemas[target])
+    return False
+
+
 def without_null(schema):
     """Returns a schema that does not permit null itself."""
     if isinstance(schema.get("type"), list):
@@ -683,6 +698,9 @@ if __name__ == "__main__":
             maker = Maker(rest[0], index)
             old = maker.document()
             made.append([copy.deepcopy(old), maker.changed(old)])
+            schemas = made[-1][1]["components"]["schemas"]
+            if any(is_only_itself(name, schemas) for name in schemas):
+                made[-1][1] = made[-1][0]
             try:
                 values = Values(made[-1][1], index)
                 for schema in [*values.schemas.values(), *(route["replySchema"] for route in made[-1][1]["routes"])] * 20:

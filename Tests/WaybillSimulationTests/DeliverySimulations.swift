@@ -102,7 +102,8 @@ struct DeliverySimulations {
                 await node.module(Serial.self).running <= 1
             }
             try await world.clients(4) { client, random in
-                let sender = random.int(in: 1...1_000_000)
+                // Two clients must not have the same number, so the numbers have a wide range.
+                let sender = random.int(in: 1...1_000_000_000_000)
                 let seed = random.int(in: 1...1_000_000)
                 try await client.route("app://sender/start?sender=\(sender)&count=12&seed=\(seed)")
             }
@@ -148,7 +149,8 @@ struct DeliverySimulations {
             }
             let handledAtEnd = Mutex<Int?>(nil)
             try await world.clients(4) { client, random in
-                let sender = random.int(in: 1...1_000_000)
+                // Two clients must not have the same number, so the numbers have a wide range.
+                let sender = random.int(in: 1...1_000_000_000_000)
                 if sender % 4 == 0 {
                     try await Task.sleep(for: random.duration(in: .zero ... .milliseconds(5)))
                     await node.bus.shutDown(drainingFor: .seconds(60))
