@@ -77,11 +77,25 @@ struct FrameReader: Sendable {
     ///
     /// - Throws: The reason that no more frames can be separated. The caller must close the connection.
     mutating func next() throws(FrameError) -> JSONText? {
-        guard try self.findBeginning() else { return nil }
-        switch self.framing {
-        case .headers: return try self.nextBody()
-        default: return try self.nextLine()
+        let frame: JSONText?
+        if try self.findBeginning() {
+            frame = self.framing == .headers ? try self.nextBody() : try self.nextLine()
+        } else {
+            frame = nil
         }
+        if frame == nil { self.dropReadBytes() }
+        return frame
+    }
+
+    /// Releases the memory of the bytes that have been read, if there are many.
+    ///
+    /// Otherwise one byte of the next frame would keep the memory of all frames before it, and the limits on
+    /// memory would not count these frames.
+    private mutating func dropReadBytes() {
+        guard self.start > Self.headerLimit else { return }
+        self.bytes = Array(self.bytes[self.start...])
+        self.searched = max(0, self.searched - self.start)
+        self.start = 0
     }
 
     /// Skips white space between frames, detects the framing, and returns whether a byte follows.
@@ -126,7 +140,13 @@ struct FrameReader: Sendable {
 
     private mutating func take(until end: Int) throws(FrameError) -> JSONText {
         if end - self.start > self.limit { throw .tooLarge(limit: self.limit) }
-        let frame = JSONText(bytes: self.bytes, range: self.start..<end)
+        let isMostOfArray = self.bytes.count - (end - self.start) <= Self.headerLimit
+        // A small frame in a large array is copied. Otherwise a message that waits would keep the memory of
+        // the whole array.
+        let frame =
+            isMostOfArray
+            ? JSONText(bytes: self.bytes, range: self.start..<end)
+            : JSONText(Array(self.bytes[self.start..<end]))
         self.start = end
         self.searched = end
         // The bytes after the frame belong to the next frame, whose wait begins now.

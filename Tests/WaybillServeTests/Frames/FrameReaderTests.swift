@@ -86,6 +86,31 @@ struct FrameReaderTests {
     }
 
     @Test
+    func `the beginning of a frame does not keep the memory of the frames before it`() throws {
+        var reader = FrameReader(limit: 1 << 20)
+        let large = "{\"x\":\"" + String(repeating: "x", count: 100_000) + "\"}\n{"
+        for bytes in [large.utf8.dropLast(10), large.utf8.suffix(10)] { reader.append(Array(bytes)) }
+        #expect(try reader.next()?.range.count == 100_008)
+        #expect(try reader.next() == nil)
+        let bytes = try #require(Mirror(reflecting: reader).descendant("bytes") as? [UInt8])
+        #expect(bytes == Array("{".utf8))
+        reader.append(Array("}\n".utf8))
+        #expect(try reader.next()?.slice.elementsEqual("{}".utf8) == true)
+    }
+
+    @Test
+    func `a small frame does not keep the memory of the bytes that arrived with it`() throws {
+        var reader = FrameReader(limit: 1 << 20)
+        let lines = Array(("{}" + String(repeating: "\n", count: 60_000)).utf8)
+        reader.append(lines)
+        let frame = try #require(try reader.next())
+        let bytes = try #require(Mirror(reflecting: frame).descendant("bytes") as? [UInt8])
+        #expect(bytes == Array("{}".utf8))
+        reader.append(Array("[2]\n".utf8))
+        #expect(try reader.next()?.slice.elementsEqual("[2]".utf8) == true)
+    }
+
+    @Test
     func `random bytes end in frames or a typed error, and never trap`() {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array("{}[]\"\\:,\r\n Content-Length: 0123456789".utf8) + [0, 0x80, 0xFF]
