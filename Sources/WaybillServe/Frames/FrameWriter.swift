@@ -63,8 +63,11 @@ actor FrameWriter: LoopBound {
     /// The method compares the number of unsent bytes with the number at the previous call. Call the method
     /// repeatedly, to distinguish a slow peer from a peer that reads nothing.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        guard self.isWriting else { return nil }
         let count = self.connection.unsentBytes
+        guard count > 0 else {
+            self.backlog = nil
+            return nil
+        }
         if let backlog = self.backlog, backlog.count == count { return backlog.since }
         self.backlog = (count, now)
         return now

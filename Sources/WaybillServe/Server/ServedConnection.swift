@@ -262,11 +262,8 @@ extension ServedConnection {
     }
 
     private func overdue(at now: ContinuousClock.Instant, in session: isolated RPCSession) -> String? {
-        if let since = self.channel.stalledSince(at: now) {
-            // While bytes wait for the peer, the session does not read either, so the other time limits do
-            // not apply.
-            return now - since > session.limits.stallTime ? "the peer does not read" : nil
-        }
+        let stalledSince = self.channel.stalledSince(at: now)
+        if let stalledSince, now - stalledSince > session.limits.stallTime { return "the peer does not read" }
         if let wait = self.channel.partialFrameWait, wait > session.limits.messageTime {
             return "the peer has not sent the end of a message in time"
         }
@@ -274,7 +271,9 @@ extension ServedConnection {
             return now - self.openedAt > session.limits.messageTime
                 ? "the peer has not sent a message in time" : nil
         }
-        guard let idleTime = session.limits.idleTime, session.requests.isEmpty, session.subscriptions.isEmpty
+        // If many bytes wait for the peer, the session does not read either.
+        guard let idleTime = session.limits.idleTime, stalledSince == nil, session.requests.isEmpty,
+            session.subscriptions.isEmpty
         else { return nil }
         return now - self.channel.lastReceived > idleTime ? "the connection is idle" : nil
     }
