@@ -27,7 +27,8 @@ package struct RPCMessage: Sendable {
         return method == SystemMethod.answer.rawValue || method == SystemMethod.cancelRequest.rawValue
     }
 
-    /// The memory that the message uses, in bytes: its text, and 128 bytes for each parameter after the 16th.
+    /// The memory that the message uses, in bytes: its text, and 128 bytes for each parameter or header after
+    /// the 16th.
     let size: Int
 
     fileprivate init(_ node: JSONNode) {
@@ -79,7 +80,11 @@ private struct RPCEnvelope {
         return member != nil
     }
 
-    var parameterCount: Int { self.params?.childCount ?? 0 }
+    /// The number of parameters and headers.
+    var parameterCount: Int {
+        guard let params else { return 0 }
+        return params.childCount + (params[RPCParameters.reservedKey]?["headers"]?.childCount ?? 0)
+    }
 
     /// The kind and the content of the message.
     var content: RPCMessage.Content {

@@ -109,6 +109,18 @@ extension LimitTests {
     }
 
     @Test
+    func `the size of a message counts its parameters and its headers`() throws {
+        func size(of members: String) throws -> Int {
+            let text = #"{"jsonrpc":"2.0","method":"app://a","params":{\#(members)}}"#
+            let frame = RPCFrame(JSONText(Array(text.utf8)), depth: 64)
+            return try #require(frame.messages.first).size - text.utf8.count
+        }
+        let names = (0..<100).map { #""name\#($0)":"""# }.joined(separator: ",")
+        #expect(try size(of: names) == (100 - 16) * 128)
+        #expect(try size(of: #""$waybill":{"headers":{\#(names)}}"#) == (101 - 16) * 128)
+    }
+
+    @Test
     func `bytes of waiting publications have a limit for all connections`() async throws {
         try await self.withFewBytes { served in
             let gate = Gate()
