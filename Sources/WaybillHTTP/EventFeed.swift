@@ -42,7 +42,11 @@ final class EventFeed: Sendable {
     func run() async {
         for await message in self.messages {
             let event = self.event(of: message)
-            self.change { $0.log.append(event) }
+            let missed = self.messages.takeMissed()
+            self.change { state in
+                state.log.skip(missed)
+                state.log.append(event)
+            }
         }
         self.change { $0.log.end() }
     }
@@ -106,11 +110,11 @@ final class EventFeed: Sendable {
         }
     }
 
-    private func send(_ events: [FeedEvent], after cursor: inout Int, to sink: EventSink) async {
+    private func send(_ events: [FeedEvent?], after cursor: inout Int, to sink: EventSink) async {
         var missed = 0
         for event in events {
             cursor += 1
-            guard let loan = event.lend() else {
+            guard let loan = event?.lend() else {
                 missed += 1
                 continue
             }
@@ -312,7 +316,8 @@ private struct LentEvent {
 /// The latest events of a feed, numbered from 1.
 struct EventLog: Sendable {
     private let limit: Int
-    private var events: [FeedEvent] = []
+    /// The events; nil for a message that the feed has missed.
+    private var events: [FeedEvent?] = []
     /// The number of the oldest event that is kept.
     private(set) var firstNumber = 1
     private var isOver = false
@@ -324,14 +329,23 @@ struct EventLog: Sendable {
 
     /// The result of reading the log.
     enum Reading {
-        case events([FeedEvent])
+        /// The events after the number; nil for a message that the feed has missed.
+        case events([FeedEvent?])
         /// The number of events that have been dropped.
         case gap(Int)
         case nothing
         case end
     }
 
-    mutating func append(_ event: FeedEvent) {
+    mutating func append(_ event: FeedEvent) { self.add(event) }
+
+    /// Records that the feed has missed a number of messages.
+    mutating func skip(_ missed: Int) {
+        for _ in 0..<min(missed, self.limit) { self.add(nil) }
+        self.firstNumber += max(0, missed - self.limit)
+    }
+
+    private mutating func add(_ event: FeedEvent?) {
         self.events.append(event)
         if self.events.count > self.limit {
             self.events.removeFirst()

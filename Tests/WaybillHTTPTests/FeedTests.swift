@@ -202,6 +202,24 @@ struct FeedTests {
     }
 
     @Test
+    func `messages that a feed has missed are a gap in its log`() {
+        func missed(_ reading: EventLog.Reading) -> Int? {
+            switch reading {
+            case .events(let events): events.allSatisfy { $0 == nil } ? events.count : nil
+            case .gap(let count): count
+            case .nothing, .end: nil
+            }
+        }
+        var log = EventLog(limit: 4)
+        log.skip(3)
+        #expect(log.lastNumber == 3 && missed(log.read(after: 0)) == 3 && missed(log.read(after: 2)) == 1)
+        log.skip(1_000_000_000)
+        #expect(log.lastNumber == 1_000_000_003)
+        #expect(missed(log.read(after: 3)) == 1_000_000_000 - 4)
+        #expect(missed(log.read(after: 1_000_000_000)) == 3)
+    }
+
+    @Test
     func `the streams of one address are limited, and an ended stream makes room`() throws {
         let count = ClientCount(of: "event streams", limit: 3, perClient: 2)
         var places = try [count.take(for: "10.0.0.1"), count.take(for: "10.0.0.1")]

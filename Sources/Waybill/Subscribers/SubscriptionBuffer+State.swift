@@ -9,6 +9,10 @@ struct SubscriptionBufferState {
     let whenFull: MailboxConfiguration.Overflow
 
     private var buffer: Deque<UnreadMessage> = []
+    /// The number of messages that newer messages have replaced since the last message was taken.
+    private var replaced = 0
+    /// The number of messages before the last taken message that the reader has missed.
+    private var missed = 0
     /// The messages whose publishers wait for room; empty unless the buffer is full.
     private var publishers: Deque<QueuedMessage> = []
     /// The readers that wait for a message; empty unless the buffer is empty.
@@ -43,6 +47,7 @@ struct SubscriptionBufferState {
         case .dropOldest:
             let oldest = self.buffer.removeFirst()
             self.buffer.append(unread)
+            self.replaced += 1
             return .replaced(oldest)
         case .suspend:
             let queued = QueuedMessage(unread, in: buffer)
@@ -61,9 +66,18 @@ struct SubscriptionBufferState {
 
     mutating func takeFirst() -> Reading {
         guard let message = self.buffer.popFirst() else { return self.reason == nil ? .none : .end }
+        self.missed += self.replaced
+        self.replaced = 0
         let queued = self.publishers.popFirst()
         if let queued { self.buffer.append(queued.unread) }
         return .message(message, queued)
+    }
+
+    /// Returns the number of messages that the reader has missed between the last taken message and the last
+    /// call of this method.
+    mutating func takeMissed() -> Int {
+        defer { self.missed = 0 }
+        return self.missed
     }
 
     /// Reads a message, or adds the reader to the waiting readers when the buffer is empty and has not ended.

@@ -59,6 +59,8 @@ final class SubscriptionBuffer: Sendable {
         return reading
     }
 
+    func takeMissed() -> Int { self.state.withLock { $0.takeMissed() } }
+
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
     /// Settles a message that will not be read.

@@ -29,6 +29,11 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     /// A second call has no effect.
     public func cancel() { self.owner.subscription.cancel() }
 
+    /// Returns the number of messages that were dropped before the last message that the loop has read.
+    ///
+    /// Each dropped message is returned once.
+    package func takeMissed() -> Int { self.owner.buffer.takeMissed() }
+
     /// Returns an iterator, which reads the messages of the subscription.
     public func makeAsyncIterator() -> Iterator { Iterator(self.owner) }
 

@@ -30,14 +30,16 @@ public struct RPCSubscription: AsyncSequence, Sendable {
 
         /// The position of the message among the messages of the subscription.
         ///
-        /// A position that no message has stands for the messages that were lost with a connection.
+        /// A position that no message has stands for messages that were lost with a connection, or that the
+        /// server has dropped.
         fileprivate let number: Int
 
         private let content: PublishedMessage
 
-        fileprivate init(_ text: String, number: Int) {
-            self.number = number
+        fileprivate init(_ text: String, counting count: MessageCount) {
             let json = JSONText(Array(text.utf8))
+            let missed = json.member(named: "missed")?.int ?? 0
+            self.number = count.next(afterMissing: missed)
             self.content = PublishedMessage(json, beside: json.member(named: RPCParameters.reservedKey))
         }
 
@@ -109,7 +111,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(any Error) -> Message? {
             guard var message = try await self.messages.next(isolation: actor) else { return nil }
-            message.isAfterGap = message.number != self.latest + 1
+            message.isAfterGap = message.number != self.latest &+ 1
             self.latest = message.number
             return message
         }
@@ -149,7 +151,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
         await client.takeMessages { text in
             guard let text else { return end.finish() }
             // If the buffer is full, the new message replaces the oldest message.
-            messages.yield(Message(text, number: count.next()))
+            messages.yield(Message(text, counting: count))
         }
         var options = RPCRequestOptions()
         var writer = JSONWriter()
@@ -194,6 +196,8 @@ extension RPCConnector: RemoteConnector {
 private final class MessageCount: Sendable {
     private let count = Atomic(0)
 
-    /// Counts a message, and returns its position.
-    func next() -> Int { self.count.add(1, ordering: .relaxed).newValue }
+    /// Counts a message and the messages that are missing before it, and returns the position of the message.
+    func next(afterMissing missed: Int = 0) -> Int {
+        self.count.wrappingAdd(1 &+ max(0, missed), ordering: .relaxed).newValue
+    }
 }

@@ -29,7 +29,8 @@ extension RPCSession {
         let number = self.lastSubscription
         self.subscriptions[number] = Task {
             for await message in messages {
-                self.send(self.text(of: message, number), to: .null)
+                let missed = messages.takeMissed()
+                self.send(self.text(of: message, for: number, afterMissing: missed), to: .null)
                 // Wait until the peer reads. During that time, the oldest messages are dropped.
                 await self.channel.flush()
             }
@@ -57,12 +58,17 @@ extension RPCSession {
         self.channel.flushSoon()
     }
 
-    private func text(of message: Message, _ number: Int) -> [UInt8] {
+    private func text(
+        of message: Message,
+        for number: Int,
+        afterMissing missed: Int
+    ) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw(
             "{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.message)\",\"params\":{\"subscription\":"
         )
         writer.raw("\(number)")
+        if missed > 0 { writer.raw(",\"missed\":\(missed)") }
         writer.published(message, isFirst: false) { self.failure($0) }
         writer.raw("}}")
         return writer.bytes

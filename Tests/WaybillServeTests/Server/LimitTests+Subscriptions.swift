@@ -61,10 +61,13 @@ extension LimitTests {
             for number in 1...10 { try await served.bus.publish("app://news", parameters: ["n": number]) }
             try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
             let lines = try await client.lines(5).filter { !$0.contains("pong") }
-            let numbers = lines.compactMap { json($0)["params"] as? [String: any Sendable] }.compactMap {
+            let messages = lines.compactMap { json($0)["params"] as? [String: any Sendable] }
+            let numbers = messages.compactMap {
                 ($0["parameters"] as? [String: any Sendable])?["n"] as? Int
             }
             #expect(numbers == [0, 8, 9, 10])
+            // The reader knows how many messages it has missed, and where.
+            #expect(messages.map { $0["missed"] as? Int } == [nil, 7, nil, nil])
         }
     }
 
