@@ -72,8 +72,14 @@ extension RPCSession {
         recording makeRecord: (Int) -> (any RequestRecord)?
     ) {
         self.connection?.noteNotification(self)
-        guard self.phase == .open else { return }
+        guard self.phase != .closed else { return }
         do {
+            // While the session drains, its requests still receive their answers, and can be cancelled.
+            let isAboutRequest = [.answer, .cancelRequest].contains(SystemMethod(rawValue: method))
+            guard self.phase == .open || isAboutRequest else {
+                let error = RoutingError(.shutDown, message: "the connection accepts no more messages")
+                throw RPCFailure(error, reference: nil)
+            }
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
                 let request = self.request(
@@ -122,7 +128,9 @@ extension RPCSession {
         var requests: [ExternalRequest] = []
         while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
         self.connection?.bucket.charge(requests.count - 1)
-        try self.inTurn(number) { [requests] session, _ in
+        // All messages of the request have the same deadline, unless a message has its own.
+        let deadline = requests.compactMap(\.deadline).min()
+        try self.inTurn(number, deadline: deadline) { [requests] session, _ in
             session.respond(to: number) { session in
                 var taken = 0
                 for request in requests {
@@ -151,7 +159,7 @@ extension RPCSession {
             self.connection?.bucket.charge(publications.count)
             while !publications.isEmpty { self.publishAccepted(of: &publications) }
         } catch {
-            self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
+            self.noteFailedPublication(error)
         }
     }
 
@@ -191,24 +199,28 @@ extension RPCSession {
 
     /// Publishes the next message of an accepted `$/publish` notification, even if the session ends.
     func publishAccepted(of publications: inout RPCPublications, isCounted: Bool = false) {
-        do throws(RPCFailure) {
+        do {
             let size = publications.sizeOfNext
             let request = try self.next(of: &publications)
             if isCounted { try self.checkPublicationLimit(size) }
-            guard case .pending(let rest)? = try? self.bus.begin(publishing: request, isCounted: isCounted)
+            guard case .pending(let rest) = try self.bus.begin(publishing: request, isCounted: isCounted)
             else { return }
             self.unawaitedPublications += 1
             self.unawaitedBytes += size
             self.connection?.countReceivedBytes(of: self)
             Task.immediate {
-                try? await self.bus.publish(rest)
+                do { try await self.bus.publish(rest) } catch { self.noteFailedPublication(error) }
                 self.unawaitedPublications -= 1
                 self.unawaitedBytes -= size
                 self.connection?.countReceivedBytes(of: self)
             }
         } catch {
-            self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
+            self.noteFailedPublication(error)
         }
+    }
+
+    private func noteFailedPublication(_ error: any Error) {
+        self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
     }
 
     private func cancelRequest(_ parameters: RPCParameters) -> Bool {

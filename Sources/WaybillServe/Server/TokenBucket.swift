@@ -1,7 +1,8 @@
 /// The limit on the rate of a peer's messages, as a token bucket.
 ///
 /// The bucket fills at the allowed rate, and holds at most the tokens of one second. Each message takes one
-/// token.
+/// token. To save time, the bucket reads the clock only when it is empty. A burst after a pause can therefore
+/// take the tokens of two seconds.
 struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double

@@ -38,6 +38,30 @@ struct ServiceTests {
     }
 
     @Test
+    func `a request that waits for an answer of its peer ends while the server shuts down`() async throws {
+        try await withFolder { folder in
+            let bus = MessageBus(configuration: .quiet)
+            try bus.register("app://ask") { message async throws -> Bool in
+                try await message.reply(with: "Continue?", expecting: Bool.self)
+            }
+            try bus.expose("app://ask")
+            let server = RPCServer(bus, listening: .unix(folder + "/socket"), configuration: .quiet)
+            let address = try await server.start()
+            let running = Task { try await server.run() }
+            let client = RawClient(try await StreamConnection.connect(to: address, on: bus.eventLoop))
+            let params = #"{"$waybill":{"progress":true,"answers":true}}"#
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://ask","params":\#(params)}"#)
+            #expect(try await client.line()?.contains("Continue?") == true)
+            server.beginGracefulShutdown()
+            try await client.send(#"{"jsonrpc":"2.0","method":"$/answer","params":{"id":1,"value":true}}"#)
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":1,"result":true}"#)
+            #expect(await client.isClosed())
+            try await running.value
+            await bus.shutDown()
+        }
+    }
+
+    @Test
     func `a service group with a server waits for requests in flight, and closes the connections`()
         async throws
     {
