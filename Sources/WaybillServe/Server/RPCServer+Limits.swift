@@ -84,7 +84,9 @@ extension RPCServer {
 
         /// The maximum number of connections; 10,000 by default.
         ///
-        /// If the limit is reached, the server sends an error to the next peer and closes its connection.
+        /// The server leaves a quarter of the file descriptors that the system permits the process
+        /// (`ulimit -n`), but at most 256, to the program. If the limit is reached, the server sends an error
+        /// to the next peer and closes its connection.
         public var connections = 10_000
 
         /// The time after which the server closes an idle connection; 10 minutes by default, nil for no
@@ -108,5 +110,13 @@ extension RPCServer {
 
         /// Creates limits with the defaults.
         public init() {}
+
+        /// Returns the maximum number of connections of a process that may have a number of descriptors.
+        ///
+        /// The process needs other descriptors, for example for files. If the connections took all of them,
+        /// the server could neither accept a connection nor close another connection in its favor.
+        func connections(ofDescriptors descriptors: Int) -> Int {
+            min(self.connections, max(1, descriptors - min(descriptors / 4, 256)))
+        }
     }
 }

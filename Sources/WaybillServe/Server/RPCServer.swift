@@ -97,6 +97,8 @@ actor RPCServerCore: LoopBound {
     nonisolated let load: ServerLoad
     nonisolated let document: LiveDocument
     private nonisolated let address: StreamAddress
+    /// The maximum number of connections.
+    private nonisolated let connectionLimit: Int
 
     private var starting: Task<StreamListener, any Error>?
     private var listener: StreamListener?
@@ -114,6 +116,7 @@ actor RPCServerCore: LoopBound {
         self.document = LiveDocument(of: bus, scope: .exposed)
         self.address = address
         self.configuration = configuration
+        self.connectionLimit = configuration.limits.connections(ofDescriptors: DescriptorLimit.current)
         self.load = ServerLoad(configuration.limits, on: bus.eventLoop)
     }
 
@@ -215,7 +218,7 @@ actor RPCServerCore: LoopBound {
             return RPCFailure(refused, reference: nil)
         }
         if !self.hasRoom {
-            return .limit("\(self.configuration.limits.connections) connections are open, which is the limit")
+            return .limit("\(self.connectionLimit) connections are open, which is the limit")
         }
         return nil
     }
@@ -225,7 +228,7 @@ actor RPCServerCore: LoopBound {
     /// If all connections are taken, the server ends the oldest connection without the required token. Peers
     /// without the token can therefore not keep other peers out.
     private var hasRoom: Bool {
-        if self.sessions.count < self.configuration.limits.connections { return true }
+        if self.sessions.count < self.connectionLimit { return true }
         self.dropNewcomers()
         guard let newcomer = self.newcomers.popFirst().flatMap({ self.sessions[$0] }) else { return false }
         newcomer.assumeOnLoop {

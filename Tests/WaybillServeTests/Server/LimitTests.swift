@@ -45,6 +45,33 @@ struct LimitTests {
     }
 
     @Test
+    func `connections leave a part of the descriptors of the process to the program`() {
+        var limits = RPCServer.Limits()
+        #expect(limits.connections(ofDescriptors: 1_024) == 768)
+        #expect(limits.connections(ofDescriptors: 4_096) == 3_840)
+        #expect(limits.connections(ofDescriptors: .max) == 10_000)
+        limits.connections = 10
+        #expect(limits.connections(ofDescriptors: 1_024) == 10)
+        #expect(limits.connections(ofDescriptors: 1) == 1)
+    }
+
+    @Test
+    func `a publication that waits for its turn fails at its deadline`() async throws {
+        try await self.withLimits {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://wait"}"#)
+            #expect(await eventually { served.bus.statistics.inFlight == 1 })
+            let params = #"{"url":"app://news","$waybill":{"timeLeft":20}}"#
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/publish","params":\#(params)}"#)
+            let line = try await client.line()
+            #expect(code(line) == -32003 && line?.contains(#""id":2"#) == true)
+        }
+    }
+
+    @Test
     func `messages of a batch and the bytes of its answers have a limit`() async throws {
         try await self.withLimits {
             $0.messagesPerBatch = 4
