@@ -26,6 +26,10 @@ struct ConsoleServer: Sendable {
 
     /// The maximum size of a body, in bytes.
     private static let bodyLimit = 1 << 20
+    /// The maximum size of the form with the token, in bytes.
+    ///
+    /// Anybody can send this form.
+    private static let signInLimit = 4096
 
     init(_ core: ConsoleCore) {
         self.core = core
@@ -69,7 +73,7 @@ struct ConsoleServer: Sendable {
             return try self.page(request)
         case "session":
             try Self.require(.post, request)
-            let form = try await Self.body(of: request)
+            let form = try await Self.body(of: request, upTo: Self.signInLimit)
             return self.signIn(with: Self.token(in: form), Self.mount(of: request, behind: path), page: "./")
         default:
             guard self.core.gate.admits(request) else {
@@ -191,12 +195,12 @@ extension ConsoleServer {
         throw problem
     }
 
-    private static func body(of request: Request) async throws -> ByteBuffer {
-        try await request.collectingBody(upTo: self.bodyLimit, within: .seconds(10)).1
+    private static func body(of request: Request, upTo limit: Int) async throws -> ByteBuffer {
+        try await request.collectingBody(upTo: limit, within: .seconds(10)).1
     }
 
     private static func json(of request: Request) async throws -> JSONText {
-        let body = try await self.body(of: request)
+        let body = try await self.body(of: request, upTo: self.bodyLimit)
         guard let text = try? JSONText(validating: Array(body.readableBytesView)), text.shape == .object
         else {
             throw Problem(.badRequest, "the body is not a JSON object")
