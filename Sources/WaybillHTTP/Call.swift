@@ -45,7 +45,7 @@ extension WaybillGateway {
         from peer: SocketAddress?
     ) async throws -> Response {
         let target = try GatewayRequest(request, behind: context, body: body)
-        try place.setBytes(body.readableBytes + max(0, target.parameters.count - 16) * 128)
+        try place.setBytes(body.readableBytes + max(0, target.valueCount - 16) * 128)
         var external = try self.external(target, request, from: peer)
         external.operations = self.bus.exposedOperations(of: external.url)
         try Self.checkMethod(of: request, external.operations)
@@ -65,12 +65,12 @@ extension WaybillGateway {
         }
         let (result, isWatched) = await CallWatch(external, on: self.bus, self.grace).run(
             on: self.loop(for: external),
-            for: request
+            for: self.configuration.watchesConnections ? request : nil
         )
+        let rules = LargeReply(place: place, stallTime: self.configuration.stallTime)
         var response =
             switch result {
-            case .success(let reply):
-                self.response(reply, to: request, external: external, mode: EventMode(of: request))
+            case .success(let reply): self.response(reply, to: request, external: external, rules)
             case .failure(let error): self.problem(error, at: external.url).response
             }
         if isWatched, !self.configuration.isHTTP2 { response.headers[.connection] = "close" }
@@ -82,12 +82,14 @@ extension WaybillGateway {
         _ reply: CallReply,
         to request: Request,
         external: ExternalRequest,
-        mode: EventMode?
+        _ rules: LargeReply
     ) -> Response {
-        guard let mode else { return reply.json.map { Response(json: $0) } ?? Response(status: .noContent) }
+        guard let mode = EventMode(of: request) else {
+            return reply.json.map { Response(json: $0, rules) } ?? Response(status: .noContent)
+        }
         let url = external.url
         let pattern = self.bus.explainExposed(url).route?.pattern.text ?? url
-        return Response(CloudEvent(reply, of: pattern, at: url, from: request.source), mode)
+        return Response(CloudEvent(reply, of: pattern, at: url, from: request.source), mode, rules)
     }
 
     /// Rejects a GET request to a URL that allows only POST.

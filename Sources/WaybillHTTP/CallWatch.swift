@@ -53,10 +53,10 @@ final class CallWatch: Sendable {
     ///
     /// Most handlers run on `loop` and do not suspend. A call to such a handler ends before it leaves the
     /// loop, so the call needs neither a task nor a timer. After a watched call, the connection must be
-    /// closed.
+    /// closed. If `http` is nil, the call is never watched.
     func run(
         on loop: EventLoopTaskExecutor,
-        for http: Request
+        for http: Request?
     ) async -> (outcome: CallOutcome, isWatched: Bool) {
         // Use a separate task, so that the caller does not wait for a busy loop. The whole task runs on the
         // loop and resumes the caller from the loop.
@@ -77,6 +77,7 @@ final class CallWatch: Sendable {
             self.grace.end(period)
             if let early { return (early, false) }
             if self.take() { return (await self.outcomeBesideLoop(), false) }
+            guard let http else { return (await call.value, false) }
             return (await self.watch(call, for: http), true)
         } onCancel: {
             call.cancel()

@@ -61,10 +61,14 @@ final class ClientCount: Sendable {
     /// The address of the client is nil if it is unknown. The method throws if a limit has been reached.
     func take(for client: String?) throws(Problem) -> Place {
         let refusal: String? = self.state.withLock { state in
-            if state.count >= self.limit { return "the server has too many \(self.name)" }
+            if state.count >= self.limit || state.bytes > self.byteLimit {
+                return "the server has too many \(self.name)"
+            }
             if let client {
-                let count = state.clients[client]?.count ?? 0
-                if let clientLimit, count >= clientLimit { return "this client has too many \(self.name)" }
+                let use = state.clients[client] ?? Use()
+                if use.bytes > self.byteLimit / 2 || use.count >= self.clientLimit ?? .max {
+                    return "this client has too many \(self.name)"
+                }
                 state.clients[client, default: Use()].count += 1
             }
             state.count += 1

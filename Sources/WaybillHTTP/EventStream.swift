@@ -109,8 +109,8 @@ package final class EventSink: Sendable {
     static func acknowledge(_ item: Item) { item.sender.resume() }
 }
 
-/// The error that closes the connection of a client that has not read an event in time.
-private struct StalledStream: Error {}
+/// The error that closes the connection of a client that has not read its data in time.
+struct StalledStream: Error {}
 
 /// The responses that are streams of server-sent events.
 package struct EventStreams: Sendable {
@@ -118,6 +118,7 @@ package struct EventStreams: Sendable {
     private let heartbeat: Duration
     private let stallTime: Duration
     private let isHTTP2: Bool
+    private let watchesConnections: Bool
 
     /// Creates streams with limits.
     ///
@@ -127,17 +128,20 @@ package struct EventStreams: Sendable {
     ///   - heartbeat: The interval after which an idle stream sends a comment.
     ///   - stallTime: The maximum time in which a client must read an event.
     ///   - isHTTP2: Whether the server uses HTTP/2.
+    ///   - watchesConnections: Whether the end of a connection cancels the code that sends the events.
     package init(
         limit: Int,
         perClient clientLimit: Int? = nil,
         heartbeat: Duration,
         stallTime: Duration = .seconds(30),
-        isHTTP2: Bool
+        isHTTP2: Bool,
+        watchesConnections: Bool = true
     ) {
         self.count = ClientCount(of: "event streams", limit: limit, perClient: clientLimit)
         self.heartbeat = heartbeat
         self.stallTime = stallTime
         self.isHTTP2 = isHTTP2
+        self.watchesConnections = watchesConnections
     }
 
     /// Returns a response that is a stream of events.
@@ -157,7 +161,7 @@ package struct EventStreams: Sendable {
         _ produce: @escaping @Sendable (EventSink) async -> Void
     ) throws(Problem) -> Response {
         let place = try self.count.take(for: client)
-        let stallTime = self.stallTime
+        let (stallTime, watchesConnections) = (self.stallTime, self.watchesConnections)
         let interval = min(self.heartbeat, stallTime)
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no",
@@ -173,49 +177,73 @@ package struct EventStreams: Sendable {
                 // The first write makes the server send the head at once. The line belongs to the first
                 // event. A blank line would end an event, and some clients would report the empty event.
                 try await writer.write(ByteBuffer(string: "retry: 2000\n"))
-                // Only the writing task uses the variable until the group has ended.
-                nonisolated(unsafe) var body = writer
+                // Only the writing task uses the value until the stream has ended.
+                nonisolated(unsafe) let output = writer
+                let run = {
+                    try await sink.run(
+                        writingTo: unsafe output,
+                        commentAfter: interval,
+                        stallTime: stallTime,
+                        produce
+                    )
+                }
                 try await withGracefulShutdownHandler {
-                    try await request.body.consumeWithCancellationOnInboundClose { _ in
-                        // The result of a child task is whether all events have been written.
-                        try await withThrowingTaskGroup(of: Bool.self) { group in
-                            group.addTask {
-                                do {
-                                    for await item in sink.items {
-                                        sink.setWriting(true)
-                                        for bytes in item.bytes { unsafe try await body.write(bytes) }
-                                        sink.setWriting(false)
-                                        EventSink.acknowledge(item)
-                                    }
-                                    sink.setWriting(true)
-                                    unsafe try await body.finish(nil)
-                                } catch {
-                                    await sink.dropAll()
-                                    throw error
-                                }
-                                return true
-                            }
-                            group.addTask {
-                                await produce(sink)
-                                sink.finish()
-                                return false
-                            }
-                            group.addTask {
-                                while (try? await Task.sleep(for: interval)) != nil {
-                                    try sink.sendComment(orStallAfter: stallTime)
-                                }
-                                return false
-                            }
-                            defer { group.cancelAll() }
-                            while let isWritten = try await group.next(), !isWritten {}
-                            sink.finish()
-                        }
-                    }
+                    guard watchesConnections else { return try await run() }
+                    try await request.body.consumeWithCancellationOnInboundClose { _ in try await run() }
                 } onGracefulShutdown: {
                     sink.finish(with: .end)
                 }
             }
         )
+    }
+}
+
+extension EventSink {
+    /// Writes the events that `produce` sends, and comments while no event is sent.
+    ///
+    /// The method returns after `produce` has returned, and throws when the client reads nothing for
+    /// `stallTime`.
+    fileprivate func run(
+        writingTo output: any ResponseBodyWriter,
+        commentAfter interval: Duration,
+        stallTime: Duration,
+        _ produce: @escaping @Sendable (EventSink) async -> Void
+    ) async throws {
+        // Only the writing task uses the variable until the group has ended.
+        nonisolated(unsafe) var output = output
+        // The result of a child task is whether all events have been written.
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do {
+                    for await item in self.items {
+                        self.setWriting(true)
+                        for bytes in item.bytes { unsafe try await output.write(bytes) }
+                        self.setWriting(false)
+                        Self.acknowledge(item)
+                    }
+                    self.setWriting(true)
+                    unsafe try await output.finish(nil)
+                } catch {
+                    await self.dropAll()
+                    throw error
+                }
+                return true
+            }
+            group.addTask {
+                await produce(self)
+                self.finish()
+                return false
+            }
+            group.addTask {
+                while (try? await Task.sleep(for: interval)) != nil {
+                    try self.sendComment(orStallAfter: stallTime)
+                }
+                return false
+            }
+            defer { group.cancelAll() }
+            while let isWritten = try await group.next(), !isWritten {}
+            self.finish()
+        }
     }
 }
 

@@ -67,13 +67,13 @@ extension CloudEvent {
 }
 
 extension Response {
-    init(_ event: CloudEvent, _ mode: EventMode) {
+    init(_ event: CloudEvent, _ mode: EventMode, _ rules: LargeReply) {
         switch mode {
         case .structured:
-            self.init(json: event.structured)
+            self.init(json: event.structured, rules)
             self.headers[.contentType] = CloudEvent.structuredType
         case .binary:
-            if let data = event.data { self.init(json: data) } else { self.init(status: .noContent) }
+            if let data = event.data { self.init(json: data, rules) } else { self.init(status: .noContent) }
             for (name, value) in event.headers {
                 if let name = HTTPField.Name(name) { self.headers[name] = value }
             }

@@ -5,6 +5,8 @@ internal import WaybillRouting
 /// The items of a form, or of the query of a URL, by name.
 package struct FormItems {
     private var texts: [String: [String]] = [:]
+    /// The number of items.
+    package private(set) var count = 0
 
     /// Creates items from a text such as `a=1&b=2`, which is percent-encoded.
     ///
@@ -18,6 +20,7 @@ package struct FormItems {
                 omittingEmptySubsequences: false
             )
             let name = try Self.text(parts[0])
+            self.count += 1
             self.texts[name, default: []].append(parts.count == 2 ? try Self.text(parts[1]) : "")
         }
     }

@@ -131,6 +131,11 @@ extension Response {
         )
     }
 
+    /// Creates a response with the JSON of a reply.
+    init(json: [UInt8], _ rules: LargeReply) {
+        self.init(status: .ok, headers: Self.jsonHeaders, body: rules.body(json))
+    }
+
     private static let jsonHeaders: HTTPFields = [
         .contentType: "application/json", .cacheControl: "no-store",
     ]

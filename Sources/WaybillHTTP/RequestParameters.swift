@@ -10,6 +10,8 @@ internal import WaybillRouting
 struct GatewayRequest: Sendable {
     let url: String
     private(set) var parameters: [String: any Sendable] = [:]
+    /// The number of values in the body; each text of a parameter that a form contains several times counts.
+    private(set) var valueCount = 0
     /// A JSON body that is not an object, or the data of an event.
     private(set) var payload: (any Sendable)?
     /// The event in the request, in the structured or the binary mode.
@@ -95,7 +97,9 @@ struct GatewayRequest: Sendable {
                 throw Problem(.badRequest, "the body is rejected: \(error)")
             }
         } else if type == "application/x-www-form-urlencoded" {
-            self.parameters = try FormItems(bytes).values
+            let items = try FormItems(bytes)
+            self.parameters = items.values
+            self.valueCount = items.count
         } else if self.event != nil {
             let text = String(validating: bytes, as: UTF8.self)
             if let text { try Problem.checkMarks(in: text) }
@@ -113,6 +117,7 @@ struct GatewayRequest: Sendable {
     private mutating func read(json bytes: [UInt8]) throws(JSONError) {
         let value = try JSONText(validating: bytes)
         self.parameters = value.parameters ?? [:]
+        self.valueCount = self.parameters.count
         // If the event is forwarded later, the forwarded event must contain the same data.
         if value.shape != .object || self.event != nil { self.payload = value }
     }

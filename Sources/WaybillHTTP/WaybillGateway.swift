@@ -34,8 +34,8 @@ internal import WaybillJSON
 /// pages of other origins, because every page in a developer's browser can send requests to a server on the
 /// same machine. Use a Hummingbird middleware for authentication.
 ///
-/// The gateway needs a running server. The `router` test mode of Hummingbird does not have a connection that
-/// the gateway could watch.
+/// The `router` test mode of Hummingbird has no connection that the gateway could watch. A test in this mode
+/// must set ``Configuration/watchesConnections`` to false.
 public struct WaybillGateway: Sendable {
     /// The limits of a gateway, and the rules for its requests.
     public struct Configuration: Sendable {
@@ -78,7 +78,8 @@ public struct WaybillGateway: Sendable {
         /// The maximum number of bytes of these calls; 64 MiB by default.
         ///
         /// A call counts the length of its body, also while the body arrives, and 128 bytes for each
-        /// parameter after the 16th. The calls of one client address may use half of the bytes.
+        /// parameter after the 16th. A response of more than 64 KiB counts until the client has read it. The
+        /// calls of one client address may use half of the bytes.
         public var callBytes = 64 << 20
 
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
@@ -87,6 +88,13 @@ public struct WaybillGateway: Sendable {
         /// response. The gateway closes the connection after a stream of events, and after a call of more
         /// than a few milliseconds.
         public var isHTTP2 = false
+
+        /// Whether the gateway cancels a call or a stream when its client disconnects; true by default.
+        ///
+        /// Set the property to false if a middleware of Hummingbird replaces the bodies of requests by
+        /// sequences, as a middleware that decompresses bodies does. Otherwise Hummingbird 2 ends the process
+        /// when the gateway watches the connection of such a request.
+        public var watchesConnections = true
 
         /// The names of the request headers that are copied to messages.
         ///
@@ -116,7 +124,8 @@ public struct WaybillGateway: Sendable {
 
         /// The maximum time in which a client must read one event of a stream; 30 seconds by default.
         ///
-        /// The gateway disconnects a client that is slower.
+        /// The gateway disconnects a client that is slower. It also disconnects a client that reads nothing
+        /// of a response of more than 64 KiB for this time.
         public var stallTime = Duration.seconds(30)
 
         /// The maximum number of messages of a pattern that are kept for clients that return; 256 by default.
@@ -177,7 +186,8 @@ public struct WaybillGateway: Sendable {
             perClient: configuration.streamsPerClient,
             heartbeat: configuration.heartbeat,
             stallTime: configuration.stallTime,
-            isHTTP2: configuration.isHTTP2
+            isHTTP2: configuration.isHTTP2,
+            watchesConnections: configuration.watchesConnections
         )
         self.calls = ClientCount(
             of: "running calls",

@@ -23,6 +23,22 @@ private struct Binding: RouterMiddleware {
     }
 }
 
+/// Replaces the body of each request by a sequence, as a middleware that decompresses bodies does.
+private struct ReplacedBody: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    @concurrent
+    func handle(
+        _ request: Request,
+        context: BasicRequestContext,
+        next: @concurrent (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var request = request
+        request.body = RequestBody(asyncSequence: request.body)
+        return try await next(request, context)
+    }
+}
+
 /// Calls over HTTP, and their failures.
 @Suite(.timeLimit(.minutes(2)))
 struct CallTests {
@@ -588,6 +604,29 @@ struct CallTests {
             gate.open()
             #expect(try await (first.status, second.status) == (204, 204))
             #expect(try await server.send(.POST, "app/wait", body: body).status == 204)
+            // Each item of a form counts, also if several items have the same name.
+            let form = String(repeating: "a&", count: 200)
+            let type = "application/x-www-form-urlencoded"
+            #expect(try await server.send(.POST, "app/wait", body: form, type: type).status == 429)
+        }
+    }
+
+    @Test
+    func `calls work behind a middleware that replaces the body, if connections are not watched`()
+        async throws
+    {
+        try self.bus.register("app://slow") { message async throws -> String in
+            try await Task.sleep(for: .milliseconds(100))
+            return try message.parameters.require("text")
+        }
+        try self.bus.expose("app://slow")
+        try await GatewayServer.run(self.bus, .with(\.watchesConnections, false)) { router in
+            router.add(middleware: ReplacedBody())
+        } _: { server in
+            let answer = try await server.send(.POST, "app/slow", body: #"{"text":"a"}"#)
+            #expect(answer.status == 200 && answer.text == #""a""#)
+            let events = try await server.events(.POST, "app/slow", body: #"{"text":"b"}"#)
+            #expect(try await events.next()?.data == #""b""#)
         }
     }
 }
