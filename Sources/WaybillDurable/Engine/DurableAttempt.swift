@@ -104,8 +104,9 @@ final class DurableAttempt: MessageSource {
     ) throws(RoutingError) -> NewMessage {
         try NewMessage(
             url: url,
-            details: MessageDetails(headers: headers, payload: value, answers: self.message.id),
-            by: self.engine.settings.value.policies
+            details: MessageDetails(headers: headers, payload: value, answers: self.message.id)
+                .encoded(for: url),
+            lane: self.engine.settings.value.policies.lane(of: url)
         )
     }
 

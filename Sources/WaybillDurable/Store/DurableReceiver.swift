@@ -55,8 +55,9 @@ public struct DurableReceiver: Middleware {
     ) async throws -> any Sendable {
         // A stored message is delivered as a message of this process, whose return URL need not be exposed.
         // Therefore, never store a URL with a fragment of a peer.
+        let url = message.parameters.url
         guard message.origin != .local, let number = message.headers[Self.header],
-            !message.parameters.url.utf8.contains(UInt8(ascii: "#"))
+            !url.utf8.contains(UInt8(ascii: "#"))
         else { return try await next(message) }
         var headers = message.headers
         headers[Self.header] = nil
@@ -64,14 +65,14 @@ public struct DurableReceiver: Middleware {
         let lifetime = headers.removeValue(forKey: Self.lifetimeHeader).flatMap { Int($0) }
         try await self.store.send(
             NewMessage(
-                url: message.parameters.url,
+                url: url,
                 details: MessageDetails(
                     parameters: message.parameters.passedValues,
                     headers: headers,
                     payload: message.rawPayload,
                     answers: message.correlationID.map { Int(truncatingIfNeeded: $0.rawValue) }
-                ),
-                by: self.store.engine.settings.value.policies,
+                ).encoded(for: url),
+                lane: self.store.engine.settings.value.policies.lane(of: url),
                 key: "\(Self.header) \(number)",
                 keyLifetime: self.memory,
                 order: order,

@@ -60,8 +60,8 @@ extension DurableStore {
                 details: MessageDetails(
                     parameters: parameters,
                     headers: headers.merging(self.engine.settings.senderHeaders) { own, _ in own }
-                ),
-                by: self.engine.settings.value.policies,
+                ).encoded(for: url),
+                lane: self.engine.settings.value.policies.lane(of: url),
                 key: key,
                 delay: after,
                 order: order,

@@ -91,8 +91,8 @@ public final class DurableTransaction {
             details: MessageDetails(
                 parameters: parameters,
                 headers: headers.merging(self.senderHeaders) { own, _ in own }
-            ),
-            by: batch.settings.policies,
+            ).encoded(for: url),
+            lane: batch.settings.policies.lane(of: url),
             key: key,
             delay: after,
             order: order,

@@ -21,31 +21,6 @@ struct NewMessage: Sendable {
     var lifetime: Duration?
 }
 
-extension NewMessage {
-    /// Creates a message by encoding its details.
-    init(
-        url: String,
-        details: MessageDetails,
-        by policies: DurablePolicies,
-        key: String? = nil,
-        keyLifetime: Duration? = nil,
-        delay: Duration = .zero,
-        order: String? = nil,
-        lifetime: Duration? = nil
-    ) throws(RoutingError) {
-        self.init(
-            url: url,
-            details: try details.encoded(for: url),
-            lane: try policies.lane(of: url),
-            key: key,
-            keyLifetime: keyLifetime,
-            delay: delay,
-            order: order,
-            lifetime: lifetime
-        )
-    }
-}
-
 /// The parts of a message other than its URL, which are one column of the file.
 struct MessageDetails: Sendable {
     var parameters: [String: any Sendable] = [:]
