@@ -13,16 +13,6 @@ struct StoreWork: Sendable {
     let perform: @Sendable (Batch) -> Completion
     /// Reports the failure of the whole batch to the caller of the work.
     let reject: @Sendable (DurableError) -> Void
-
-    init(
-        mustSucceed: Bool = false,
-        perform: @escaping @Sendable (Batch) -> Completion,
-        reject: @escaping @Sendable (DurableError) -> Void
-    ) {
-        self.mustSucceed = mustSucceed
-        self.perform = perform
-        self.reject = reject
-    }
 }
 
 /// The work that has arrived since the last batch.

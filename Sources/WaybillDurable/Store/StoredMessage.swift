@@ -94,9 +94,12 @@ struct MessageDetails: Sendable {
             throw RoutingError(error.code, url: url, message: message, cause: error.cause)
         }
     }
+}
 
+extension MessageDetails {
     /// Decodes the details that ``encoded(for:)`` has written into the column of a message.
     init(decoding text: String?) throws(DurableError) {
+        self.init()
         guard let text else { return }
         guard let object = try? JSONText(validating: Array(text.utf8)), let members = object.members else {
             throw DurableError(.corrupt, message: "the stored details of a message are not a JSON object")
@@ -111,18 +114,6 @@ struct MessageDetails: Sendable {
             default: break
             }
         }
-    }
-
-    init(
-        parameters: [String: any Sendable] = [:],
-        headers: [String: String] = [:],
-        payload: (any Sendable)? = nil,
-        answers: Int? = nil
-    ) {
-        self.parameters = parameters
-        self.headers = headers
-        self.payload = payload
-        self.answers = answers
     }
 }
 
