@@ -33,7 +33,7 @@ struct BatchTests {
     /// Returns the number of messages in a lane.
     private func count(in lane: String, of tables: StoreTables) throws -> Int? {
         try tables.database.prepare("SELECT count(*) FROM waybill_messages WHERE lane = ?")
-            .first(.text(lane)) { $0.int(0) }
+            .first(lane) { $0.int(0) }
     }
 
     @Test func `a batch moves a part of the messages to the lane of a new policy, and begins none of them`()
@@ -94,7 +94,7 @@ struct BatchTests {
                 try tables.database.execute(
                     "INSERT INTO waybill_dead (id, url, details, sent, died, attempts, code, failure) "
                         + "VALUES (?, 'app://work', printf('%.40000000c', 'x'), 0, 0, 1, 'refused', '')",
-                    id.sqlValue
+                    id
                 )
             }
             #expect(try tables.records(in: .dead, scope: nil).map(\.id) == [1, 2])

@@ -17,7 +17,7 @@ extension Batch {
             WHERE state = 1 ORDER BY id
             """
         )
-        try select.forEachRow([]) {
+        try select.forEachRow {
             let message = BegunMessage(
                 id: select.int(0),
                 url: select.text(1) ?? "",
@@ -42,10 +42,10 @@ extension Batch {
             let isSuspect = interruptions > 1
             let delay = isSuspect ? policy.backoff.delay(after: message.attempts) : .zero
             try update.run(
-                .int(Int64(StoreClock.adding(delay, to: self.now))),
-                interruptions.sqlValue,
-                .text(isSuspect ? DurablePolicies.interruptedLane : message.lane),
-                message.id.sqlValue
+                StoreClock.adding(delay, to: self.now),
+                interruptions,
+                isSuspect ? DurablePolicies.interruptedLane : message.lane,
+                message.id
             )
         }
         try self.findLanes()
@@ -61,13 +61,13 @@ extension Batch {
         if try self.tables.nextDue(of: DurablePolicies.commonLane) != nil {
             lane = DurablePolicies.commonLane
         }
-        lane = try lane ?? next.first(.text("")) { $0.text(0) } ?? nil
+        lane = try lane ?? next.first("") { $0.text(0) }
         while let found = lane {
             self.addLane(found)
             if let due = try self.tables.nextDue(of: found) {
                 self.updateLanes { $0.wait(in: found, until: due) }
             }
-            lane = try next.first(.text(found)) { $0.text(0) } ?? nil
+            lane = try next.first(found) { $0.text(0) }
             // A name that is not valid UTF-8 would be found again and again.
             if lane == found { break }
         }

@@ -82,7 +82,7 @@ actor StoreEngine: LoopBound {
         // Set the exclusive mode before WAL mode. SQLite then keeps the index of the write-ahead log in
         // memory, and no other process can write.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        let mode = try database.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) } ?? nil
+        let mode = try database.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) }
         guard mode == "wal" else {
             throw DurableError(
                 .unavailable,

@@ -52,16 +52,16 @@ struct StoreTables {
             """
         )
         try insert.run(
-            id.sqlValue,
-            .int(state.rawValue),
-            .text(message.url),
-            .text(message.lane),
-            .int(Int64(StoreClock.adding(message.delay, to: now))),
-            now.sqlValue,
-            .int(state == .begun ? 1 : 0),
-            message.lifetime.map { .int(Int64(StoreClock.adding($0, to: now))) } ?? .null,
-            message.order.sqlValue,
-            message.details.sqlValue
+            id,
+            state.rawValue,
+            message.url,
+            message.lane,
+            StoreClock.adding(message.delay, to: now),
+            now,
+            state == .begun ? 1 : 0,
+            message.lifetime.map { StoreClock.adding($0, to: now) },
+            message.order,
+            message.details
         )
     }
 
@@ -70,18 +70,18 @@ struct StoreTables {
         let delete = try self.statement(
             "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
         )
-        try delete.run(id.sqlValue, attempt.sqlValue)
+        try delete.run(id, attempt)
         return self.database.changes == 1
     }
 
     func move(_ id: Int, to lane: String) throws(DurableError) {
         let move = try self.statement("UPDATE waybill_messages SET lane = ? WHERE id = ?")
-        try move.run(.text(lane), id.sqlValue)
+        try move.run(lane, id)
     }
 
     func begin(_ id: Int, attempt: Int) throws(DurableError) {
         let begin = try self.statement("UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?")
-        try begin.run(attempt.sqlValue, id.sqlValue)
+        try begin.run(attempt, id)
     }
 
     /// Ends an attempt, so that the message waits for the next; false if the attempt was already over.
@@ -99,14 +99,7 @@ struct StoreTables {
             WHERE id = ? AND state = 1 AND attempts = ?
             """
         )
-        try retry.run(
-            .text(lane),
-            due.sqlValue,
-            attempts.sqlValue,
-            failure.sqlValue,
-            message.id.sqlValue,
-            message.attempts.sqlValue
-        )
+        try retry.run(lane, due, attempts, failure, message.id, message.attempts)
         return self.database.changes == 1
     }
 
@@ -119,13 +112,7 @@ struct StoreTables {
             WHERE id = ? AND state = 1 AND attempts = ?
             """
         )
-        try bury.run(
-            now.sqlValue,
-            .text(code),
-            .text(failure),
-            message.id.sqlValue,
-            message.attempts.sqlValue
-        )
+        try bury.run(now, code, failure, message.id, message.attempts)
     }
 
     /// Makes the first remaining message with an order key ready, after the previous message was completed or
@@ -137,18 +124,18 @@ struct StoreTables {
             (SELECT min(id) FROM waybill_messages WHERE order_key = ?) RETURNING lane
             """
         )
-        return try follow.first(.text(order)) { $0.text(0) } ?? nil
+        return try follow.first(order) { $0.text(0) }
     }
 
     func hasMessage(inOrder order: String) throws(DurableError) -> Bool {
         let select = try self.statement("SELECT 1 FROM waybill_messages WHERE order_key = ? LIMIT 1")
-        return try select.first(.text(order)) { _ in true } ?? false
+        return try select.first(order) { _ in true } ?? false
     }
 
     /// Returns the number of the message with a key; nil if no message has it, or if the key has expired.
     func message(withKey key: String, at now: Int) throws(DurableError) -> Int? {
         let select = try self.statement("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
-        return try select.first(.text(key), now.sqlValue) { $0.int(0) }
+        return try select.first(key, now) { $0.int(0) }
     }
 
     /// Keeps the key of a message until a given time, and deletes at most two expired keys.
@@ -156,7 +143,7 @@ struct StoreTables {
         let insert = try self.statement(
             "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)"
         )
-        try insert.run(.text(key), id.sqlValue, expiry.sqlValue)
+        try insert.run(key, id, expiry)
         try self.dropKeys(at: now, limit: 2)
     }
 
@@ -168,7 +155,7 @@ struct StoreTables {
             (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT ?)
             """
         )
-        try delete.run(now.sqlValue, limit.sqlValue)
+        try delete.run(now, limit)
     }
 
     /// Returns the due messages of a lane, with numbers of attempts that include the attempt about to begin.
@@ -180,7 +167,7 @@ struct StoreTables {
             """
         )
         var messages: [BegunMessage] = []
-        try select.forEachRow([.text(lane), now.sqlValue, limit.sqlValue]) {
+        try select.forEachRow([lane, now, limit]) {
             messages.append(
                 BegunMessage(
                     id: select.int(0),
@@ -204,7 +191,7 @@ struct StoreTables {
         let select = try self.statement(
             "SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0"
         )
-        return try select.first(.text(lane)) { $0.optionalAmount(0) } ?? nil
+        return try select.first(lane) { $0.optionalAmount(0) }
     }
 
     /// The number of bytes of the file that contain data.
@@ -219,7 +206,7 @@ extension StoreTables {
     /// Returns whether a file has the tables of a store.
     static func exist(in database: Database) throws(DurableError) -> Bool {
         let select = try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
-        return try select.first(of: { _ in true }) ?? false
+        return try select.first { _ in true } ?? false
     }
 
     /// Creates the tables if the file does not have them, and rejects the tables of a later Waybill.
@@ -228,8 +215,8 @@ extension StoreTables {
             for statement in self.definitions { try database.execute(statement) }
             try database.execute(
                 "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1), ('clock', 0), ('id', ?)",
-                .int(Int64(self.schema)),
-                .int(.random(in: 1 ... .max))
+                self.schema,
+                Int.random(in: 1 ... .max)
             )
         }
         let schema = try self.value("schema", in: database) ?? 0
@@ -249,7 +236,7 @@ extension StoreTables {
         read: (Statement) -> Int = { $0.amount(0) }
     ) throws(DurableError) -> Int? {
         let select = try database.prepare("SELECT value FROM waybill_store WHERE name = ?")
-        return try select.first(.text(name), of: read)
+        return try select.first(name, of: read)
     }
 
     /// Returns a time that the store's clock had reached when the file was last open.
@@ -263,7 +250,7 @@ extension StoreTables {
     }
 
     static func set(_ name: String, to value: Int, in database: Database) throws(DurableError) {
-        try database.execute("UPDATE waybill_store SET value = ? WHERE name = ?", value.sqlValue, .text(name))
+        try database.execute("UPDATE waybill_store SET value = ? WHERE name = ?", value, name)
     }
 
     private static let definitions = [

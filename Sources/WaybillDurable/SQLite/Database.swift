@@ -44,7 +44,7 @@ final class Database {
     }
 
     /// Runs a statement that returns no rows.
-    func execute(_ sql: String, _ values: SQLValue...) throws(DurableError) {
+    func execute(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) {
         try self.prepare(sql).run(values)
     }
 

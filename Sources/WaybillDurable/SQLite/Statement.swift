@@ -18,14 +18,17 @@ final class Statement {
     deinit { unsafe sqlite3_finalize(self.handle) }
 
     /// Runs the statement to its end, and ignores its rows.
-    func run(_ values: SQLValue...) throws(DurableError) { try self.run(values) }
+    func run(_ values: (any SQLBindable)...) throws(DurableError) { try self.run(values) }
 
-    func run(_ values: [SQLValue]) throws(DurableError) {
+    func run(_ values: [any SQLBindable]) throws(DurableError) {
         try self.forEachRow(values) { () throws(DurableError) in }
     }
 
     /// Runs the statement, and returns the value of `column` for the first row, or nil without a row.
-    func first<Value>(_ values: SQLValue..., of column: (Statement) -> Value) throws(DurableError) -> Value? {
+    func first<Value>(
+        _ values: (any SQLBindable)...,
+        of column: (Statement) -> Value?
+    ) throws(DurableError) -> Value? {
         defer { self.reset() }
         try self.bind(values)
         return try self.step() ? column(self) : nil
@@ -33,7 +36,7 @@ final class Statement {
 
     /// Runs the statement, and calls a closure for each row until a condition is false.
     func forEachRow(
-        _ values: [SQLValue],
+        _ values: [any SQLBindable] = [],
         while isContinued: @autoclosure () -> Bool = true,
         _ body: () throws(DurableError) -> Void
     ) throws(DurableError) {
@@ -55,7 +58,7 @@ final class Statement {
         }
     }
 
-    private func bind(_ values: [SQLValue]) throws(DurableError) {
+    private func bind(_ values: [any SQLBindable]) throws(DurableError) {
         let count = unsafe Int(sqlite3_bind_parameter_count(self.handle))
         guard count == values.count else {
             throw DurableError(
@@ -65,7 +68,7 @@ final class Statement {
             )
         }
         for (index, value) in values.enumerated() {
-            let status = self.bind(value, to: CInt(index + 1))
+            let status = self.bind(value.sqlValue, to: CInt(index + 1))
             guard status == SQLITE_OK else { throw self.database.error(status, while: self.sql.onShortLine) }
         }
     }

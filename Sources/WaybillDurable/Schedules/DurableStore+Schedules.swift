@@ -60,16 +60,16 @@ extension DurableStore {
                 next = iif(rule = excluded.rule AND zone = excluded.zone AND next <= ?, next, excluded.next),
                 rule = excluded.rule, zone = excluded.zone
                 """,
-                .text(name),
-                .text(url),
-                details.sqlValue,
-                .text(rule.text),
-                .text(rule.zone),
-                .text(misfire.rawValue),
-                next.sqlValue,
+                name,
+                url,
+                details,
+                rule.text,
+                rule.zone,
+                misfire.rawValue,
+                next,
                 // A wall clock that was a year ahead must not stop the schedule for a year. After a
                 // correction of an hour, the schedule sends no message again.
-                (rule.next(after: now + 3_600_000) ?? next).sqlValue
+                rule.next(after: now + 3_600_000) ?? next
             )
         }
     }
@@ -81,7 +81,7 @@ extension DurableStore {
     public func unschedule(_ name: String) async throws -> Bool {
         try await self.engine.perform { batch in
             batch.schedulesChanged = true
-            try batch.tables.database.execute("DELETE FROM waybill_schedules WHERE name = ?", .text(name))
+            try batch.tables.database.execute("DELETE FROM waybill_schedules WHERE name = ?", name)
             return batch.tables.database.changes > 0
         }
     }
@@ -93,7 +93,7 @@ extension DurableStore {
                 "SELECT name, url, rule, zone, next FROM waybill_schedules ORDER BY name"
             )
             var schedules: [DurableSchedule] = []
-            try select.forEachRow([]) {
+            try select.forEachRow {
                 let zone = select.text(3).flatMap { $0.isEmpty ? nil : " \($0)" } ?? ""
                 schedules.append(
                     DurableSchedule(

@@ -23,7 +23,7 @@ struct ScheduleTable {
             WHERE typeof(next) IN ('integer', 'real')
             """
         )
-        self.next = try minimum.first(lead.sqlValue, of: { $0.optionalAmount(0) }) ?? nil
+        self.next = try minimum.first(lead) { $0.optionalAmount(0) }
         self.lead = lead
     }
 
@@ -49,7 +49,7 @@ struct ScheduleTable {
             "SELECT name, url, details, rule, zone, misfire, next FROM waybill_schedules WHERE next <= ?"
         )
         var due: [Entry] = []
-        try select.forEachRow([batch.now.sqlValue]) {
+        try select.forEachRow([batch.now]) {
             due.append(
                 Entry(
                     name: select.text(0) ?? "",
@@ -72,7 +72,7 @@ struct ScheduleTable {
                     "a schedule is dropped because its rule cannot be read; declare it again",
                     metadata: ["schedule": "\(entry.name)", "rule": "\(entry.rule)", "zone": "\(entry.zone)"]
                 )
-                try remove.run(.text(entry.name))
+                try remove.run(entry.name)
                 continue
             }
             let now = rule.followsWallClock ? batch.now - lead : batch.now
@@ -92,9 +92,9 @@ struct ScheduleTable {
                 )
             }
             if let following {
-                try update.run(following.sqlValue, .text(entry.name))
+                try update.run(following, entry.name)
             } else {
-                try remove.run(.text(entry.name))
+                try remove.run(entry.name)
             }
         }
         try self.readNext(database, lead: lead)

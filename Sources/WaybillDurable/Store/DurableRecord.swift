@@ -142,9 +142,10 @@ extension StoreTables {
         let number = state.flatMap(DurableRecord.State.numbered.firstIndex(of:))
         let numbers = DurableRecord.State.numbered.indices
         let first = max(min(previous, .max - 1) + 1, id ?? .min)
-        let parameters = [first.sqlValue, (id ?? .max).sqlValue, number.sqlValue]
-        try statement.forEachRow(parameters, while: records.count < limit && size < MessageDetails.sizeLimit)
-        {
+        try statement.forEachRow(
+            [first, id ?? .max, number],
+            while: records.count < limit && size < MessageDetails.sizeLimit
+        ) {
             let url = statement.text(1) ?? ""
             let number = statement.int(2)
             guard scope?.canRoute(url) ?? true else { return }

@@ -91,8 +91,7 @@ extension DurableStore {
             let select = try batch.tables.database.prepare(
                 "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id"
             )
-            let ids = [(id ?? .min).sqlValue, (id ?? .max).sqlValue]
-            try select.forEachRow(ids) { () throws(DurableError) in
+            try select.forEachRow([id ?? .min, id ?? .max]) { () throws(DurableError) in
                 let url = select.text(1) ?? ""
                 guard scope?.canRoute(url) ?? true else { return }
                 // SQLite permits the deletion of a row that a running statement has already returned.
@@ -128,20 +127,20 @@ extension StoreTables {
             """,
         ] {
             let statement = try self.database.prepare(sql)
-            try statement.forEachRow([]) { problems.append(statement.text(0) ?? "") }
+            try statement.forEachRow { problems.append(statement.text(0) ?? "") }
         }
         return problems.filter { $0 != "ok" }
     }
 
     fileprivate func dropDeadLetter(_ id: Int) throws(DurableError) {
-        try self.database.execute("DELETE FROM waybill_dead WHERE id = ?", id.sqlValue)
+        try self.database.execute("DELETE FROM waybill_dead WHERE id = ?", id)
     }
 
     /// Moves a dead letter to the messages, and returns whether another message of its order key precedes it.
     fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
         let order =
             try self.database.prepare("SELECT order_key FROM waybill_dead WHERE id = ?")
-            .first(id.sqlValue) { $0.text(0) } ?? nil
+            .first(id) { $0.text(0) }
         let isBehind =
             try order.map { (order) throws(DurableError) in try self.hasMessage(inOrder: order) } ?? false
         let state: State = isBehind ? .behind : .waiting
@@ -150,10 +149,10 @@ extension StoreTables {
             INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts, order_key, details)
             SELECT id, ?, url, ?, ?, sent, 0, order_key, details FROM waybill_dead WHERE id = ?
             """,
-            .int(state.rawValue),
-            .text(lane),
-            now.sqlValue,
-            id.sqlValue
+            state.rawValue,
+            lane,
+            now,
+            id
         )
         try self.dropDeadLetter(id)
         return isBehind
@@ -164,7 +163,7 @@ extension StoreTables {
         at now: Int
     ) throws(DurableError) -> DurableStatistics {
         func number(_ sql: String) throws(DurableError) -> Int? {
-            try self.database.prepare(sql).first { $0.optionalAmount(0) } ?? nil
+            try self.database.prepare(sql).first { $0.optionalAmount(0) }
         }
         return DurableStatistics(
             waiting: try number("SELECT count(*) FROM waybill_messages WHERE state <> 1") ?? 0,

@@ -41,7 +41,7 @@ public final class DurableTransaction {
     public func execute(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> Int {
         let database = try self.current().tables.database
         let before = database.totalChanges
-        try database.prepare(sql).run(values.map(\.sqlValue))
+        try database.prepare(sql).run(values)
         return database.totalChanges == before ? 0 : database.changes
     }
 
@@ -56,7 +56,7 @@ public final class DurableTransaction {
         let statement = try self.current().tables.database.prepare(sql)
         let columns = statement.columns
         var rows: [SQLRow] = []
-        try statement.forEachRow(values.map(\.sqlValue)) { rows.append(statement.row(columns)) }
+        try statement.forEachRow(values) { rows.append(statement.row(columns)) }
         return rows
     }
 
