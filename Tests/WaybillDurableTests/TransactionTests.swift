@@ -38,6 +38,15 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `an empty text and an array without bytes are not NULL in the file`() async throws {
+        try await withStore { store, _ in
+            let rows = try await store.transaction { transaction in
+                try transaction.query("SELECT ? AS label, ? AS data", "", [] as [UInt8])
+            }
+            #expect(rows.map(\.values) == [[.text(""), .bytes([])]])
+        }
+    }
+
     @Test func `a transaction that throws has no effect, and concurrent transactions take effect`()
         async throws
     {

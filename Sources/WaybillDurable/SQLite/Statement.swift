@@ -80,30 +80,15 @@ final class Statement {
         case .null: return unsafe sqlite3_bind_null(self.handle, index)
         case .int(let value): return unsafe sqlite3_bind_int64(self.handle, index, value)
         case .double(let value): return unsafe sqlite3_bind_double(self.handle, index, value)
-        case .text(var text):
+        case .text(let text):
             // Pass the length, because a text may contain zero bytes.
-            return text.withUTF8 { bytes in
-                // An empty buffer may have no address, and SQLite treats a null pointer as the value NULL.
-                guard let start = bytes.baseAddress else {
-                    return unsafe sqlite3_bind_text(self.handle, index, "", 0, copied)
-                }
-                return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { start in
-                    unsafe sqlite3_bind_text64(
-                        self.handle,
-                        index,
-                        start,
-                        UInt64(bytes.count),
-                        copied,
-                        UInt8(SQLITE_UTF8)
-                    )
-                }
+            let length = UInt64(text.utf8.count)
+            return unsafe text.withCString { text in
+                unsafe sqlite3_bind_text64(self.handle, index, text, length, copied, UInt8(SQLITE_UTF8))
             }
         case .bytes(let bytes):
-            return unsafe bytes.withUnsafeBytes { bytes in
-                unsafe bytes.isEmpty
-                    ? sqlite3_bind_zeroblob(self.handle, index, 0)
-                    : sqlite3_bind_blob64(self.handle, index, bytes.baseAddress, UInt64(bytes.count), copied)
-            }
+            // Swift passes an address for an empty array too. SQLite would treat a null pointer as NULL.
+            return unsafe sqlite3_bind_blob64(self.handle, index, bytes, UInt64(bytes.count), copied)
         }
     }
 }
