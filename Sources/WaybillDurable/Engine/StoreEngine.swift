@@ -34,7 +34,7 @@ actor StoreEngine: LoopBound {
     private var isRetrying = false
     /// Whether the store is closing, so that no further attempts may begin.
     private var isClosing = false
-    private var drainWaiters: [() -> Void] = []
+    private var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(settings: SharedSettings, on eventLoop: EventLoop) {
         self.eventLoop = eventLoop
@@ -296,10 +296,14 @@ extension StoreEngine {
         // Keep the timer. When the disk was full, the timer tries again to write the outcomes of attempts.
         if self.lanes.inFlight > 0, self.tables != nil {
             await withCheckedContinuation { continuation in
-                let waiter = Once { continuation.resume() }
-                self.drainWaiters.append { waiter.run() }
+                self.drainWaiters.append(continuation)
                 let deadline = Deadline(after: limit, by: self.eventLoop.time)
-                self.eventLoop.schedule(at: deadline, orAtShutDown: { _ in waiter.run() })
+                self.eventLoop.schedule(
+                    at: deadline,
+                    orAtShutDown: { [weak self] _ in
+                        self?.assumeOnLoop { $0.resumeDrainWaiters() }
+                    }
+                )
             }
         }
         self.runBatch()
@@ -331,9 +335,7 @@ extension StoreEngine {
     }
 
     private func resumeDrainWaiters() {
-        let waiters = self.drainWaiters
-        self.drainWaiters = []
-        for waiter in waiters { waiter() }
+        for waiter in Swift.exchange(&self.drainWaiters, with: []) { waiter.resume() }
     }
 }
 #endif

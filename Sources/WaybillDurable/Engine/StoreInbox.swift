@@ -71,17 +71,4 @@ final class StoreInbox: Sendable {
         }
     }
 }
-
-/// A closure that runs at most once.
-final class Once: Sendable {
-    private struct Body: Sendable {
-        let run: @Sendable () -> Void
-    }
-
-    private let body: Locked<Body?>
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body = Locked(Body(run: body)) }
-
-    func run() { self.body.withLock { $0.take() }?.run() }
-}
 #endif
