@@ -30,11 +30,31 @@ final class Database {
         self.observer = ConnectionObserver()
         // The observer lives longer than the connection, which is closed in `deinit`.
         let context = unsafe CallbackContext.borrowing(self.observer)
-        unsafe sqlite3_set_authorizer(connection, ConnectionObserver.authorize, context)
+        unsafe sqlite3_set_authorizer(
+            connection,
+            { context, action, first, second, _, _ in
+                let texts = unsafe [first, second].map { unsafe $0.map { unsafe String(cString: $0) } }
+                return unsafe ConnectionObserver.of(context)?.authorize(action, texts[0], texts[1])
+                    ?? SQLITE_OK
+            },
+            context
+        )
         // This hook replaces the hook by which SQLite copies the write-ahead log. That hook would ignore
         // failures.
-        unsafe sqlite3_wal_hook(connection, ConnectionObserver.noteCommit, context)
-        unsafe sqlite3_progress_handler(connection, 10_000, ConnectionObserver.interrupt, context)
+        unsafe sqlite3_wal_hook(
+            connection,
+            { context, _, _, pages in
+                unsafe ConnectionObserver.of(context)?.logPages = Int(pages)
+                return SQLITE_OK
+            },
+            context
+        )
+        unsafe sqlite3_progress_handler(
+            connection,
+            10_000,
+            { context in unsafe ConnectionObserver.of(context)?.isOverdue() == true ? 1 : 0 },
+            context
+        )
     }
 
     deinit {
@@ -212,48 +232,38 @@ private final class ConnectionObserver {
     func takeDenial() -> String? { self.denial.take() }
 
     /// Returns the observer from the context that SQLite passes to a callback.
-    private static func observer(_ context: UnsafeMutableRawPointer?) -> ConnectionObserver? {
+    static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionObserver? {
         // The context is the observer, which lives longer than the connection.
         unsafe context.map { unsafe CallbackContext.object(of: $0) }
     }
 
     /// Rejects statements of the program that would damage the store.
-    static let authorize:
-        @convention(c) (
-            UnsafeMutableRawPointer?, CInt, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
-            UnsafePointer<CChar>?, UnsafePointer<CChar>?
-        ) -> CInt = { context, action, first, second, _, _ in
-            guard let observer = unsafe ConnectionObserver.observer(context), observer.isProgram else {
+    func authorize(_ action: CInt, _ first: String?, _ second: String?) -> CInt {
+        guard self.isProgram else { return SQLITE_OK }
+        switch action {
+        case SQLITE_READ, SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE, SQLITE_ANALYZE:
+            return SQLITE_OK
+        case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
+            self.denial = "the store begins and ends the transaction, so remove this statement"
+        case SQLITE_ALTER_TABLE where first == "temp":
+            // SQLite does not tell the new name of the table here. The new name possibly hides a table of the
+            // store.
+            self.denial = "a transaction of the store cannot alter a temporary table"
+        case SQLITE_ATTACH, SQLITE_DETACH:
+            self.denial = "a transaction of the store cannot attach or detach a database"
+        case SQLITE_PRAGMA:
+            if second == nil || Self.harmlessPragmas.contains(first?.lowercased() ?? "") { return SQLITE_OK }
+            self.denial = "a transaction of the store cannot change settings of SQLite"
+        default:
+            // For an update, the second text is the name of a column, and not of a table.
+            let names = action == SQLITE_UPDATE ? [first] : [first, second]
+            guard names.contains(where: { $0?.lowercased().hasPrefix("waybill_") == true }) else {
                 return SQLITE_OK
             }
-            switch action {
-            case SQLITE_READ, SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE, SQLITE_ANALYZE:
-                return SQLITE_OK
-            case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
-                observer.denial = "the store begins and ends the transaction, so remove this statement"
-            case SQLITE_ALTER_TABLE where unsafe first.map { unsafe String(cString: $0) } == "temp":
-                // SQLite does not tell the new name of the table here. The new name possibly hides a table of
-                // the store.
-                observer.denial = "a transaction of the store cannot alter a temporary table"
-            case SQLITE_ATTACH, SQLITE_DETACH:
-                observer.denial = "a transaction of the store cannot attach or detach a database"
-            case SQLITE_PRAGMA:
-                let name = unsafe first.map { unsafe String(cString: $0).lowercased() } ?? ""
-                if unsafe second == nil || ConnectionObserver.harmlessPragmas.contains(name) {
-                    return SQLITE_OK
-                }
-                observer.denial = "a transaction of the store cannot change settings of SQLite"
-            default:
-                // For an update, the second text is the name of a column, and not of a table.
-                let texts = unsafe action == SQLITE_UPDATE ? [first] : [first, second]
-                let names = unsafe texts.compactMap { unsafe $0.map { unsafe String(cString: $0) } }
-                guard names.contains(where: { $0.lowercased().hasPrefix("waybill_") }) else {
-                    return SQLITE_OK
-                }
-                observer.denial = "tables with the prefix waybill_ belong to the store and can only be read"
-            }
-            return SQLITE_DENY
+            self.denial = "tables with the prefix waybill_ belong to the store and can only be read"
         }
+        return SQLITE_DENY
+    }
 
     /// The pragmas that may have an argument, because they only read the schema, or set values that belong to
     /// the program.
@@ -264,23 +274,12 @@ private final class ConnectionObserver {
         "foreign_key_check", "integrity_check", "quick_check", "user_version", "application_id",
     ]
 
-    static let interrupt: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
-        guard let observer = unsafe ConnectionObserver.observer(context), let deadline = observer.deadline,
-            deadline < .now
-        else { return 0 }
-        observer.wasInterrupted = true
-        return 1
+    /// Returns whether a statement of the program has run past the deadline, and records it.
+    func isOverdue() -> Bool {
+        guard let deadline = self.deadline, deadline < .now else { return false }
+        self.wasInterrupted = true
+        return true
     }
-
-    static let noteCommit:
-        @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, CInt) -> CInt = {
-            context,
-            _,
-            _,
-            pages in
-            unsafe ConnectionObserver.observer(context)?.logPages = Int(pages)
-            return SQLITE_OK
-        }
 }
 
 extension DurableError {
