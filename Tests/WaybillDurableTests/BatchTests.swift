@@ -40,7 +40,7 @@ struct BatchTests {
         throws
     {
         try self.withTables { tables in
-            try tables.begin()
+            try tables.run("BEGIN IMMEDIATE")
             let first = self.batch(tables)
             let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             for _ in 0..<2_500 { _ = try first.send(message) }
@@ -62,7 +62,7 @@ struct BatchTests {
             try last.beginDue()
             #expect(try self.count(in: DurablePolicies.commonLane, of: tables) == 0)
             #expect(last.lanes.inFlight == 3)
-            try tables.commit()
+            try tables.run("COMMIT")
         }
     }
 

@@ -53,7 +53,7 @@ final class Batch {
     /// Runs code of the program in a savepoint, so that its failure affects no other work of the batch.
     func attemptProgram<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         self.attempt {
-            try self.tables.beginProgram()
+            try self.tables.run("SAVEPOINT program")
             let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
             do {
                 let limit = self.settings.configuration.transactionLimit
@@ -67,11 +67,14 @@ final class Batch {
                     )
                 }
                 try self.checkTransaction()
-                try self.tables.endProgram()
+                try self.tables.run("RELEASE program")
                 return value
             } catch {
                 (self.lanes, self.numbers, self.begun) = (lanes, numbers, begun)
-                if self.tables.database.isInTransaction { try self.tables.undoProgram() }
+                if self.tables.database.isInTransaction {
+                    try self.tables.run("ROLLBACK TO program")
+                    try self.tables.run("RELEASE program")
+                }
                 throw error
             }
         }

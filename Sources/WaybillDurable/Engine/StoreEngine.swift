@@ -145,7 +145,7 @@ actor StoreEngine: LoopBound {
         let changes = tables.database.totalChanges
         let logPages = tables.database.logPages
         do {
-            try tables.begin()
+            try tables.run("BEGIN IMMEDIATE")
             for (index, work) in works.enumerated() {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
@@ -165,7 +165,7 @@ actor StoreEngine: LoopBound {
             try batch.beginDue()
             let hasChanges = tables.database.totalChanges != changes
             let begin = ContinuousClock.now
-            try tables.commit()
+            try tables.run("COMMIT")
             self.figures.add(begun: batch.begun.count, commit: hasChanges ? ContinuousClock.now - begin : nil)
             if hasChanges { self.lock?.noteCommit(pages: tables.database.logPages) }
         } catch {

@@ -16,20 +16,8 @@ struct StoreTables {
         try self.database.statement(sql)
     }
 
-    func begin() throws(DurableError) { try self.statement("BEGIN IMMEDIATE").run() }
-
-    func commit() throws(DurableError) { try self.statement("COMMIT").run() }
-
-    /// Begins the savepoint around a transaction of the program.
-    func beginProgram() throws(DurableError) { try self.statement("SAVEPOINT program").run() }
-
-    func endProgram() throws(DurableError) { try self.statement("RELEASE program").run() }
-
-    /// Undoes a transaction of the program, and ends the savepoint of the transaction.
-    func undoProgram() throws(DurableError) {
-        try self.statement("ROLLBACK TO program").run()
-        try self.endProgram()
-    }
+    /// Runs a statement that begins or ends a transaction or a savepoint.
+    func run(_ sql: StaticString) throws(DurableError) { try self.statement(sql).run() }
 
     /// The states of a message that is neither completed nor a dead letter.
     enum State: Int64 {
