@@ -31,7 +31,7 @@ struct StoreClock {
     }
 
     /// Returns the whole milliseconds of a duration, with an upper limit.
-    private static func milliseconds(_ duration: Duration) -> Int {
+    static func milliseconds(_ duration: Duration) -> Int {
         Int(min(max(0, duration / .milliseconds(1)), 0x1p52))
     }
 }

@@ -18,7 +18,7 @@ public struct DurableRule: Sendable {
     /// - Parameter interval: The interval, at least 1 millisecond.
     /// - Returns: The rule.
     public static func every(_ interval: Duration) -> DurableRule {
-        let milliseconds = Int(min(max(1, interval / .milliseconds(1)), 0x1p52))
+        let milliseconds = max(1, StoreClock.milliseconds(interval))
         return DurableRule(
             kind: .every(milliseconds: milliseconds),
             text: "every \(milliseconds) ms",
@@ -59,9 +59,14 @@ public struct DurableRule: Sendable {
     }
 
     /// Returns the first time after a given time, in milliseconds since 1970; nil if 40 years contain none.
-    func next(after time: Int) -> Int? {
+    ///
+    /// Intervals are counted from `start`, which must not be later than `time`. They are counted from `time`
+    /// if `start` is nil.
+    func next(after time: Int, from start: Int? = nil) -> Int? {
         switch self.kind {
-        case .every(let milliseconds): return time + milliseconds
+        case .every(let interval):
+            let start = start ?? time
+            return start + ((time - start) / interval + 1) * interval
         case .cron(let expression, let zone):
             let calendar = CronCalendar { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
             return calendar.next(of: expression, after: Int((Double(time) / 1_000).rounded(.down))).map {

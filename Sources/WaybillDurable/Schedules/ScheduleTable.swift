@@ -125,32 +125,20 @@ extension DurableRule {
     /// Returns the number of messages that are sent now for the times that have passed, and the first time
     /// after the current time; the time is nil if the rule has no such time.
     func missed(from first: Int, to now: Int, misfire: DurableMisfire) -> (count: Int, following: Int?) {
-        if case .every(let interval) = self.kind {
-            // Many times may have passed, so they are calculated and not enumerated.
-            let last = now - (now - first) % interval
-            let count =
-                switch misfire {
-                case .once: 1
-                case .skip: last >= now - Self.grace ? 1 : 0
-                case .each: min((last - first) / interval + 1, Self.mostMissed)
-                }
-            return (count, last + interval)
-        }
         var count = 1
         switch misfire {
         case .once: break
         case .skip:
             let recent = now - Self.grace
-            let isRecent = first >= recent || self.next(after: recent - 1).map { $0 <= now } ?? false
-            count = isRecent ? 1 : 0
+            if first < recent, self.next(after: recent - 1, from: first) ?? .max > now { count = 0 }
         case .each:
             var last = first
-            while count < Self.mostMissed, let time = self.next(after: last), time <= now {
+            while count < Self.mostMissed, let time = self.next(after: last, from: first), time <= now {
                 count += 1
                 last = time
             }
         }
-        return (count, self.next(after: now))
+        return (count, self.next(after: now, from: first))
     }
 }
 #endif
