@@ -50,29 +50,37 @@ public struct DurableRule: Sendable {
                 message: "\(zone) is not a known time zone; use a name such as Europe/Oslo, or UTC"
             )
         }
-        let rule = DurableRule(kind: .cron(fields, timeZone), text: fields.text, zone: zone)
-        guard rule.next(after: StoreClock.wallTime) != nil else {
+        guard CronCalendar(timeZone).next(of: fields, after: StoreClock.wallTime / 1_000) != nil else {
             let message = "no date in the next 40 years matches \(expression)"
             throw DurableError(.invalidArgument, message: message)
         }
-        return rule
+        return DurableRule(kind: .cron(fields, timeZone), text: fields.text, zone: zone)
     }
 
-    /// Returns the first time after a given time, in milliseconds since 1970; nil if 40 years contain none.
+    /// Returns the first time after a given time, in milliseconds since 1970.
     ///
     /// Intervals are counted from `start`, which must not be later than `time`. They are counted from `time`
     /// if `start` is nil.
-    func next(after time: Int, from start: Int? = nil) -> Int? {
+    func next(after time: Int, from start: Int? = nil) -> Int {
         switch self.kind {
         case .every(let interval):
             let start = start ?? time
             return start + ((time - start) / interval + 1) * interval
         case .cron(let expression, let zone):
-            let calendar = CronCalendar { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
-            return calendar.next(of: expression, after: Int((Double(time) / 1_000).rounded(.down))).map {
-                $0 * 1_000
-            }
+            let next = CronCalendar(zone).next(
+                of: expression,
+                after: Int((Double(time) / 1_000).rounded(.down))
+            )
+            // The rule has a date, which occurs again within the years that the calendar searches.
+            return next.map { $0 * 1_000 } ?? .max
         }
+    }
+}
+
+extension CronCalendar {
+    /// Creates a calendar of a time zone.
+    fileprivate init(_ zone: TimeZone) {
+        self.init { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
     }
 }
 

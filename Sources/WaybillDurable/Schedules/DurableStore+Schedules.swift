@@ -45,13 +45,6 @@ extension DurableStore {
         try await self.engine.perform { batch in
             batch.schedulesChanged = true
             let now = rule.followsWallClock ? StoreClock.wallTime : batch.now
-            guard let next = rule.next(after: now) else {
-                throw DurableError(
-                    .invalidArgument,
-                    message: "the rule of the schedule \(name) matches no time in the next 40 years: "
-                        + "choose another rule"
-                )
-            }
             try batch.tables.database.execute(
                 """
                 INSERT INTO waybill_schedules (name, url, details, rule, zone, misfire, next)
@@ -66,10 +59,10 @@ extension DurableStore {
                 rule.text,
                 rule.zone,
                 misfire.rawValue,
-                next,
+                rule.next(after: now),
                 // A wall clock that was a year ahead must not stop the schedule for a year. After a
                 // correction of an hour, the schedule sends no message again.
-                rule.next(after: now + 3_600_000) ?? next
+                rule.next(after: now + 3_600_000)
             )
         }
     }

@@ -63,7 +63,6 @@ struct ScheduleTable {
             )
         }
         let update = try database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")
-        let remove = try database.prepare("DELETE FROM waybill_schedules WHERE name = ?")
         for entry in due {
             // The text was written by a rule, but this system possibly does not know the time zone, or
             // somebody edited the file.
@@ -72,7 +71,7 @@ struct ScheduleTable {
                     "a schedule is dropped because its rule cannot be read; declare it again",
                     metadata: ["schedule": "\(entry.name)", "rule": "\(entry.rule)", "zone": "\(entry.zone)"]
                 )
-                try remove.run(entry.name)
+                try database.execute("DELETE FROM waybill_schedules WHERE name = ?", entry.name)
                 continue
             }
             let now = rule.followsWallClock ? batch.now - lead : batch.now
@@ -91,11 +90,7 @@ struct ScheduleTable {
                     metadata: ["schedule": "\(entry.name)", "error": "\(error)"]
                 )
             }
-            if let following {
-                try update.run(following, entry.name)
-            } else {
-                try remove.run(entry.name)
-            }
+            try update.run(following, entry.name)
         }
         try self.readNext(database, lead: lead)
     }
@@ -123,19 +118,19 @@ extension DurableRule {
     var followsWallClock: Bool { if case .cron = self.kind { true } else { false } }
 
     /// Returns the number of messages that are sent now for the times that have passed, and the first time
-    /// after the current time; the time is nil if the rule has no such time.
-    func missed(from first: Int, to now: Int, misfire: DurableMisfire) -> (count: Int, following: Int?) {
+    /// after the current time.
+    func missed(from first: Int, to now: Int, misfire: DurableMisfire) -> (count: Int, following: Int) {
         var count = 1
         switch misfire {
         case .once: break
         case .skip:
             let recent = now - Self.grace
-            if first < recent, self.next(after: recent - 1, from: first) ?? .max > now { count = 0 }
+            if first < recent, self.next(after: recent - 1, from: first) > now { count = 0 }
         case .each:
-            var last = first
-            while count < Self.mostMissed, let time = self.next(after: last, from: first), time <= now {
+            var time = self.next(after: first, from: first)
+            while time <= now, count < Self.mostMissed {
                 count += 1
-                last = time
+                time = self.next(after: time, from: first)
             }
         }
         return (count, self.next(after: now, from: first))
