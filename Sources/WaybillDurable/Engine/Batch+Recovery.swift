@@ -36,7 +36,8 @@ extension Batch {
         for (message, interruptions) in interrupted {
             let policy = self.settings.policies.policy(of: message.url)
             if message.attempts >= policy.attempts {
-                try self.kill(message, with: .interrupted(message.url))
+                let reason = "the process ended while the message was being handled, in its last attempt"
+                try self.kill(message, with: RoutingError(.handlerFailed, url: message.url, message: reason))
                 continue
             }
             let isSuspect = interruptions > 1
@@ -71,17 +72,6 @@ extension Batch {
             // A name that is not valid UTF-8 would be found again and again.
             if lane == found { break }
         }
-    }
-}
-
-extension RoutingError {
-    /// The failure of a message when the process ended during the message's last attempt.
-    static func interrupted(_ url: String) -> RoutingError {
-        RoutingError(
-            .handlerFailed,
-            url: url,
-            message: "the process ended while the message was being handled, in its last attempt"
-        )
     }
 }
 #endif

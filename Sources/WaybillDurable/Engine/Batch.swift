@@ -175,7 +175,7 @@ extension Batch {
         // messages to the lane of its policy.
         let lane = self.settings.policies.lane(ofStored: message.url)
         let attempts = message.attempts
-        if try self.tables.retry(message, in: lane, at: due, attempts: attempts, failure: error.line) {
+        if try self.tables.retry(message, in: lane, at: due, attempts: attempts, failure: "\(error)") {
             self.addLane(lane)
             self.lanes.wait(in: lane, until: due)
         }
@@ -189,14 +189,14 @@ extension Batch {
 
     /// Moves a message to the dead letters.
     func kill(_ message: BegunMessage, with error: RoutingError) throws(DurableError) {
-        try self.tables.bury(message, code: "\(error.code)", failure: error.line, at: self.now)
+        try self.tables.bury(message, code: "\(error.code)", failure: "\(error)", at: self.now)
         guard try self.tables.delete(message.id, attempt: message.attempts) else { return }
         try self.follow(message.order)
         self.settings.configuration.logger.error(
             "a durable message is now a dead letter",
             metadata: [
                 "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
-                "error": "\(error.line)",
+                "error": "\(error)",
             ]
         )
     }
@@ -223,7 +223,11 @@ extension Batch {
                 if isExpired { message.attempts -= 1 }
                 try self.tables.begin(message.id, attempt: message.attempts)
                 if isExpired {
-                    try self.kill(message, with: .deadlineExceeded(of: message.url))
+                    let reason = "the message expired in the store before it was handled"
+                    try self.kill(
+                        message,
+                        with: RoutingError(.deadlineExceeded, url: message.url, message: reason)
+                    )
                 } else {
                     self.begun.append(message)
                     begun += 1
@@ -340,23 +344,10 @@ struct MessageNumbers {
 }
 
 extension RoutingError {
-    /// The error with its root cause, on one line.
-    var line: String { "\(self)" }
-
     /// Whether another attempt would fail in the same way, unless the program is changed.
     var isPermanent: Bool {
-        let code = self.rootCause.code
-        return [.invalidURL, .missingParameter, .invalidParameter, .typeMismatch, .notTransferable].contains(
-            code
-        )
-    }
-
-    static func deadlineExceeded(of url: String) -> RoutingError {
-        RoutingError(
-            .deadlineExceeded,
-            url: url,
-            message: "the message expired in the store before it was handled"
-        )
+        [.invalidURL, .missingParameter, .invalidParameter, .typeMismatch, .notTransferable]
+            .contains(self.rootCause.code)
     }
 }
 #endif
