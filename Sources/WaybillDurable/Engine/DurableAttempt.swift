@@ -37,31 +37,27 @@ final class DurableAttempt: MessageSource {
         // No handler has begun, so the attempt does not count.
         guard bus.isOpen else { return self.release() }
         let policy = self.engine.settings.value.policies.policy(of: self.message.url)
-        do {
-            let details = try MessageDetails(decoding: self.message.details)
+        do throws(RoutingError) {
+            let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
             try await self.route(details, on: bus, by: policy)
             self.end(try self.returned)
-        } catch let error as RoutingError where error.code == .shutDown && !bus.isOpen {
+        } catch  where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
             if policy.attempts > 1 {
                 self.release()
             } else {
                 self.end(error, by: policy, stopsDelivery: true)
             }
-        } catch let error as RoutingError {
-            self.end(error, by: policy)
         } catch {
-            let failure = RoutingError(
-                .typeMismatch,
-                url: self.message.url,
-                message: "\(error)",
-                cause: error
-            )
-            self.end(failure, by: policy)
+            self.end(error, by: policy)
         }
     }
 
-    private func route(_ details: MessageDetails, on bus: MessageBus, by policy: DurablePolicy) async throws {
+    private func route(
+        _ details: MessageDetails,
+        on bus: MessageBus,
+        by policy: DurablePolicy
+    ) async throws(RoutingError) {
         var limit = policy.timeout
         if let lifetime { limit = min(limit, .milliseconds(lifetime)) }
         var headers = details.headers

@@ -98,11 +98,12 @@ struct MessageDetails: Sendable {
 
 extension MessageDetails {
     /// Decodes the details that ``encoded(for:)`` has written into the column of a message.
-    init(decoding text: String?) throws(DurableError) {
+    init(decoding text: String?, for url: String) throws(RoutingError) {
         self.init()
         guard let text else { return }
         guard let object = try? JSONText(validating: Array(text.utf8)), let members = object.members else {
-            throw DurableError(.corrupt, message: "the stored details of a message are not a JSON object")
+            let message = "the stored details of the message are not a JSON object"
+            throw RoutingError(.typeMismatch, url: url, message: message)
         }
         for (name, value) in members {
             switch name {
