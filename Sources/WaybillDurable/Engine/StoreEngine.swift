@@ -111,13 +111,9 @@ actor StoreEngine: LoopBound {
     nonisolated func enqueue(_ work: StoreWork) {
         switch self.inbox.add(work) {
         case .scheduled: break
-        case .schedule: self.scheduleBatch()
+        case .schedule: self.eventLoop.execute { self.assumeOnLoop { $0.runBatch() } }
         case .rejected(let error): work.reject(error)
         }
-    }
-
-    private nonisolated func scheduleBatch() {
-        self.eventLoop.execute { self.assumeOnLoop { $0.runBatch() } }
     }
 
     /// Performs the work in the inbox, and begins the attempts that are due, in one transaction.
@@ -205,7 +201,7 @@ actor StoreEngine: LoopBound {
                 )
             }
             self.inbox.putBack(retried)
-            self.retryLater()
+            self.runBatch(after: Self.retryPause)
             return
         }
         self.settings.value.configuration.logger.critical(
@@ -222,10 +218,13 @@ actor StoreEngine: LoopBound {
     /// The wait before work that could not be written is tried again.
     private static let retryPause = Duration.milliseconds(500)
 
-    private func retryLater() {
+    /// Replaces the timer by one that performs the next batch after a pause.
+    private func runBatch(after pause: Duration) {
         self.timer?.cancel()
-        let due = Deadline(after: Self.retryPause, by: self.eventLoop.time)
-        self.timer = self.eventLoop.schedule(at: due) { [weak self] in self?.assumeOnLoop { $0.runBatch() } }
+        let deadline = Deadline(after: pause, by: self.eventLoop.time)
+        self.timer = self.eventLoop.schedule(at: deadline) { [weak self] in
+            self?.assumeOnLoop { $0.runBatch() }
+        }
     }
 
     private func armTimer() {
@@ -236,10 +235,7 @@ actor StoreEngine: LoopBound {
         // The store's clock is the wall clock, which somebody may set forward while the timer waits. Wait for
         // a minute at most.
         let pause = min(max(0, due - self.clock.now()), 60_000)
-        let deadline = Deadline(after: .milliseconds(pause), by: self.eventLoop.time)
-        self.timer = self.eventLoop.schedule(at: deadline) { [weak self] in
-            self?.assumeOnLoop { $0.runBatch() }
-        }
+        self.runBatch(after: .milliseconds(pause))
     }
 
     private func checkpoint(_ tables: StoreTables) {
