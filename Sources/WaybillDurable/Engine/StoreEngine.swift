@@ -267,7 +267,9 @@ extension StoreEngine {
             let message = "the store is already attached to a bus: open another file for another bus"
             throw DurableError(.alreadyAttached, message: message)
         }
-        try self.settings.updatePolicies { policies throws(RoutingError) in try policies.with(configuration) }
+        try self.settings.updatePolicies { policies throws(RoutingError) in
+            policies = try policies.with(configuration)
+        }
         self.settings.bus = bus
         self.enqueue(
             StoreWork(mustSucceed: true) { batch in

@@ -106,9 +106,7 @@ extension DurableStore {
     ///   same URLs.
     public func setPolicy(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
         try self.engine.settings.updatePolicies { policies throws(RoutingError) in
-            var policies = policies
             try policies.add(policy, for: pattern)
-            return policies
         }
     }
 }

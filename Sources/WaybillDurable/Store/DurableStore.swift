@@ -162,27 +162,20 @@ final class SharedSettings: Sendable {
         get { self.attachedBus.withLock { $0 } }
         set {
             // The old value is released outside of the lock, because the release of a bus runs code.
-            let old = self.attachedBus.withLock { bus in
-                defer { bus = newValue }
-                return bus
-            }
+            let old = self.attachedBus.withLock { Swift.exchange(&$0, with: newValue) }
             _ = consume old
         }
     }
 
-    /// Replaces the policies with the result of a closure.
+    /// Changes the policies, unless the closure throws.
     func updatePolicies(
-        _ body: (DurablePolicies) throws(RoutingError) -> DurablePolicies
+        _ body: (inout DurablePolicies) throws(RoutingError) -> Void
     ) throws(RoutingError) {
-        let result = self.settings.withLock { settings in
-            Result { () throws(RoutingError) in
-                settings = StoreSettings(
-                    configuration: settings.configuration,
-                    policies: try body(settings.policies)
-                )
-            }
+        try self.settings.withLock { settings throws(RoutingError) in
+            var policies = settings.policies
+            try body(&policies)
+            settings = StoreSettings(configuration: settings.configuration, policies: policies)
         }
-        try result.get()
     }
 }
 
