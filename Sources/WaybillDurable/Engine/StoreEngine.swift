@@ -109,10 +109,11 @@ actor StoreEngine: LoopBound {
 
     /// Puts work into the inbox, from any thread.
     nonisolated func enqueue(_ work: StoreWork) {
-        switch self.inbox.add(work) {
-        case .scheduled: break
-        case .schedule: self.eventLoop.execute { self.assumeOnLoop { $0.runBatch() } }
-        case .rejected(let error): work.reject(error)
+        do throws(DurableError) {
+            let mustSchedule = try self.inbox.add(work)
+            if mustSchedule { self.eventLoop.execute { self.assumeOnLoop { $0.runBatch() } } }
+        } catch {
+            work.reject(error)
         }
     }
 

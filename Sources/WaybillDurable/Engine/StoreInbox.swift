@@ -27,32 +27,22 @@ final class StoreInbox: Sendable {
 
     private let state = Locked(State())
 
-    enum Answer {
-        /// The caller must schedule a batch.
-        case schedule
-        case scheduled
-        case rejected(DurableError)
-    }
-
     /// The reason why the store accepts no work; nil while the store accepts work.
     var closingError: DurableError? { self.state.withLock { $0.error } }
 
-    func add(_ work: StoreWork) -> Answer {
-        self.state.withLock { state in
-            if let error = state.error { return .rejected(error) }
+    /// Adds work, and returns whether the caller must schedule a batch.
+    func add(_ work: StoreWork) throws(DurableError) -> Bool {
+        try self.state.withLock { state throws(DurableError) in
+            if let error = state.error { throw error }
             state.works.append(work)
-            if state.isScheduled { return .scheduled }
-            state.isScheduled = true
-            return .schedule
+            return !Swift.exchange(&state.isScheduled, with: true)
         }
     }
 
     func takeAll() -> [StoreWork] {
         self.state.withLock { state in
             state.isScheduled = false
-            let works = state.works
-            state.works = []
-            return works
+            return Swift.exchange(&state.works, with: [])
         }
     }
 
@@ -65,9 +55,7 @@ final class StoreInbox: Sendable {
     func close(with error: DurableError) -> [StoreWork] {
         self.state.withLock { state in
             if state.error == nil { state.error = error }
-            let works = state.works
-            state.works = []
-            return works
+            return Swift.exchange(&state.works, with: [])
         }
     }
 }
