@@ -12,7 +12,7 @@ struct StoreTables {
         self.pageSize = try database.prepare("PRAGMA page_size").first { $0.int(0) } ?? 4_096
     }
 
-    private func statement(_ sql: StaticString) throws(DurableError) -> Statement {
+    func statement(_ sql: StaticString) throws(DurableError) -> Statement {
         try self.database.statement(sql)
     }
 

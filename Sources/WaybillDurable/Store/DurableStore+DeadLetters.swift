@@ -138,22 +138,15 @@ extension StoreTables {
 
     /// Moves a dead letter to the messages, and returns whether another message of its order key precedes it.
     fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
-        let order =
-            try self.database.prepare("SELECT order_key FROM waybill_dead WHERE id = ?")
-            .first(id) { $0.text(0) }
-        let isBehind =
-            try order.map { (order) throws(DurableError) in try self.hasMessage(inOrder: order) } ?? false
-        let state: State = isBehind ? .behind : .waiting
-        try self.database.execute(
+        let insert = try self.statement(
             """
             INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts, order_key, details)
-            SELECT id, ?, url, ?, ?, sent, 0, order_key, details FROM waybill_dead WHERE id = ?
-            """,
-            state.rawValue,
-            lane,
-            now,
-            id
+            SELECT id, iif(EXISTS (SELECT 1 FROM waybill_messages AS other
+                WHERE other.order_key = dead.order_key), 2, 0), url, ?, ?, sent, 0, order_key, details
+            FROM waybill_dead AS dead WHERE id = ? RETURNING state = 2
+            """
         )
+        let isBehind = try insert.first(lane, now, id) { $0.int(0) == 1 } ?? false
         try self.dropDeadLetter(id)
         return isBehind
     }
