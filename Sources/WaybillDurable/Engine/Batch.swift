@@ -111,11 +111,11 @@ extension Batch {
         if !isFollowUp { try self.checkSize() }
         let id = try self.numbers.next(in: self.tables.database)
         self.addLane(lane)
-        var state = StoreTables.State.waiting
+        var state = DurableRecord.State.waiting
         if let order = message.order, try self.tables.hasMessage(inOrder: order) {
             state = .behind
         } else if message.delay <= .zero, self.lanes.takeSlot(in: lane, at: self.now) {
-            state = .begun
+            state = .underway
         } else {
             self.lanes.wait(in: lane, until: StoreClock.adding(message.delay, to: self.now))
         }
@@ -124,7 +124,7 @@ extension Batch {
         } catch {
             // The program may catch the error and commit the other parts of its transaction, so undo the
             // change of the lane.
-            if state == .begun { self.lanes.freeSlot(in: lane) }
+            if state == .underway { self.lanes.freeSlot(in: lane) }
             throw error
         }
         if let key = message.key {
@@ -134,7 +134,7 @@ extension Batch {
             )
             try self.tables.keep(key, of: id, until: expiry, at: self.now)
         }
-        if state == .begun {
+        if state == .underway {
             self.begun.append(
                 BegunMessage(
                     id: id,

@@ -19,17 +19,9 @@ struct StoreTables {
     /// Runs a statement that begins or ends a transaction or a savepoint.
     func run(_ sql: StaticString) throws(DurableError) { try self.statement(sql).run() }
 
-    /// The states of a message that is neither completed nor a dead letter.
-    enum State: Int64 {
-        case waiting = 0
-        case begun = 1
-        /// The message waits until an earlier message with its order key is completed or is a dead letter.
-        case behind = 2
-    }
-
     func insert(
         _ message: NewMessage,
-        as state: State,
+        as state: DurableRecord.State,
         id: Int,
         at now: Int
     ) throws(DurableError) {
@@ -41,12 +33,12 @@ struct StoreTables {
         )
         try insert.run(
             id,
-            state.rawValue,
+            state.number,
             message.url,
             message.lane,
             StoreClock.adding(message.delay, to: now),
             now,
-            state == .begun ? 1 : 0,
+            state == .underway ? 1 : 0,
             message.lifetime.map { StoreClock.adding($0, to: now) },
             message.order,
             message.details

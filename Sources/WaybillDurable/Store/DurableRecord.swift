@@ -16,7 +16,10 @@ public struct DurableRecord: Sendable, Codable {
         case dead
 
         /// The states, each at the index that is its number in the file.
-        static let numbered: [State] = [.waiting, .underway, .behind, .dead]
+        fileprivate static let numbered: [State] = [.waiting, .underway, .behind, .dead]
+
+        /// The number of the state in the file.
+        var number: Int { Self.numbered.firstIndex(of: self) ?? 0 }
     }
 
     /// The number of the message.
@@ -139,21 +142,18 @@ extension StoreTables {
         )
         var records: [DurableRecord] = []
         var size = 0
-        let number = state.flatMap(DurableRecord.State.numbered.firstIndex(of:))
-        let numbers = DurableRecord.State.numbered.indices
         let first = max(min(previous, .max - 1) + 1, id ?? .min)
         try statement.forEachRow(
-            [first, id ?? .max, number],
+            [first, id ?? .max, state?.number],
             while: records.count < limit && size < MessageDetails.sizeLimit
         ) {
             let url = statement.text(1) ?? ""
-            let number = statement.int(2)
             guard scope?.canRoute(url) ?? true else { return }
             records.append(
                 DurableRecord(
                     id: statement.int(0),
                     url: url,
-                    state: numbers.contains(number) ? DurableRecord.State.numbered[number] : .waiting,
+                    state: DurableRecord.State.numbered.first { $0.number == statement.int(2) } ?? .waiting,
                     attempts: statement.int(3),
                     sent: statement.int(4),
                     time: statement.int(5),
