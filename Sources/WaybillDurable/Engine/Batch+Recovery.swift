@@ -13,23 +13,12 @@ extension Batch {
         var interrupted: [(message: BegunMessage, interruptions: Int)] = []
         let select = try database.prepare(
             """
-            SELECT id, url, lane, order_key, attempts, expires, sent, interruptions FROM waybill_messages
+            SELECT id, url, lane, order_key, NULL, attempts, expires, sent, interruptions FROM waybill_messages
             WHERE state = 1 ORDER BY id
             """
         )
-        try select.forEachRow {
-            let message = BegunMessage(
-                id: select.int(0),
-                url: select.text(1) ?? "",
-                lane: select.text(2) ?? "",
-                order: select.text(3),
-                details: nil,
-                attempts: select.amount(4),
-                expires: select.optionalAmount(5),
-                sent: select.int(6)
-            )
-            interrupted.append((message, select.amount(7) + 1))
-        }
+        // The values of the messages may need much memory, so they are not read.
+        try select.forEachRow { interrupted.append((BegunMessage(select), select.amount(8) + 1)) }
         let update = try database.prepare(
             "UPDATE waybill_messages SET state = 0, due = ?, interruptions = ?, lane = ? WHERE id = ?"
         )

@@ -142,25 +142,12 @@ struct StoreTables {
     func dueMessages(of lane: String, at now: Int, limit: Int) throws(DurableError) -> [BegunMessage] {
         let select = try self.statement(
             """
-            SELECT id, url, order_key, details, attempts, expires, sent FROM waybill_messages
+            SELECT id, url, lane, order_key, details, attempts + 1, expires, sent FROM waybill_messages
             WHERE lane = ? AND state = 0 AND due <= ? ORDER BY due, id LIMIT ?
             """
         )
         var messages: [BegunMessage] = []
-        try select.forEachRow([lane, now, limit]) {
-            messages.append(
-                BegunMessage(
-                    id: select.int(0),
-                    url: select.text(1) ?? "",
-                    lane: lane,
-                    order: select.text(2),
-                    details: select.text(3),
-                    attempts: select.amount(4) + 1,
-                    expires: select.optionalAmount(5),
-                    sent: select.int(6)
-                )
-            )
-        }
+        try select.forEachRow([lane, now, limit]) { messages.append(BegunMessage(select)) }
         return messages
     }
 

@@ -132,4 +132,21 @@ struct BegunMessage: Sendable {
     /// The time of the send, which with the number is unique, even if a restored backup reuses numbers.
     let sent: Int
 }
+
+extension BegunMessage {
+    /// Reads a message from a row whose first columns are id, url, lane, order_key, details, attempts,
+    /// expires and sent.
+    init(_ row: Statement) {
+        self.init(
+            id: row.int(0),
+            url: row.text(1) ?? "",
+            lane: row.text(2) ?? "",
+            order: row.text(3),
+            details: row.text(4),
+            attempts: row.amount(5),
+            expires: row.optionalAmount(6),
+            sent: row.int(7)
+        )
+    }
+}
 #endif
