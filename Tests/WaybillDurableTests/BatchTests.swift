@@ -12,7 +12,7 @@ struct BatchTests {
         defer { removeStore(self.path) }
         let database = try Database(self.path, vfs: nil)
         try StoreTables.prepare(database)
-        try body(StoreTables(database))
+        try body(StoreTables(database: database))
     }
 
     private func batch(

@@ -275,30 +275,26 @@ extension Batch {
         self.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
     }
 
-    private func hasReachedLimit() throws(DurableError) -> Bool {
-        try self.tables.usedSize() >= self.settings.configuration.sizeLimit
-    }
-
     /// Makes the next send read the file's size again, because earlier sends have possibly reached the limit.
     func forgetSize() { self.isFull = nil }
 
     private func checkSize() throws(DurableError) {
+        let limit = self.settings.configuration.sizeLimit
         if self.isFull == nil {
-            var isFull = try self.hasReachedLimit()
+            var isFull = try self.tables.usedSize() >= limit
             if isFull {
                 // Each send with a key deletes two expired keys. A full store accepts no sends, so delete
                 // expired keys here.
                 try self.tables.dropKeys(at: self.now, limit: 1_000)
-                isFull = try self.hasReachedLimit()
+                isFull = try self.tables.usedSize() >= limit
             }
             self.isFull = isFull
         }
         if self.isFull == true {
             throw DurableError(
                 .sizeLimitReached,
-                message: "\(self.tables.database.path) has reached its limit of "
-                    + "\(self.settings.configuration.sizeLimit) bytes; let messages complete, drop dead "
-                    + "letters, or raise sizeLimit"
+                message: "\(self.tables.database.path) has reached its limit of \(limit) bytes; let messages "
+                    + "complete, drop dead letters, or raise sizeLimit"
             )
         }
     }

@@ -101,7 +101,7 @@ actor StoreEngine: LoopBound {
         try database.execute("COMMIT")
         self.numbers = MessageNumbers(after: reserved)
         self.schedules = try ScheduleTable(database)
-        self.tables = try StoreTables(database)
+        self.tables = StoreTables(database: database)
     }
 
     /// The reason why the store accepts no work; nil while the store accepts work.

@@ -2,15 +2,7 @@
 /// The statements on the store's tables, whose names begin with `waybill_`; a program may add other tables.
 struct StoreTables {
     static let schema = 1
-    /// The size of a page in bytes, which the program has chosen if it has created the file.
-    private let pageSize: Int
-
     let database: Database
-    /// Creates the value for a file whose tables exist.
-    init(_ database: Database) throws(DurableError) {
-        self.database = database
-        self.pageSize = try database.prepare("PRAGMA page_size").first { $0.int(0) } ?? 4_096
-    }
 
     func statement(_ sql: StaticString) throws(DurableError) -> Statement {
         try self.database.statement(sql)
@@ -163,9 +155,11 @@ struct StoreTables {
 
     /// The number of bytes of the file that contain data.
     func usedSize() throws(DurableError) -> Int {
-        let pages = try self.statement("PRAGMA page_count").first { $0.int(0) } ?? 0
-        let free = try self.statement("PRAGMA freelist_count").first { $0.int(0) } ?? 0
-        return (pages - free) * self.pageSize
+        func number(_ sql: StaticString) throws(DurableError) -> Int {
+            try self.statement(sql).first { $0.int(0) } ?? 0
+        }
+        let pages = try number("PRAGMA page_count") - number("PRAGMA freelist_count")
+        return try pages * number("PRAGMA page_size")
     }
 }
 
