@@ -70,28 +70,28 @@ final class Database {
 
     /// Compiles a statement; throws `invalidStatement` unless the text is exactly one allowed statement.
     func prepare(_ sql: String) throws(DurableError) -> Statement {
-        var statements: [Statement] = []
+        var found: Statement?
         var start = 0
         // The text after the statement may contain spaces, semicolons and comments.
-        while start < sql.utf8.count, statements.count < 2 {
+        while start < sql.utf8.count {
             let next: (statement: Statement?, length: Int)
             do throws(DurableError) {
                 next = try self.prepare(sql, from: start)
             } catch {
                 // The text that follows the first statement is not empty, and possibly depends on it.
-                throw statements.isEmpty || error.failsBatch ? error : Self.several(sql)
+                throw found == nil || error.failsBatch ? error : Self.several(sql)
             }
-            if let statement = next.statement { statements.append(statement) }
+            if found != nil, next.statement != nil { throw Self.several(sql) }
+            found = found ?? next.statement
             start += max(1, next.length)
         }
-        guard let statement = statements.first else {
+        guard let found else {
             throw DurableError(
                 .invalidStatement,
                 message: "the text contains no SQL statement: \(sql.onShortLine)"
             )
         }
-        if statements.count > 1 { throw Self.several(sql) }
-        return statement
+        return found
     }
 
     private static func several(_ sql: String) -> DurableError {
